@@ -6,20 +6,22 @@ import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import type { Config } from '../src/config/config.ts';
 import { budgetOptionsOf } from '../src/exporter/budget-options.ts';
 import { sourcesOf } from '../src/exporter/sources.ts';
-import { formatDuration } from '../src/lib/duration.ts';
+import { formatDuration, MS_PER_DAY } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
-import { pacesOf } from '../src/scheduler/paces.ts';
+import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
+import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/state/entry.ts';
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
-/** Writes the tables of docs/budget.md and README.md: what the planner makes of each plan. */
+/** Writes the tables of docs/budget.md, docs/validators.md and README.md: what the planner makes of each plan. */
 
 const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
 const FLEETS = [3, 50, 1_000];
+const WATCHED = [1, 100, 1_000, 10_000];
 const SILENT = pino({ enabled: false });
 /** The first day of a month of 30 days, as long as the trial. */
 const SEPTEMBER = Date.UTC(2026, 8, 1);
@@ -55,10 +57,13 @@ async function sweepCost(machines: number): Promise<number> {
 
 type Plan = keyof typeof PLANS;
 
-function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number): [Source, Pace][] {
+function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, watched = 0): [Source, Pace][] {
+  const defaults = defaultConfig();
+  const mainnet = watched > 0 ? [{ first: 1, last: watched }] : [];
   const config: Config = {
-    ...defaultConfig(),
-    budget: { plan, utilization: defaultConfig().budget.utilization },
+    ...defaults,
+    budget: { plan, utilization: defaults.budget.utilization },
+    validators: { ...defaults.validators, watch: { mainnet, hoodi: [] } },
     chains: chains.map((name) => ({ name, v1BaseUrl: '' })),
   };
   const budgetOptions = budgetOptionsOf(config);
@@ -66,10 +71,10 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number): [
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
   const asking = sourcesOf(config, SILENT, 0).map((source) => ({
     source,
-    requestsPerPoll: source.name === 'machines' ? sweep : 1,
+    current: { ...emptyEntry(source), costs: [source.name === 'machines' ? sweep : 1] },
   }));
   const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
-  return [...pacesOf(asking, allowance)];
+  return [...pacesOf(asking, allowance, SEPTEMBER)];
 }
 
 const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;
@@ -140,7 +145,33 @@ export async function planTable(): Promise<string> {
   return `${rows.join('\n')}\n`;
 }
 
-const TABLES = { 'docs/budget.md': budgetTable, 'README.md': planTable } as const;
+/** The table of docs/validators.md: the status alone as configured, and its interval beside all other sources. */
+export function validatorsTable(): string {
+  const { budget, validators } = defaultConfig();
+  const rows = [
+    `| validators | requests/day | a sweep at 1 request a second | ${Object.values(PLANS)
+      .map((plan) => `${plan} every`)
+      .join(' | ')} |`,
+    `|--:|--:|--:|${'---|'.repeat(Object.keys(PLANS).length)}`,
+  ];
+  for (const watched of WATCHED) {
+    const { status, performance } = requestsPerStatusPoll(watched);
+    const perDay = ((status + performance) * MS_PER_DAY) / validators.intervalMs;
+    const sweep = formatDuration(Math.ceil(status / budget.utilization) * 1_000);
+    const intervals = (Object.keys(PLANS) as Plan[]).map((plan) => {
+      const pace = pacesFor(plan, ['mainnet'], 1, watched).find(([{ name }]) => name === 'validators')?.[1];
+      return pace ? formatDuration(roundTo(pace.intervalMs)) : '';
+    });
+    rows.push(`| ${[watched.toLocaleString('en'), amountOf(perDay), sweep, ...intervals].join(' | ')} |`);
+  }
+  return `${rows.join('\n')}\n`;
+}
+
+const TABLES = {
+  'docs/validators.md': validatorsTable,
+  'docs/budget.md': budgetTable,
+  'README.md': planTable,
+} as const;
 
 if (import.meta.main) {
   for (const [name, table] of Object.entries(TABLES)) {

@@ -35,6 +35,12 @@ const QUERIES: Readonly<Record<string, string>> = {
   watched_validators_slashed: 'NAME > 0',
   watched_proposals_total: 'sum by (chain) (increase(NAME{status=~"missed|orphaned"}[7d]))',
   watched_validator_missed_proposal_timestamp_seconds: 'time() - NAME < 86400',
+  watched_sync_committee_duties_total:
+    'increase(NAME{status="missed"}[1h]) / ignoring (status) sum without (status) (increase(NAME[1h]))',
+  watched_validators_by_status: 'NAME > 0',
+  watched_validators_offline: 'NAME > 0',
+  watched_validators_duties: 'NAME{status="missed"}',
+  watched_validators_epoch: 'beaconchain_head_epoch - NAME',
   sync_committee_end_timestamp_seconds: 'NAME - time()',
   watched_sync_committee_validators: 'sum by (chain, period) (NAME)',
   watched_sync_committee_validator: 'count by (chain, period) (NAME)',

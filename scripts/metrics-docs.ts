@@ -10,6 +10,8 @@ import {
   SLASHINGS,
   SOURCES,
   SYNC_COMMITTEE,
+  VALIDATORS,
+  WATCHED,
 } from '../test/support/metric-contract.ts';
 import { queryOf } from './metric-queries.ts';
 
@@ -46,10 +48,15 @@ const SECTIONS: readonly Section[] = [
       '`beaconchain_head_*` is polled every `slashings.interval`, and withdrawn after 10 minutes or twice the effective interval, whichever is longer. Counters cover finalized epochs, each counted once; attester slashings are counted when they are first seen. See [slashings.md](slashings.md).',
   },
   {
+    title: 'Your validators',
+    families: [...WATCHED, ...VALIDATORS],
+    freshness:
+      'Only where `validators.watch` names validators, each part where it is on and answered. Counters and slashings are counted as above. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later. Members are withdrawn when their period is over. See [validators.md](validators.md).',
+  },
+  {
     title: 'Sync committee',
     families: SYNC_COMMITTEE,
-    freshness:
-      'The current period, polled once per period of about 27 hours. Members (`beaconchain_watched_sync_committee_*`) are read only with `sync_committee.members`, and are withdrawn when their period is over. See [sync-committee.md](sync-committee.md).',
+    freshness: 'The current period, polled once per period of about 27 hours.',
   },
   {
     title: 'API and budget',

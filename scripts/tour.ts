@@ -19,7 +19,8 @@ const CONFIG = `api: {base_url: "@URL@", key: sandbox}
 chains:
   mainnet: {v1_base_url: "@URL@"}
 machines: {interval: 5s, expected: [node-a, node-b]}
-slashings: {interval: 5s, watch: ["12340-12349"]}
+slashings: {interval: 5s}
+validators: {watch: ["12340-12349"]}
 `;
 
 async function output(child: ChildProcess): Promise<string> {

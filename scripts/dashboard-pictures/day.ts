@@ -42,8 +42,7 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
       api: { base_url: url },
       chains: { mainnet: { v1_base_url: url }, hoodi: { v1_base_url: `${url}/hoodi` } },
       machines: { expected, chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-      slashings: { watch: { mainnet: ['12340-12349'], hoodi: ['500-504'] } },
-      sync_committee: { members: true },
+      validators: { watch: { mainnet: ['12340-12349'], hoodi: ['500-504'] } },
     }),
     key: sandbox.key,
   };

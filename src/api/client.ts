@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import { isRevoked } from '../budget/headers.ts';
-import type { Budget } from '../budget/permit.ts';
-import type { Priority } from '../budget/priority.ts';
+import type { Budget, Priority } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isObject } from '../lib/is-object.ts';

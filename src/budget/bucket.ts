@@ -4,19 +4,17 @@ import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,
+  expectedOfOthers,
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
-  lastsUntil,
   refund,
-  renewsAt,
   report,
-  rolled,
   uncharge,
   unixMs,
   usable,
+  windowEnd,
 } from './long-window.ts';
-import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
 
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
@@ -35,13 +33,9 @@ export const Bucket = z.object({
   blindWaits: Count,
   /** When our first request was charged to it. */
   firstUseAt: unixMs.optional(),
-  /** When our last request was charged to it. */
-  lastUseAt: unixMs.optional(),
   /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** What other users of the account have used of the monthly quota. */
-  others: TakenByOthers.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
@@ -65,7 +59,10 @@ const HOURS_PER_DAY = 24;
  * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so it makes no
  * sense to save it for them.
  */
-const MIN_SHARE = 0.1;
+const MIN_SHARE = 0.25;
+/** A quota of this size may be that of a trial, which lasts 30 days from its first use. */
+const TRIAL_QUOTA = 1_000;
+const TRIAL_MS = 30 * MS_PER_DAY;
 
 /** Requests per second, before `utilization`. A limit of 0 is ignored, because it is real only for a revocation. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
@@ -82,21 +79,91 @@ export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window:
   return window !== 'second' && limits[window] === second;
 }
 
-/** When the next request may be sent, apart from the second window. */
-export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixMs): UnixMs {
-  const ends = LONG_WINDOWS.map((name) => {
-    const window = windowAt(bucket, name, options, now);
-    return window && usable(window, options.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
-  });
-  return Math.max(bucket.closedUntil, ...ends);
+/** An hour or month at some time. */
+export interface WindowNow extends LongWindow {
+  /** Requests that this exporter may still make. */
+  readonly left: number;
+  /** Requests that are kept for others until `end`. */
+  readonly reserved: number;
+  readonly resetsAt: UnixMs;
+  /** Until when the rest must last. That of a trial may end with the month or 30 days after its first use. */
+  readonly end: UnixMs;
 }
+
+/** Undefined: there is no such limit, as far as known. */
+export function windowAt(
+  bucket: Bucket,
+  name: LongWindowName,
+  options: BudgetOptions,
+  now: UnixMs,
+): WindowNow | undefined {
+  const window = currentWindow(bucket, name, options, now);
+  if (!window) return undefined;
+  if (isAsking(window, options)) return undefined;
+  const resetsAt = windowEnd(name, window.since);
+  const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
+  const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
+  const { remaining = 0 } = window;
+  const reserved = Math.min(remaining, expectedOfOthers(window, usedByOthers(bucket, name) ?? 0, end, now));
+  return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
+}
+
+/** Whether the window is used up by our count, and the next answer may say otherwise. */
+export function isAsking(window: LongWindow, options: BudgetOptions): boolean {
+  return window.mayAsk === true && usable(window, options.utilization) < 1;
+}
+
+/**
+ * After the end of a window a new one is assumed, until the next answer reports it. A configured quota applies even
+ * before the service has confirmed it.
+ */
+function currentWindow(
+  bucket: Bucket,
+  name: LongWindowName,
+  options: BudgetOptions,
+  now: UnixMs,
+): LongWindow | undefined {
+  const window = bucket[name];
+  if (window && now < windowEnd(name, window.since)) return window;
+  const limit = window?.limit ?? (name === 'month' ? options.perMonth : undefined);
+  return limit === undefined ? undefined : { limit, own: 0, since: now };
+}
+
+/** What is left of the hour and month of one bucket, regardless of the key. */
+export interface Quota {
+  /** No request may be sent before this, because nothing is left or after a 429. In the past: requests may be sent. */
+  readonly opensAt: UnixMs;
+  /** The reason for a wait: the window that is used up, a 429, or otherwise the month, of which little may be left. */
+  readonly limit: LongWindowName | '429';
+  /** The month; Infinity: the plan has no quota. */
+  readonly left: number;
+  readonly resetsAt: UnixMs;
+  readonly end: UnixMs;
+}
+
+export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
+  const { closedUntil } = bucket;
+  const spent = LONG_WINDOWS.flatMap((name) => {
+    const window = windowAt(bucket, name, options, now);
+    return window && window.left < 1 ? [{ name, ...window }] : [];
+  });
+  const opensAt = Math.max(closedUntil, ...spent.map(({ resetsAt }) => resetsAt));
+  const limit = spent.at(-1)?.name ?? (closedUntil > now ? '429' : 'month');
+  const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
+  return { opensAt, limit, left, resetsAt, end };
+}
+
+const NO_QUOTA = {
+  left: Number.POSITIVE_INFINITY,
+  resetsAt: Number.POSITIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+};
 
 /** Counts a request of ours. */
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
+  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now };
   for (const name of LONG_WINDOWS) {
-    // As it was before this request: a quota that was used up renews after its last one.
-    const window = windowAt(bucket, name, options, now);
+    const window = currentWindow(bucket, name, options, now);
     if (window) charged[name] = charge(window);
   }
   return charged;
@@ -108,10 +175,8 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
   if (!month) return Math.min(bySecond, byHour);
-  const end = lastsUntil('month', month, bucket?.firstUseAt ?? now);
-  const left = usable(month, options.utilization);
-  const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
-  const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
+  const { left, reserved, remaining = Number.POSITIVE_INFINITY, end } = month;
+  const ours = Math.max(left * MIN_SHARE, Math.min(left, remaining - reserved));
   return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
 }
 
@@ -124,20 +189,6 @@ export function usedByOthers(bucket: Bucket, name: LongWindowName): number | und
   const granted = isRateWindowRepeated(bucket, name) ? undefined : bucket.limits[name];
   if (remaining === undefined || own === undefined || granted === undefined) return undefined;
   return Math.max(0, granted - remaining - own);
-}
-
-/** The window at `now`. A configured quota applies even before the service has confirmed it. */
-export function windowAt(
-  bucket: Bucket,
-  name: LongWindowName,
-  options: BudgetOptions,
-  now: UnixMs,
-): LongWindow | undefined {
-  const window = bucket[name];
-  const { firstUseAt = now, lastUseAt } = bucket;
-  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, options.utilization);
-  if (name === 'hour' || options.perMonth === undefined) return undefined;
-  return { limit: options.perMonth, own: 0, since: now };
 }
 
 /** Applies the headers of an answer. `unaccounted`: requests that its `remaining` may not include. */
@@ -156,22 +207,18 @@ export function observeBucket(
   };
   for (const name of LONG_WINDOWS) {
     const limit = realLimit(seen, name, options);
-    const remaining = isRateWindowRepeated(seen, name) ? undefined : observation.remaining[name];
-    const before = bucket.remaining[name];
     if (limit === undefined) {
       delete seen[name];
       continue;
     }
-    const window = report(windowAt(seen, name, options, now), { limit, remaining, before, unaccounted }, now);
-    seen[name] = isRefunded(status) ? refund(window) : window;
+    const isFiller = isRateWindowRepeated(seen, name);
+    const granted = isFiller ? undefined : seen.limits[name];
+    const remaining = isFiller ? undefined : observation.remaining[name];
+    const window = currentWindow(seen, name, options, now);
+    const charged = window && isRefunded(status) ? refund(window) : window;
+    seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
-  return { ...seen, ...othersSeen(seen, now), ...waitAfter(bucket, status, observation, now) };
-}
-
-function othersSeen(bucket: Bucket, now: UnixMs): Pick<Bucket, 'others'> {
-  const taken = usedByOthers(bucket, 'month');
-  if (taken === undefined || !bucket.month) return {};
-  return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
+  return { ...seen, ...waitAfter(bucket, status, observation, now) };
 }
 
 /** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */
@@ -183,14 +230,12 @@ function isRefunded(status: number): boolean {
  * Takes back the charge of a request that told nothing of the account. If the service counted it, the next answer
  * corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request
  * would be left to correct it.
- *
- * Undefined: nothing changes.
  */
-export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket | undefined {
-  let freed: Bucket | undefined;
+export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
+  const freed: Bucket = { ...bucket };
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(bucket, name, options, now);
-    if (window) freed = { ...(freed ?? bucket), [name]: uncharge(window) };
+    const window = currentWindow(bucket, name, options, now);
+    if (window) freed[name] = uncharge(window);
   }
   return freed;
 }
@@ -224,4 +269,30 @@ function waitAfter(
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
   };
+}
+
+/** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
+export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
+  const { closedAt = 0, closedUntil, firstUseAt = 0, hour, month } = bucket;
+  if (Math.max(closedAt, firstUseAt, hour?.since ?? 0, month?.since ?? 0) <= now) return bucket;
+  return {
+    ...bucket,
+    ...(closedAt > now ? { closedAt: now, closedUntil: closedUntil - (closedAt - now) } : {}),
+    ...(firstUseAt > now ? { firstUseAt: now } : {}),
+    ...(hour ? { hour: { ...hour, since: Math.min(hour.since, now) } } : {}),
+    ...(month ? { month: { ...month, since: Math.min(month.since, now) } } : {}),
+  };
+}
+
+/**
+ * Describes the plan by its limits (api-facts 6.2), because the service does not name it. Undefined: no answer has
+ * stated a limit.
+ */
+export function planOf(bucket: Bucket | undefined): string | undefined {
+  const second = bucket?.limits.second;
+  if (!bucket || second === undefined) return undefined;
+  const month = isRateWindowRepeated(bucket, 'month') ? undefined : bucket.limits.month;
+  if (month !== undefined) return `${second} per second and ${month} per month, as on a trial or a legacy plan`;
+  const names: Readonly<Record<number, string>> = { 1: 'Hobbyist', 2: 'Business', 5: 'Scale' };
+  return `${second} per second without a quota, as on ${names[second] ?? 'an agreed plan'}`;
 }

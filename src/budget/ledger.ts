@@ -3,15 +3,16 @@ import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,
-  bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
+  isAsking,
   observeBucket,
+  quotaOf,
   withoutAnswer,
+  withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
 import { unixMs } from './long-window.ts';
-import { bucketProbeAt, type Quota, quotaOf } from './quota.ts';
 
 const BucketName = z.string().refine(isBucketName);
 
@@ -59,7 +60,7 @@ interface AnswerHead {
 }
 
 const REFUSED_KEY_WAIT_MS = 600_000;
-const REVOKED_PROBE_AFTER_MS = 600_000;
+const ASK_AGAIN_AFTER_MS = 600_000;
 
 const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 
@@ -69,14 +70,30 @@ export function emptyLedger(): Ledger {
 
 /**
  * The ledger for the key with which the program is started or reloaded. Another key may belong to another account, so
- * its ledger is empty. With the same key, one request may ask whether access is still revoked, if that was long enough
- * ago.
+ * its ledger is empty. With the same key, a request may ask whether access is still revoked and whether a quota is still
+ * used up, if the last answer was long enough ago.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key } = ledger;
   if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
-  const mayProbe = key.standing === 'revoked' && now - key.since >= REVOKED_PROBE_AFTER_MS;
-  return mayProbe ? { ...ledger, key: { ...key, mayProbe } } : ledger;
+  if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
+  const asking = mapBuckets(ledger, (bucket) =>
+    bucket.month && bucket.closedUntil <= now ? { ...bucket, month: { ...bucket.month, mayAsk: true } } : bucket,
+  );
+  return { ...asking, key: { ...key, mayProbe: key.standing === 'revoked' } };
+}
+
+/** A time in the future is from before the clock was set back. The same object if there is none. */
+export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
+  const { key, buckets } = ledger;
+  const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
+  if (key.since > now) return { ...past, key: { ...key, since: now } };
+  return Object.entries(buckets).every(([name, bucket]) => past.buckets[name] === bucket) ? ledger : past;
+}
+
+function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {
+  const buckets = Object.entries(ledger.buckets).map(([name, bucket]) => [name, change(bucket)]);
+  return { ...ledger, buckets: Object.fromEntries(buckets) };
 }
 
 /** The name of the bucket of a route, as far as known. */
@@ -84,9 +101,9 @@ export function bucketOf(ledger: Ledger, route: string): string {
   return ledger.lanes[route] ?? ledger.shared;
 }
 
-/** A string that changes whenever a known limit changes. */
-export function limitsOf({ buckets }: Ledger): string {
-  return JSON.stringify(Object.entries(buckets).map(([name, { limits }]) => [name, limits]));
+/** Whether the key is accepted, and what is left is known. */
+export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions): boolean {
+  return key.standing === 'valid' && Object.values(buckets).every(({ month }) => !month || !isAsking(month, options));
 }
 
 /** Whether an answer has named the bucket of the route. */
@@ -100,19 +117,7 @@ export function isAssigned(ledger: Ledger, route: string): boolean {
  */
 export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return Math.max(bucketOpensAt(bucket, options, now), keyOpensAt(ledger));
-}
-
-/** The quota of a bucket. A refused or revoked key delays its probe. */
-export function quotaIn(ledger: Ledger, bucket: string, options: BudgetOptions, now: UnixMs): Quota {
-  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, options, now);
-  return { ...quota, probeAt: Math.max(quota.probeAt, keyOpensAt(ledger)) };
-}
-
-/** Whether one request on this route may be sent now to learn whether more is left than is known. */
-export function isProbeDue(ledger: Ledger, route: string, now: UnixMs): boolean {
-  const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return now >= Math.max(bucketProbeAt(bucket), keyOpensAt(ledger));
+  return Math.max(quotaOf(bucket, options, now).opensAt, keyOpensAt(ledger));
 }
 
 function keyOpensAt({ key }: Ledger): UnixMs {
@@ -142,8 +147,8 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
 export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
-  const freed = bucket && withoutAnswer(bucket, options, now);
-  return freed ? { ...ledger, buckets: { ...ledger.buckets, [name]: freed } } : ledger;
+  if (!bucket) return ledger;
+  return { ...ledger, buckets: { ...ledger.buckets, [name]: withoutAnswer(bucket, options, now) } };
 }
 
 /** Applies an answer: the bucket of the route, its limits, a wait, the status of the key. */

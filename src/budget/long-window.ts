@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
+/** Requests are kept for others beyond the end, because a 429 is worse than a few unused requests. */
+const SPARE_MS = MS_PER_DAY / 2;
+
 /** A time that Date can represent. */
 export const unixMs = z.number().nonnegative().max(8.64e15);
 
@@ -21,24 +24,32 @@ export const LongWindow = z.object({
   own: z.number().nonnegative(),
   /** When the first of them was charged. */
   since: unixMs,
+  /** When an answer first said what is left, and the requests that others had made before. */
+  others: z.object({ since: unixMs, before: z.number() }).optional(),
+  /**
+   * The operator has started or reloaded the program since the last answer. If the window is used up, the plan may be a
+   * larger one by now, which only an answer can show.
+   */
+  mayAsk: z.literal(true).optional(),
 });
 export type LongWindow = z.infer<typeof LongWindow>;
 
 /** The content of a response about a window. */
 export interface WindowReport {
   readonly limit: number;
+  /** The limit of the service, from which `remaining` counts down. */
+  readonly granted: number | undefined;
   readonly remaining: number | undefined;
-  /** `remaining` of the previous answer. */
-  readonly before: number | undefined;
   /** Requests that may have been charged after this one and are not yet in `remaining`. */
   readonly unaccounted: number;
 }
 
-/** A quota of this size may be that of a trial, which lasts 30 days from its first use and does not renew. */
-const TRIAL_QUOTA = 1_000;
-const TRIAL_MS = 30 * MS_PER_DAY;
-/** Refunds and answers out of order raise `remaining` by a few; a renewal raises it by more. */
-const RENEWAL_JUMP = 20;
+/** When the hour or month that contains `since` ends. */
+export function windowEnd(name: LongWindowName, since: UnixMs): UnixMs {
+  if (name === 'hour') return (Math.floor(since / MS_PER_HOUR) + 1) * MS_PER_HOUR;
+  const date = new Date(since);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
 
 /** Counts a request of ours. */
 export function charge(window: LongWindow): LongWindow {
@@ -59,14 +70,17 @@ export function uncharge(window: LongWindow): LongWindow {
 
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
-  const { limit, unaccounted, before } = said;
-  const remaining = said.remaining === undefined ? undefined : Math.max(0, said.remaining - unaccounted);
-  if (!window) return { limit, own: 1 + unaccounted, since: now, ...(remaining === undefined ? {} : { remaining }) };
-  if (remaining === undefined) return { ...window, limit };
-  // Compared with the previous answer, because our own count also falls with requests that never arrived.
-  const isRenewed = window.remaining !== undefined && before !== undefined && remaining > before + RENEWAL_JUMP;
-  if (isRenewed) return { limit, remaining, own: 1 + unaccounted, since: now };
-  return { ...window, limit, remaining };
+  const { limit, granted, unaccounted } = said;
+  const first: LongWindow = { limit, own: 1 + unaccounted, since: now };
+  const { mayAsk: _, ...known } = window ?? first;
+  if (said.remaining === undefined) return { ...known, limit };
+  const remaining = Math.max(0, said.remaining - unaccounted);
+  if (granted === undefined) return { ...known, limit, remaining };
+  const used = Math.max(0, granted - remaining);
+  // If less was used than we have counted, the service has begun a new count.
+  const own = Math.min(known.own, used);
+  const { since = now, before = Number.POSITIVE_INFINITY } = known.others ?? {};
+  return { ...known, limit, remaining, own, others: { since, before: Math.min(before, used - own) } };
 }
 
 /** Requests that this exporter may still make: its share of the limit, but not more than `remaining`. */
@@ -75,43 +89,11 @@ export function usable(window: LongWindow, utilization: number): number {
   return Math.max(0, Math.min(share, window.remaining ?? Number.POSITIVE_INFINITY));
 }
 
-/** The next full hour, or the start of the next UTC month, after `at`. */
-export function calendarEnd(name: LongWindowName, at: UnixMs): UnixMs {
-  return name === 'hour' ? (Math.floor(at / MS_PER_HOUR) + 1) * MS_PER_HOUR : monthStart(at, 1);
-}
-
-/** The start of the UTC month of `at`, or of the month `later` months after it. */
-export function monthStart(at: UnixMs, later = 0): UnixMs {
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
-}
-
-/** When the quota must last until. That of a trial may end with the month or 30 days after its first use. */
-export function lastsUntil(name: LongWindowName, window: LongWindow, firstUseAt: UnixMs): UnixMs {
-  const end = calendarEnd(name, window.since);
-  return name === 'month' && window.limit <= TRIAL_QUOTA ? Math.max(end, firstUseAt + TRIAL_MS) : end;
-}
-
-/** When a bucket was first and last used, as far as known. */
-export interface Use {
-  readonly firstUseAt: UnixMs;
-  readonly lastUseAt?: UnixMs | undefined;
-}
-
-/** When a window that is used up may renew: at the end of the hour or month of its last request. */
-export function renewsAt(name: LongWindowName, { since }: LongWindow, lastUseAt = since): UnixMs {
-  return calendarEnd(name, Math.max(since, lastUseAt));
-}
-
-/** The window at `now`. After its end a new one is assumed, until the next answer reports it. */
-export function rolled(
-  name: LongWindowName,
-  window: LongWindow,
-  { firstUseAt, lastUseAt }: Use,
-  now: UnixMs,
-  utilization: number,
-): LongWindow {
-  const isExhausted = usable(window, utilization) < 1;
-  const end = isExhausted ? renewsAt(name, window, lastUseAt) : lastsUntil(name, window, firstUseAt);
-  return now < end ? window : { limit: window.limit, own: 0, since: now };
+/**
+ * Requests that others, who have made `taken`, are expected to make until `end`: as many a day as since the first
+ * answer. What they made before it is no habit.
+ */
+export function expectedOfOthers({ others }: LongWindow, taken: number, end: UnixMs, now: UnixMs): number {
+  const { since, before } = others ?? { since: now, before: taken };
+  return ((taken - before) / Math.max(MS_PER_DAY, now - since)) * (end + SPARE_MS - now);
 }

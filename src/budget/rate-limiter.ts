@@ -1,23 +1,20 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
-import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {
   answered,
   bucketOf,
+  inThePast,
   isAssigned,
-  isProbeDue,
   type Ledger,
   opensAt,
   sent,
   UNASSIGNED,
   unanswered,
 } from './ledger.ts';
-import { type Budget, BudgetClosed, type Permit, type QueuedRequest } from './permit.ts';
-import { inOrder } from './priority.ts';
-import { COUNTED_FOR_MS, type SecondWindow } from './second-window.ts';
-import { SecondWindows } from './second-windows.ts';
+import { type Budget, BudgetClosed, inOrder, type Permit, type QueuedRequest } from './permit.ts';
+import { COUNTED_FOR_MS, type SecondWindow, SecondWindows } from './second-window.ts';
 
 export interface RateLimiterDependencies {
   readonly clock: Clock;
@@ -52,7 +49,6 @@ export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #clock: Clock;
   readonly #seconds = new SecondWindows();
-  readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
   #alarm = new AbortController();
@@ -70,8 +66,7 @@ export class RateLimiter implements Budget {
   constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
     this.#options = options;
     this.#clock = dependencies.clock;
-    this.#clockSteps = new ClockSteps(this.#clock);
-    this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
+    this.#ledger = dependencies.ledger;
     this.#onChange = dependencies.onChange ?? (() => undefined);
     this.#keep = dependencies.keep ?? (() => Promise.resolve());
     this.#onWait = dependencies.onWait ?? (() => undefined);
@@ -81,7 +76,7 @@ export class RateLimiter implements Budget {
 
   /** The ledger in terms of the current clock. */
   get ledger(): Ledger {
-    this.#update(this.#clockSteps.follow(this.#ledger));
+    this.#update(inThePast(this.#ledger, this.#clock.now()));
     return this.#ledger;
   }
 
@@ -125,15 +120,13 @@ export class RateLimiter implements Budget {
   #dispatch(): void {
     // Without a reason, an exception with a stack trace would be made for each call.
     this.#alarm.abort('set again');
-    this.#update(this.#clockSteps.follow(this.#ledger));
     const now = this.#clock.now();
+    this.#update(inThePast(this.#ledger, now));
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = isProbeDue(this.#ledger, waiting.route, now)
-        ? 0
-        : opensAt(this.#ledger, waiting.route, this.#options, now) - now;
+      const closedMs = opensAt(this.#ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
@@ -172,8 +165,6 @@ export class RateLimiter implements Budget {
         isReleased = true;
         for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
-        // Otherwise the wait that the answer names would be moved with a step before it.
-        this.#update(this.#clockSteps.follow(this.#ledger));
         // A request in flight at the same time may have been counted after this one, whichever was answered first.
         const unaccounted = earlier + this.#sentCount - order;
         const sentAt = Math.min(now, this.#clock.now() - (this.#clock.monotonic() - monotonic));

@@ -1,15 +1,17 @@
 import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
-import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
-import { reservedForOthers } from '../budget/taken-by-others.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import { watchedCount, watchOf } from '../lib/watch.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
+import { PERIOD_MS } from '../sources/validators/committees.ts';
+import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { requestsPerPoll } from '../state/entry.ts';
 import { columns } from './columns.ts';
 import { shownBucket } from './shown-bucket.ts';
@@ -17,6 +19,7 @@ import { shownBucket } from './shown-bucket.ts';
 export interface CheckInput {
   readonly state: State;
   readonly plan: SourcePlan;
+  readonly validators: Config['validators'];
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -50,6 +53,7 @@ export function describeCosts(input: CheckInput): string {
     ...(state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
+    ...costs.flatMap(({ view }) => describeParts(input, view)),
     '',
   ].join('\n');
 }
@@ -88,6 +92,22 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   ];
 }
 
+/** What each part of the validators takes, at the effective interval. */
+function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
+  const { chain } = source;
+  if (source.name !== 'validators' || !chain) return [];
+  const requests = requestsPerStatusPoll(watchedCount(watchOf(validators.watch[chain])));
+  const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
+  const parts = [
+    ...(validators.status
+      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
+      : []),
+    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / PERIOD_MS)}`] : []),
+    ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+  ];
+  return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
+}
+
 function describeBucket({ state, plan, now }: CheckInput, name: string, allowed: number): string {
   const { budgetOptions } = plan;
   const bucket = state.ledger.buckets[name];
@@ -109,11 +129,12 @@ function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): st
   const isNew = (bucket.firstUseAt ?? now) >= now;
   return LONG_WINDOWS.flatMap((name): string[] => {
     const used = usedByOthers(bucket, name);
-    if (used === undefined || windowAt(bucket, name, options, now)?.remaining === undefined) return [];
+    const window = windowAt(bucket, name, options, now);
+    if (used === undefined || window?.remaining === undefined) return [];
     const limit = bucket.limits[name];
     if (isNew)
       return [`  The daemon and other users of the account have used ${used} of the ${limit} requests of the ${name}.`];
-    const reserved = name === 'month' ? Math.round(reservedForOthers(bucket, options, now)) : 0;
+    const reserved = name === 'month' ? Math.round(window.reserved) : 0;
     const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
     return [`  Other users of the account have used ${used} of the ${limit} requests of the ${name}${ahead}.`];
   });
@@ -134,9 +155,9 @@ function describeEnd(
   const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
   const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
-  const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
+  const end = now + (month.left / wanted) * MS_PER_DAY;
   const quota = `As configured, the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
-  if (end >= lastsUntil('month', month, bucket.firstUseAt ?? month.since)) return [`${quota} lasts until it renews.`];
+  if (end >= month.end) return [`${quota} lasts until it renews.`];
   return [`${quota} would be used up on ${minuteOf(end)}.`];
 }
 

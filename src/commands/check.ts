@@ -48,7 +48,13 @@ export async function check(options: CheckOptions): Promise<string> {
   }
   stored.close();
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
-  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, plan, limitsFrom, now };
+  const input = {
+    state: { ledger: ledger ?? emptyLedger(), entries },
+    plan,
+    validators: config.validators,
+    limitsFrom,
+    now,
+  };
   const stretched = stretchWarnings(config, input);
   return [...head, ...stretched, ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
 }

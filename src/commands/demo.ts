@@ -98,12 +98,12 @@ function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
 /** What to try, and where alerts go. README.md shows the same commands. */
 function advice(url: string, { chains, validators }: Config): string {
   const [chain = 'mainnet'] = chains.map(({ name }) => name);
-  const [slashed = 12_340, missing] = firstOf(validators.watch[chain]);
+  const [slashed = 12_340, offline] = firstOf(validators.watch[chain]);
   return [
     'Cause an alert:',
     `  curl -X POST '${url}/-/slash?chain=${chain}&validators=${slashed}'`,
     `  curl -X POST '${url}/-/silence?machine=node-a'`,
-    ...(missing === undefined ? [] : [`  curl -X POST '${url}/-/miss-proposal?chain=${chain}&validator=${missing}'`]),
+    ...(offline === undefined ? [] : [`  curl -X POST '${url}/-/offline?chain=${chain}&validator=${offline}'`]),
     `Alerts that Alertmanager sends to ${url}${ALERTS_PATH} are printed here.`,
     '',
   ].join('\n');

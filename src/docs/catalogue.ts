@@ -22,12 +22,12 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'dashboards', title: 'Dashboards', about: 'what the Grafana dashboards show' },
   { name: 'status', title: 'Status page and /status.json', about: 'the status page, and the same for scripts' },
   { name: 'budget', title: 'Request budget', about: 'how the requests of a plan are divided' },
+  { name: 'validators', title: 'Your validators', about: 'online, duties, sync committees, and what each costs' },
   {
     name: 'slashings',
     title: 'How slashings and proposals are counted',
     about: 'what is counted, when it is counted, and watched validators',
   },
-  { name: 'sync-committee', title: 'Sync committee', about: 'its members, and which of them you watch' },
   { name: 'backfill', title: 'Backfill', about: 'history for a Prometheus that starts today' },
   { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
   {

@@ -2,7 +2,6 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
-import { usable } from '../budget/long-window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -68,7 +67,7 @@ function limitsIn(ledger: Ledger, route: string, budgetOptions: BudgetOptions, n
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   const leftOf = (window: 'hour' | 'month') => {
     const known = windowAt(bucket, window, budgetOptions, now);
-    return known ? { [window]: usable(known, budgetOptions.utilization) } : {};
+    return known ? { [window]: known.left } : {};
   };
   return {
     perSecond: perSecondOf(bucket, budgetOptions) * budgetOptions.utilization,

@@ -1,5 +1,5 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
-import { emptyLedger, Ledger, limitsOf } from '../budget/ledger.ts';
+import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
@@ -9,7 +9,7 @@ import type { Format } from '../metrics/encode.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import { OwnMetrics } from '../metrics/self.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { type SourceView, sourceViews } from '../scheduler/views.ts';
+import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
@@ -21,11 +21,10 @@ import type { StatusInput } from '../web/status-input.ts';
 import { jsonPieces } from '../web/status-json.ts';
 import { modelOf } from '../web/status-model.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
+import { EventLog } from './event-log.ts';
 import { isReady, problemOf } from './health.ts';
-import { KeyLog } from './key-log.ts';
 import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
-import { logPlan, logWaits } from './plan-log.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
@@ -64,7 +63,7 @@ export class Exporter implements Pages {
   #settings: Settings;
   #plan: SourcePlan;
   readonly #own: OwnMetrics;
-  readonly #keyLog: KeyLog;
+  readonly #events: EventLog;
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition;
@@ -96,7 +95,7 @@ export class Exporter implements Pages {
     this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
-    this.#keyLog = new KeyLog(log);
+    this.#events = new EventLog(log);
     this.#client = openClient({
       settings: () => this.#settings,
       proxies,
@@ -107,7 +106,7 @@ export class Exporter implements Pages {
       hasPredecessor: replica !== undefined || !known.isFirstStart,
       save: (ledger) => this.#saveLedger(ledger),
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
-      onClosed: ({ key }) => this.#keyLog.tell(key),
+      onClosed: ({ key }) => this.#events.keyRefused(key),
       onWait: (seconds) => this.#own.waited(seconds),
       leads: replica && (() => replica.leads()),
     });
@@ -118,11 +117,12 @@ export class Exporter implements Pages {
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#plan, limiter.ledger, clock.now()),
-      limits: () => limitsOf(limiter.ledger),
-      limitsKnown: () => limiter.ledger.key.standing === 'valid',
-      onPlan: (paces) => logPlan(log, paces),
-      onWait: (waits) => logWaits(log, waits),
-      onPoll: (source, isFailure) => this.#own.polled(labelsOf(source), isFailure),
+      limitsKnown: () => areLimitsKnown(limiter.ledger, this.#plan.budgetOptions),
+      onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
+      onPoll: (source, failure) => {
+        this.#events.polled(source, failure);
+        this.#own.polled(labelsOf(source), failure !== undefined);
+      },
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
@@ -139,7 +139,7 @@ export class Exporter implements Pages {
     );
     this.#page = new RenderedPage((form) => this.#pieces(form), clock);
     this.#expectSeries();
-    this.#keyLog.begin(known.ledger.key);
+    this.#events.begin(known.ledger.key);
   }
 
   /**
@@ -261,7 +261,7 @@ export class Exporter implements Pages {
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.afterAnother();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
-      this.#keyLog.begin(ledger.key);
+      this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
       this.#exposition.touch(...ALL_PARTS);
     } catch (error) {
@@ -331,7 +331,7 @@ export class Exporter implements Pages {
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);
     this.#expectSeries();
-    this.#keyLog.begin(ledger.key);
+    this.#events.begin(ledger.key);
   }
 
   #expectSeries(): void {
@@ -341,7 +341,7 @@ export class Exporter implements Pages {
 
   async #saveLedger(ledger: Ledger): Promise<void> {
     if (this.#replica && !this.#polling) return;
-    this.#keyLog.see(ledger.key);
+    this.#events.keySeen(ledger.key);
     await this.#save(LEDGER, ledger);
   }
 

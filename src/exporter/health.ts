@@ -1,6 +1,6 @@
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 
 /** The scheduler's loop runs at least every 15 s. After a minute without it, nothing will be polled again. */
 const DEAD_AFTER_MS = 60_000;

@@ -8,14 +8,13 @@ import {
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
-import { takenPerDay } from '../budget/taken-by-others.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import type { Part } from '../metrics/exposition.ts';
 import { type Family, mergeFamilies, type Sample } from '../metrics/family.ts';
 import type { OwnMetrics } from '../metrics/self.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import { SOURCE_NAMES, type Source } from '../sources/source.ts';
 
 /** The part with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
@@ -206,18 +205,13 @@ function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }:
   return [
     gauge(
       'budget_planned_requests_per_day',
-      'Requests per day at the effective intervals; while a source waits for the quota, the requests per day that are left for it',
+      'Requests per day at the effective intervals; 0 while a source waits for the quota',
       perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
     ),
     gauge(
       'budget_allowed_requests_per_day',
       'Requests per day that the limits allow this exporter',
       perBucket((bucket) => allowedPerDay(bucket, budgetOptions, now)),
-    ),
-    gauge(
-      'budget_taken_by_others_requests_per_day',
-      'Additional requests per day that the limits would allow this exporter if nothing else used the monthly quota; at most the daily share of a full quota',
-      perBucket((bucket) => takenPerDay(bucket, budgetOptions, now)),
     ),
     gauge(
       'budget_stretch_ratio',

@@ -1,12 +1,12 @@
 import { ENDPOINTS, type Endpoint } from '../api/errors.ts';
-import { allowedPerDay, type BudgetOptions } from '../budget/bucket.ts';
-import { bucketOf, type Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
+import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
+import { bucketOf, type Ledger, opensAt } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { watchOf } from '../lib/watch.ts';
-import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
+import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import type { Warning } from '../sources/machines/options.ts';
@@ -20,7 +20,7 @@ import { slashedIn } from '../sources/validators/status.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
-import { logSlashing } from './slashing-log.ts';
+import { logSlashing } from './event-log.ts';
 import type { State } from './state.ts';
 
 /** What is polled, and the budget for it: all that follows from the configuration alone. */
@@ -53,7 +53,7 @@ export function budgetViewOf(
   return {
     bucketOf: (source) => bucketOf(ledger, routeOf(source)),
     allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
-    quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
+    quotaOf: (bucket) => quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, budgetOptions, now),
     opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
   };
 }

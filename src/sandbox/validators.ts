@@ -1,8 +1,7 @@
-import type * as z from 'zod';
 import { type Chain, EPOCHS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
 import { between, hexOf } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
+import { accepted, type Identifiers, PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './plan.ts';
@@ -14,13 +13,13 @@ import type { Sandbox } from './world.ts';
 const EXISTING = 2_000_000;
 const MAX_IDENTIFIERS = 100;
 const MAX_IDENTIFIERS_OF_TRIAL = 20;
-/** The service computes the status once an epoch, about a minute after its start (api-facts 12.1). */
+/** The service computes the status once an epoch, about a minute after its start (api-facts 10.1). */
 const COMPUTED_AFTER_MS = 60_000;
-/** Offline: without an attestation in this many epochs (api-facts 12.1). */
+/** Offline: without an attestation in this many epochs (api-facts 10.1). */
 const SILENT_EPOCHS = 2;
 const GWEI = '000000000';
 
-/** POST /api/v2/ethereum/validators (api-facts 12.1). */
+/** POST /api/v2/ethereum/validators (api-facts 10.1). */
 export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string {
   const { chain, validator_identifiers, page_size, cursor } = accepted(ValidatorsBody, body);
   const all = existing(sandbox, validator_identifiers);
@@ -35,7 +34,7 @@ export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string
   });
 }
 
-/** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 12.2). Every evaluation window is that of a day. */
+/** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
 export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): string {
   const { chain, validator_identifiers } = accepted(PerformanceBody, body);
   const all = existing(sandbox, validator_identifiers);
@@ -65,10 +64,7 @@ export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): strin
   });
 }
 
-function existing(
-  { plan, hasValidators }: Sandbox,
-  identifiers: z.output<typeof ValidatorsBody>['validator_identifiers'],
-): number[] {
+function existing({ plan, hasValidators }: Sandbox, identifiers: Identifiers): number[] {
   if (!hasValidators) throw new Refusal(403);
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);

@@ -4,13 +4,9 @@ import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import { type Entry, emptyEntry } from '../state/entry.ts';
-import { FailureNews } from './failure-news.ts';
-import { afterPoll, countEmptyPoll } from './plan.ts';
-import { PlanNews } from './plan-news.ts';
-import type { Schedule, Wait } from './schedule.ts';
+import { afterPoll } from './polls.ts';
+import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
 import { type Task, Tasks } from './tasks.ts';
-import { type BudgetView, type KnownSource, schedulesOf, valueFor } from './views.ts';
-import { WaitNews } from './wait-news.ts';
 
 export interface SchedulerDependencies {
   readonly api: Api;
@@ -21,17 +17,13 @@ export interface SchedulerDependencies {
   readonly budgetView: () => BudgetView;
   /**
    * Whether any limit is known and the key is accepted. Until then one poll runs at a time, so that a nearly used up quota
-   * is not spent, and no plan is told.
+   * is not spent.
    */
   readonly limitsKnown: () => boolean;
-  /** A string that changes whenever a known limit changes. */
-  readonly limits: () => string;
-  /** Called with the first paces, and when they change materially. Excludes sources that wait for the quota. */
-  readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
-  /** Called with all sources that wait for the quota, when another one starts to wait. */
-  readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
+  /** Called often with how each source runs, once the limits and the cost of each source are known. */
+  readonly onSchedules: (schedules: ReadonlyMap<Source, Schedule>) => void;
   /** Called when a poll has ended and what it found is shown, or could not be written. */
-  readonly onPoll: (source: Source, isFailure: boolean) => void;
+  readonly onPoll: (source: Source, failure: Error | undefined) => void;
   /** Called when what is shown of a source changes. */
   readonly onChange: (source: Source) => void;
 }
@@ -48,9 +40,10 @@ export class Scheduler {
   /** When the loop first found a source due that it could not start, the earliest first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
   #heartbeatAt: MonotonicMs;
-  readonly #plan = new PlanNews();
-  readonly #waits = new WaitNews();
-  readonly #failures = new FailureNews();
+  /** Whether a poll has ended since the start or the last reload. */
+  #hasPolled = false;
+  /** The sources that wait for the quota. */
+  #waiting: ReadonlySet<Source> = new Set();
   readonly #nap = new Nap();
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
@@ -99,8 +92,7 @@ export class Scheduler {
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     this.#tasks.adopt(sources, entries);
-    this.#plan.reset();
-    this.#failures.reset();
+    this.#hasPolled = false;
     for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
     this.#nap.wake();
   }
@@ -124,11 +116,9 @@ export class Scheduler {
     let next = Number.POSITIVE_INFINITY;
     for (const task of tasks) {
       if (task.running || task.isHeld) continue;
-      const { pace, nextAttemptAt, probeAt } = valueFor(schedules, task.source);
-      const at = Math.min(nextAttemptAt, probeAt);
-      // Only one poll at a time probes the quota: its answer decides about the others.
-      const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
-      if (at > now) next = Math.min(next, at);
+      const { pace, nextAttemptAt } = valueFor(schedules, task.source);
+      const mayStart = this.#running.size === 0 || this.#mayJoin();
+      if (nextAttemptAt > now) next = Math.min(next, nextAttemptAt);
       else if (mayStart) {
         this.#run(task, () => this.#poll(task, pace, signal));
         // The poll may have used the only request that was allowed.
@@ -141,31 +131,21 @@ export class Scheduler {
     return next;
   }
 
-  /** Whether polls may run concurrently: once a limit is known, or if the first poll has not found one. */
+  /** Whether polls may run concurrently: once the limits are known, or if the first poll has not found them. */
   #mayJoin(): boolean {
-    return this.#deps.limitsKnown() || this.#tasks.all.some(({ current }) => current.lastAttemptAt !== undefined);
+    return this.#deps.limitsKnown() || this.#hasPolled;
   }
 
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {
-    const { began, changed } = this.#waits.take(schedules, this.#heartbeatAt);
-    if (began) this.#deps.onWait(began);
+    const waiting = new Set([...schedules].filter(([, { wait }]) => wait).map(([source]) => source));
     // A wait changes the pace, and with it the staleness.
-    for (const source of changed) this.#deps.onChange(source);
-    const running = [...schedules].filter(([, { wait }]) => !wait);
-    const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
-    if (!this.#deps.limitsKnown() || running.length === 0) return;
-    if (this.#plan.isFirst && this.#isMeasuring(paces)) return;
-    if (this.#plan.take(paces, this.#deps.limits, this.#heartbeatAt)) this.#deps.onPlan(paces);
-  }
-
-  /** Whether the cost or the duration of a source will be known soon. */
-  #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
-    return this.#tasks.on.some(({ source, current, running }) => {
-      const { lastAttemptAt, costs = [], durationMs } = current;
-      if (lastAttemptAt === undefined) return running;
-      // The first sweep of a large fleet takes longer than the next one, which starts at once.
-      return costs.length <= 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
-    });
+    for (const source of schedules.keys()) {
+      if (waiting.has(source) !== this.#waiting.has(source)) this.#deps.onChange(source);
+    }
+    this.#waiting = waiting;
+    // The second sweep of a large fleet starts at once, and shows how long the next ones take.
+    const isMeasuring = this.#tasks.on.some(({ current, running }) => running && (current.costs ?? []).length < 2);
+    if (this.#deps.limitsKnown() && !isMeasuring) this.#deps.onSchedules(schedules);
   }
 
   /** Starts work during which no poll of the source starts. */
@@ -180,7 +160,7 @@ export class Scheduler {
   }
 
   async #poll(task: Task, pace: Pace, signal: AbortSignal): Promise<void> {
-    const { clock, api, log } = this.#deps;
+    const { clock, api } = this.#deps;
     const { source } = task;
     const stop = AbortSignal.any([signal, task.stop.signal]);
     const now = clock.now();
@@ -197,13 +177,10 @@ export class Scheduler {
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
-    task.current = countEmptyPoll(source, afterPoll(task.current, poll, run), timing);
-    const { name, chain } = source;
-    const { level, help } = this.#failures.take(task.id, poll.failure);
-    if (poll.failure) log[level]({ source: name, chain, err: poll.failure.message, help }, 'poll failed');
-    else log.debug({ source: name, chain, duration_ms: task.current.durationMs }, 'polled');
+    this.#hasPolled = true;
+    task.current = afterPoll(task.current, poll, run);
     await this.#persist(task, signal);
-    this.#deps.onPoll(source, poll.failure !== undefined);
+    this.#deps.onPoll(source, poll.failure);
   }
 
   /** Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. */

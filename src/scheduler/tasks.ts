@@ -1,6 +1,6 @@
 import type { Source } from '../sources/source.ts';
 import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
-import type { KnownSource } from './views.ts';
+import type { KnownSource } from './schedules.ts';
 
 /** One source, across changes of its configuration. */
 export interface Task extends KnownSource {

@@ -20,7 +20,6 @@ export const THRESHOLDS = {
   finality_lag_epochs: 6,
   daily_return_late_seconds: 6 * 3600,
   source_stale_seconds: 900,
-  taken_by_others_ratio: 0.5,
   budget_remaining_ratio: 0.05,
 } as const;
 export type Threshold = keyof typeof THRESHOLDS;
@@ -160,12 +159,6 @@ export const CONDITIONS = {
     'warning',
     (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
   ),
-  QuotaTakenByOthers: condition(
-    'warning',
-    (_, share) =>
-      `Other users of the account take ${share} of the requests that this exporter would otherwise have, so it polls less often.`,
-    'taken_by_others_ratio',
-  ),
   BudgetNearlyUsed: condition(
     'warning',
     ([window], left) => `The ${window}ly quota is nearly used: ${left} is left.`,
@@ -197,6 +190,7 @@ export const NOT_ON_PAGE = {
   DiskFullSoon: 'needs twelve hours of history',
   CPUBusy: 'needs the rate of a counter',
   ManyMissedSlots: 'needs the rate of a counter',
+  BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
   EpochsSkipped: 'needs the value of an hour ago; the page shows the count under its chain',
   InvalidRecords: 'needs the value of six hours ago',
 } as const satisfies Readonly<Record<string, string>>;

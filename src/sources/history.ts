@@ -41,6 +41,9 @@ export interface History<R = unknown> {
   group(record: R): string;
   /** Within a group, two records of the same stream and time are duplicates. */
   stream(record: R): string;
-  /** Pure. The families of records of one group, in ascending time; each sample has the time of its record. */
+  /**
+   * The families of records of one group, in ascending time; each sample has the time of its record. Later records of the group
+   * come in later calls, and are understood by what the earlier ones say.
+   */
   families(records: readonly R[]): Family[];
 }

@@ -27,8 +27,6 @@ const POLLS = {
   costs: z.array(z.number()).exactOptional(),
   /** How long each of those polls took. */
   durations: z.array(milliseconds).exactOptional(),
-  /** Polls in a row in which a daily source did not find the new day. */
-  vainInARow: z.number().exactOptional(),
 };
 
 /** The state of one source: its value, and the results of its polls. */
@@ -61,25 +59,23 @@ export function withLatest(last: readonly number[] = [], latest: number): number
   return [...last, latest].slice(-POLLS_KEPT);
 }
 
-/** Requests that a poll usually takes, for its pace: with the most of the last polls less than the limit is used. */
+/** Requests that a poll usually takes. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, median(costs));
 }
 
-/** The most requests that one of the last polls took: with less left of a quota a poll would fail in the middle. */
-export function mostRequestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, ...costs);
-}
-
 /**
- * How long a poll usually takes, waits for the budget included, because the interval that is shown is to be met; 0 while
- * not known. A single poll is not representative: the first sweep also looks for late records.
+ * How long a poll usually takes, waits for the budget included; 0 before the second, because the first sweep also looks for
+ * late records.
  */
 export function msPerPoll({ durations = [] }: Entry): Milliseconds {
   return durations.length < 2 ? 0 : median(durations);
 }
 
-/** The lower median, so that one unusual poll does not change the plan; 0 of none. */
+/**
+ * The lower median, so that one unusual poll does not change the plan: with the most of the last polls, less than the
+ * limit is used. 0 of none.
+ */
 function median(last: readonly number[]): number {
   return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0;
 }

@@ -1,14 +1,5 @@
-import { allowedPerDay, type Bucket, perSecondOf, windowAt } from '../budget/bucket.ts';
-import {
-  calendarEnd,
-  LONG_WINDOWS,
-  type LongWindow,
-  type LongWindowName,
-  lastsUntil,
-  usable,
-} from '../budget/long-window.ts';
-import { planOf } from '../budget/plan-name.ts';
-import { reservedForOthers } from '../budget/taken-by-others.ts';
+import { allowedPerDay, type Bucket, perSecondOf, planOf, type WindowNow, windowAt } from '../budget/bucket.ts';
+import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -52,10 +43,7 @@ export function pacePerDay({ views, ledger }: StatusInput, bucket: string): numb
 function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): Row[] {
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
     const state = windowAt(bucket, window, input.budgetOptions, now);
-    if (!state) return [];
-    const left = usable(state, input.budgetOptions.utilization);
-    const until = lastsUntil(window, state, bucket.firstUseAt ?? now);
-    return [longRow(input, { name, bucket, window, state, left, until }, now)];
+    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
   });
   return [secondRow(input, name, bucket), ...long];
 }
@@ -90,15 +78,12 @@ interface LongQuota {
   readonly name: string;
   readonly bucket: Bucket;
   readonly window: LongWindowName;
-  readonly state: LongWindow;
-  /** Requests that this exporter may still make. */
-  readonly left: number;
-  /** When the quota must last until. */
-  readonly until: UnixMs;
+  readonly state: WindowNow;
 }
 
 function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
-  const { name, bucket, window, state, left } = quota;
+  const { name, bucket, window, state } = quota;
+  const { left } = state;
   const taken = usedByOthersIn(bucket, window, state);
   const used = Math.min(state.own, state.limit - left);
   const others = Math.min(taken ?? 0, state.limit - left - used);
@@ -119,7 +104,7 @@ function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
 function usedByOthersIn(
   bucket: Bucket,
   window: LongWindowName,
-  { limit, own, remaining }: LongWindow,
+  { limit, own, remaining }: WindowNow,
 ): number | undefined {
   const isGranted = bucket.limits[window] === limit;
   return isGranted && remaining !== undefined ? Math.max(0, limit - remaining - own) : undefined;
@@ -149,28 +134,22 @@ function shares(total: number, parts: readonly Part[], write: (value: number) =>
   return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
 }
 
-function resets({ window, until }: LongQuota, now: UnixMs): Cell {
-  const end = calendarEnd(window, now);
-  if (until <= end) return time(end, now);
-  return lines(time(end, now), html`${quiet('or, on a trial, ')}${time(until, now)}`);
+function resets({ state: { resetsAt, end } }: LongQuota, now: UnixMs): Cell {
+  if (end <= resetsAt) return time(resetsAt, now);
+  return lines(time(resetsAt, now), html`${quiet('or, on a trial, ')}${time(end, now)}`);
 }
 
 /** When the remaining quota is used up, if all polls run as planned. */
-function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: LongQuota, now: UnixMs): Cell {
+function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): Cell {
+  const { left, end: until } = state;
   const pace = pacePerDay(input, name);
   if (input.ledger.key.standing === 'revoked') return 'no requests';
-  if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
+  if (left < 1) return lines('used up', quiet('no requests until the reset'));
   if (pace === 0) return 'no requests';
   const end = now + (left / pace) * MS_PER_DAY;
   const spare = left - (pace * (until - now)) / MS_PER_DAY;
   const lasts = end >= until ? `lasts, ${count(Math.max(0, spare))} to spare` : html`ends ${time(end, now)}`;
   return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
-}
-
-/** What happens until the reset. One request a day looks for a larger plan, but none during the wait after a 429. */
-function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs): string {
-  const asks = window === 'month' && closedUntil <= now;
-  return asks ? 'one request a day checks for a larger quota' : 'no requests until the reset';
 }
 
 /** The plan as learned from responses, and any wait that the service requires. */
@@ -181,7 +160,7 @@ function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bu
     ledger.key.standing === 'revoked'
       ? 'No requests are allowed.'
       : `This exporter may make ${allowed} requests a day.`;
-  const reserved = Math.round(reservedForOthers(bucket, budgetOptions, now));
+  const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
   const others =
     reserved > 0
       ? ` Until the quota resets, ${plural(reserved, 'request')} ${reserved === 1 ? 'is' : 'are'} reserved for others on the account.`

@@ -1,7 +1,7 @@
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
 export interface StatusInput {

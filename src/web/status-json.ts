@@ -1,8 +1,7 @@
-import { allowedPerDay, windowAt } from '../budget/bucket.ts';
-import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
-import { planOf } from '../budget/plan-name.ts';
+import { allowedPerDay, planOf, windowAt } from '../budget/bucket.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
 import type { UnixMs } from '../lib/time.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import type { Notice, Tone } from '../sources/content.ts';
 import { type PlainObject, plainNumber } from '../sources/plain.ts';
 import { pacePerDay } from './status-budget.ts';
@@ -99,8 +98,8 @@ function plainBucket(input: StatusInput, name: string, now: UnixMs): PlainObject
           limit_requests: state.limit,
           used_requests: state.own,
           remaining_requests: plainNumber(state.remaining),
-          left_requests: usable(state, budgetOptions.utilization),
-          lasts_until_timestamp_seconds: seconds(lastsUntil(window, state, bucket.firstUseAt ?? now)),
+          left_requests: state.left,
+          lasts_until_timestamp_seconds: seconds(state.end),
         },
       ];
     }),

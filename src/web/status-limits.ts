@@ -1,9 +1,8 @@
-import { bucketOpensAt, isRateWindowRepeated } from '../budget/bucket.ts';
+import { isRateWindowRepeated, quotaOf } from '../budget/bucket.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
-import { takenShare } from '../budget/taken-by-others.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, percent, relative } from '../lib/words.ts';
-import type { Wait } from '../scheduler/schedule.ts';
+import type { Wait } from '../scheduler/schedules.ts';
 import { firing, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
@@ -26,7 +25,7 @@ export function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: 
       return firing('SourceWaitsForQuota', names, what);
     });
   }
-  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket, budgetOptions, now));
+  const opensAt = Object.values(ledger.buckets).map((bucket) => quotaOf(bucket, budgetOptions, now).opensAt);
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
   return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
@@ -44,15 +43,4 @@ export function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
       return [firing('BudgetNearlyUsed', [window], percent(left / limit))];
     }),
   );
-}
-
-/** The usage of others matters only if it lengthens intervals. */
-export function othersNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
-  return Object.entries(ledger.buckets).flatMap(([name, bucket]): Notice[] => {
-    const share = takenShare(bucket, budgetOptions, now);
-    const polled = views.filter((view) => view.bucket === name);
-    const isFelt = polled.some(({ source, pace, wait }) => wait || pace.intervalMs > source.intervalMs);
-    if (share <= THRESHOLDS.taken_by_others_ratio || !isFelt) return [];
-    return [firing('QuotaTakenByOthers', [], percent(share))];
-  });
 }

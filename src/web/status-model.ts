@@ -1,5 +1,5 @@
 import type { UnixMs } from '../lib/time.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import type { Notice, Summary, Tone } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 import { noticesOf } from './status-notices.ts';

@@ -1,11 +1,11 @@
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, relative, span } from '../lib/words.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import { firing, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
-import { nearlyUsedNotices, othersNotices, waitNotices } from './status-limits.ts';
+import { nearlyUsedNotices, waitNotices } from './status-limits.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
 /** Notices about the configuration, the state, the key, the sources and the budget. */
@@ -44,7 +44,6 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
         ...waitNotices(input, now),
         ...nearlyUsedNotices(input),
         ...stretchNotices(input.views),
-        ...othersNotices(input, now),
       ];
     }
   }

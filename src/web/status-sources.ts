@@ -2,7 +2,7 @@ import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { count, cropped, spaced, span } from '../lib/words.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import { toneOf } from '../sources/conditions.ts';
 import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 

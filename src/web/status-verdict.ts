@@ -1,7 +1,7 @@
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural } from '../lib/words.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import { type Notice, notice, type Summary } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 import { stateOf } from './status-sources.ts';

@@ -94,7 +94,8 @@ function sourceOf(path: string): string | undefined {
 const DOORS = [
   'Date.now',
   'new Date()',
-  'performance',
+  'performance.now',
+  'performance.timeOrigin',
   'setTimeout',
   'setInterval',
   'setImmediate',

@@ -157,13 +157,15 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals are kept in one shape'],
-  ['sources/sync-committee/schema.ts', 'sources', 'refusals are kept in one shape'],
+  ['sources/validators/performance.ts', 'api', 'the requests of poll.ts'],
+  ['sources/validators/schema.ts', 'sources', 'refusals are kept in one shape'],
+  ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
 ];
 
 /** The doors to real time, and who may use them. */
 export const CLOCKS: readonly (readonly [file: string, what: string, why: string])[] = [
   ['lib/clock.ts', 'Date.now', 'the clock'],
-  ['lib/clock.ts', 'performance', 'the clock'],
+  ['lib/clock.ts', 'performance.now', 'the clock'],
   ['lib/clock.ts', 'setTimeout', 'the clock'],
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],

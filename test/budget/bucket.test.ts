@@ -3,13 +3,14 @@ import {
   allowedPerDay,
   type Bucket,
   type BudgetOptions,
-  bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
   isRateWindowRepeated,
   observeBucket,
+  quotaOf,
   windowAt,
   withoutAnswer,
+  withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/timing.ts';
@@ -47,6 +48,9 @@ function told(bucket: Bucket, said: Record<string, string>, exchange: Exchange =
   return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted }, options, at);
 }
 
+const bucketOpensAt = (bucket: Bucket, options: BudgetOptions, now: number): number =>
+  quotaOf(bucket, options, now).opensAt;
+
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
@@ -70,7 +74,7 @@ describe('budget/bucket', () => {
       expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
       const paid = told(usedUp, hobbyist);
       expect([bucketOpensAt(paid, BUDGET_OPTIONS, OCTOBER), paid.month]).toEqual([0, undefined]);
-      expect(told(paid, trial(500)).month).toEqual({ limit: 1_000, own: 1, since: OCTOBER, remaining: 500 });
+      expect(told(paid, trial(500)).month).toMatchObject({ limit: 1_000, own: 1, since: OCTOBER, remaining: 500 });
     });
 
     it('are minute and day whatever they say, and an hour that repeats the month', () => {
@@ -101,7 +105,7 @@ describe('budget/bucket', () => {
       const bucket = told(EMPTY_BUCKET, hourly(0), { at });
       expect(bucketOpensAt(bucket, BUDGET_OPTIONS, at)).toBe(OCTOBER + HOUR);
       expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER + HOUR)).toBe(0);
-      expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toEqual({
+      expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
         limit: 100,
         own: 0,
         since: OCTOBER + HOUR,
@@ -128,15 +132,29 @@ describe('budget/bucket', () => {
   });
 
   describe('month', () => {
-    it('of a trial that is used up in its second month is looked for at the end of that, and not at once', () => {
-      const first = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
-      const at = NOVEMBER + 5 * DAY;
-      const spent = told({ ...first, month: { limit: 1_000, own: 899, since: OCTOBER + 19 * DAY } }, trial(100), {
-        at,
+    it('of a trial is taken to be renewed at the month start, until an answer says what is left', () => {
+      const first = OCTOBER + 19 * DAY;
+      const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
+      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, NOVEMBER - 1)).toMatchObject({
+        left: 600,
+        resetsAt: NOVEMBER,
+        end: first + 30 * DAY,
       });
-      expect(windowAt(spent, 'month', BUDGET_OPTIONS, at + DAY)?.own).toBe(900);
-      expect(bucketOpensAt(spent, BUDGET_OPTIONS, at + DAY)).toBe(Date.UTC(2026, 11, 1));
-      expect(windowAt(spent, 'month', BUDGET_OPTIONS, Date.UTC(2026, 11, 1))?.own).toBe(0);
+      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, NOVEMBER)).toMatchObject({
+        left: 900,
+        end: NOVEMBER + 30 * DAY,
+      });
+      const asked = told(bucket, trial(599), { at: NOVEMBER });
+      expect(windowAt(asked, 'month', BUDGET_OPTIONS, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
+      // Used up, it is looked for at the start of the next month.
+      expect(bucketOpensAt(told(asked, trial(0), { at: NOVEMBER }), BUDGET_OPTIONS, NOVEMBER)).toBe(
+        Date.UTC(2026, 11, 1),
+      );
+      // Another month of a legacy quota, and a larger quota, end with the month.
+      const old = { ...bucket, firstUseAt: OCTOBER - 300 * DAY };
+      expect(windowAt(old, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
+      const large = told(EMPTY_BUCKET, headers([1, 1_001, 1_001]), { at: first });
+      expect(windowAt(large, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
     });
 
     it('allows a day what is left, by the days that it must last', () => {
@@ -190,7 +208,7 @@ describe('budget/bucket', () => {
       const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
       expect(allowedPerDay(low, BUDGET_OPTIONS, at)).toBeCloseTo(39 / 16);
       const renewed = told(low, trial(999), { at });
-      expect(renewed.month).toEqual({ limit: 1_000, own: 1, remaining: 999, since: at });
+      expect(renewed.month).toMatchObject({ limit: 1_000, own: 1, remaining: 999 });
       expect(allowedPerDay(renewed, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 16);
     });
   });
@@ -209,7 +227,7 @@ describe('budget/bucket', () => {
     it('without headers leave everything as it was', () => {
       const known = told(EMPTY_BUCKET, trial(500));
       const blank = told(known, {});
-      expect(blank.month).toEqual({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
+      expect(blank.month).toMatchObject({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
       expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
     });
 
@@ -235,10 +253,9 @@ describe('budget/bucket', () => {
       let bucket = known;
       for (let i = 0; i < 1_000; i += 1) {
         expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-        bucket = withoutAnswer(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER) ?? EMPTY_BUCKET;
+        bucket = withoutAnswer(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
       }
       expect(bucket).toEqual(known);
-      expect(withoutAnswer(EMPTY_BUCKET, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
     });
   });
 
@@ -281,5 +298,44 @@ describe('budget/bucket', () => {
     const bucket = told(first, trial(999), { at });
     expect(bucket.firstUseAt).toBe(OCTOBER + 10 * DAY);
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 28);
+  });
+
+  it('tells of a wait that a 429 asked for from one of our own count, and of what is left', () => {
+    const bucket = told(EMPTY_BUCKET, trial(700));
+    expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ opensAt: 0, limit: 'month', left: 700 });
+    const closed = { ...bucket, closedUntil: OCTOBER + HOUR };
+    expect(quotaOf(closed, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ opensAt: OCTOBER + HOUR, limit: '429' });
+    expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER)).toMatchObject({
+      left: Infinity,
+      end: Infinity,
+    });
+  });
+
+  it('that is used up lets a request ask after a start, whose answer decides', () => {
+    const usedUp = told(told(EMPTY_BUCKET, trial(700)), trial(0));
+    const { month } = usedUp;
+    if (!month) throw new Error('no month');
+    const started: Bucket = { ...usedUp, month: { ...month, mayAsk: true } };
+    expect(bucketOpensAt(started, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+    expect(bucketOpensAt(told(started, trial(0)), BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
+    expect(told(started, trial(0)).month?.own).toBe(3);
+    expect(bucketOpensAt(told(started, trial(10)), BUDGET_OPTIONS, OCTOBER)).toBe(0);
+    expect(bucketOpensAt(told(started, hobbyist), BUDGET_OPTIONS, OCTOBER)).toBe(0);
+    // With something left there is nothing to ask.
+    const left: Bucket = { ...usedUp, month: { ...month, remaining: 5, mayAsk: true } };
+    expect(windowAt(left, 'month', BUDGET_OPTIONS, OCTOBER)?.left).toBe(5);
+  });
+
+  it('has no time in the future after the clock was set back: a wait keeps its length', () => {
+    const bucket = told(EMPTY_BUCKET, { ...trial(0), 'ratelimit-reset': '60' }, { status: 429, at: NOVEMBER });
+    const back = withoutFuture(bucket, OCTOBER);
+    expect(back).toMatchObject({
+      closedAt: OCTOBER,
+      closedUntil: OCTOBER + 60_000,
+      firstUseAt: OCTOBER,
+      month: { since: OCTOBER },
+    });
+    expect(withoutFuture(back, OCTOBER)).toBe(back);
+    expect(withoutFuture(bucket, NOVEMBER)).toBe(bucket);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import {
   answered,
@@ -150,7 +151,7 @@ describe('budget/ledger: revoked', () => {
       expect(other.key).toEqual({ fingerprint: 'another key', standing: 'unknown', since: 0, mayProbe: false });
       expect(opensAt(other, LANE)).toBe(0);
     }
-    expect(withKey(refused, 'this key', NOW + 10 * MINUTE)).toBe(refused);
+    expect(withKey(refused, 'this key', NOW + 10 * MINUTE)).toEqual(refused);
   });
 
   it('ends when that request is answered', () => {
@@ -158,5 +159,27 @@ describe('budget/ledger: revoked', () => {
     expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300, sentAt: at }), LANE)).toBe(0);
     const again = told(sent(mayProbe, at), 429, { at: at + 300, sentAt: at, revoked: true });
     expect(again.key).toMatchObject({ standing: 'revoked', since: at + 300, mayProbe: false });
+  });
+});
+
+describe('budget/ledger: a quota that is used up', () => {
+  const month = { limit: 1_000, own: 5, remaining: 0, since: NOW };
+  const { key, ...empty } = emptyLedger();
+  const usedUp: Ledger = {
+    ...empty,
+    buckets: { '': { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, month } },
+    key: { ...key, fingerprint: 'this key', standing: 'valid', since: NOW },
+  };
+
+  it('may be asked for after a start or a reload, from 10 min after the last answer on', () => {
+    expect(opensAt(usedUp, LANE)).toBeGreaterThan(NOW);
+    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE - 1), LANE)).toBeGreaterThan(NOW);
+    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE), LANE)).toBe(0);
+  });
+
+  it('is not asked for during the wait after a 429', () => {
+    const closedUntil = NOW + 20 * MINUTE;
+    const closed = { ...usedUp, buckets: { '': { ...EMPTY_BUCKET, month, closedUntil } } };
+    expect(opensAt(withKey(closed, 'this key', NOW + 10 * MINUTE), LANE)).toBeGreaterThan(closedUntil);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bucketOpensAt, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
@@ -78,7 +78,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   }
   return {
     server,
-    isClosed: bucketOpensAt(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()) > 0,
+    isClosed: quotaOf(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()).opensAt > 0,
   };
 }
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  calendarEnd,
   charge,
+  expectedOfOthers,
   LongWindow,
-  lastsUntil,
   refund,
   report,
-  rolled,
   uncharge,
   usable,
+  windowEnd,
 } from '../../src/budget/long-window.ts';
 import { DAY, HOUR } from '../support/timing.ts';
 
@@ -19,7 +18,7 @@ function window(overrides: Partial<LongWindow> = {}): LongWindow {
   return { limit: 1_000, own: 0, since: OCTOBER, ...overrides };
 }
 
-const said = { limit: 1_000, remaining: undefined, before: undefined, unaccounted: 0 };
+const said = { limit: 1_000, granted: 1_000, remaining: undefined, unaccounted: 0 };
 
 describe('budget/long-window', () => {
   describe('ends', () => {
@@ -29,51 +28,14 @@ describe('budget/long-window', () => {
       ['2026-12-31T12:00:00.000Z', '2027-01-01T00:00:00.000Z'],
       ['2028-02-29T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
     ])('a month from %s on at %s', (at, end) => {
-      expect(new Date(calendarEnd('month', Date.parse(at))).toISOString()).toBe(end);
+      expect(new Date(windowEnd('month', Date.parse(at))).toISOString()).toBe(end);
     });
 
     it.each([
       ['2026-10-01T10:00:00.000Z', '2026-10-01T11:00:00.000Z'],
       ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00.000Z'],
     ])('an hour from %s on at %s', (at, end) => {
-      expect(new Date(calendarEnd('hour', Date.parse(at))).toISOString()).toBe(end);
-    });
-
-    it('and what may be a trial no earlier than 30 days after its first use', () => {
-      const firstUse = OCTOBER + 19 * DAY;
-      const started = window({ since: firstUse });
-      expect(lastsUntil('month', started, firstUse)).toBe(firstUse + 30 * DAY);
-      // A legacy quota of an old account: the month it is.
-      expect(lastsUntil('month', started, firstUse - 300 * DAY)).toBe(NOVEMBER);
-      expect(lastsUntil('month', window({ limit: 1_001, since: firstUse }), firstUse)).toBe(NOVEMBER);
-      expect(lastsUntil('hour', started, firstUse)).toBe(firstUse + HOUR);
-    });
-  });
-
-  describe('when it is over', () => {
-    it('is a new one, of which nothing is known but its limit', () => {
-      const before = window({ limit: 50_000, own: 700, remaining: 4 });
-      const roll = (at: number): LongWindow => rolled('month', before, { firstUseAt: OCTOBER }, at, 0.9);
-      expect(roll(NOVEMBER - 1)).toBe(before);
-      expect(roll(NOVEMBER)).toEqual({ limit: 50_000, own: 0, since: NOVEMBER });
-      expect(rolled('hour', before, { firstUseAt: OCTOBER }, OCTOBER + HOUR, 0.9)).toEqual({
-        limit: 50_000,
-        own: 0,
-        since: OCTOBER + HOUR,
-      });
-    });
-
-    it('of a trial goes on through the month start, but where it is used up asks again then', () => {
-      const firstUse = OCTOBER + 19 * DAY;
-      const left = window({ since: firstUse, own: 300 });
-      expect(rolled('month', left, { firstUseAt: firstUse }, NOVEMBER + DAY, 0.9)).toBe(left);
-      expect(rolled('month', left, { firstUseAt: firstUse }, firstUse + 30 * DAY, 0.9)).toMatchObject({ own: 0 });
-      const usedUp = window({ since: firstUse, own: 900 });
-      expect(rolled('month', usedUp, { firstUseAt: firstUse }, NOVEMBER - 1, 0.9)).toBe(usedUp);
-      expect(rolled('month', usedUp, { firstUseAt: firstUse }, NOVEMBER, 0.9)).toMatchObject({
-        own: 0,
-        since: NOVEMBER,
-      });
+      expect(new Date(windowEnd('hour', Date.parse(at))).toISOString()).toBe(end);
     });
   });
 
@@ -117,31 +79,29 @@ describe('budget/long-window', () => {
 
   describe('learns from an answer', () => {
     it('what there is, where nothing was known: the request itself was ours', () => {
-      expect(report(undefined, { ...said, remaining: 972 }, OCTOBER)).toEqual(window({ own: 1, remaining: 972 }));
+      expect(report(undefined, { ...said, remaining: 972 }, OCTOBER)).toMatchObject(window({ own: 1, remaining: 972 }));
       expect(report(undefined, said, OCTOBER)).toEqual(window({ own: 1 }));
     });
 
     it('what others have spent', () => {
       const known = window({ own: 10, remaining: 900 });
-      expect(report(known, { ...said, remaining: 700, before: 901 }, OCTOBER)).toEqual(
-        window({ own: 10, remaining: 700 }),
-      );
+      expect(report(known, { ...said, remaining: 700 }, OCTOBER)).toMatchObject(window({ own: 10, remaining: 700 }));
     });
 
     it('less than it says, while requests are under way that it may not know of', () => {
       const known = window({ own: 10, remaining: 900 });
-      expect(report(known, { ...said, remaining: 700, before: 901, unaccounted: 4 }, OCTOBER)).toEqual(
+      expect(report(known, { ...said, remaining: 700, unaccounted: 4 }, OCTOBER)).toMatchObject(
         window({ own: 10, remaining: 696 }),
       );
-      expect(report(known, { ...said, remaining: 2, before: 901, unaccounted: 4 }, OCTOBER).remaining).toBe(0);
-      expect(report(undefined, { ...said, remaining: 700, unaccounted: 4 }, OCTOBER)).toEqual(
+      expect(report(known, { ...said, remaining: 2, unaccounted: 4 }, OCTOBER).remaining).toBe(0);
+      expect(report(undefined, { ...said, remaining: 700, unaccounted: 4 }, OCTOBER)).toMatchObject(
         window({ own: 5, remaining: 696 }),
       );
     });
 
     it('nothing of what is left where it does not say so: a missing header is not a zero', () => {
       const known = window({ own: 10, remaining: 900 });
-      expect(report(known, { ...said, before: 901 }, OCTOBER)).toEqual(known);
+      expect(report(known, said, OCTOBER)).toEqual(known);
     });
 
     it('another limit, at once', () => {
@@ -149,32 +109,46 @@ describe('budget/long-window', () => {
       expect(report(known, { ...said, limit: 5_000 }, OCTOBER)).toEqual({ ...known, limit: 5_000 });
     });
 
-    it('that it was renewed, where more is left than before by more than a few', () => {
-      const known = window({ own: 400, remaining: 100 });
-      const at = NOVEMBER + 5;
-      expect(report(known, { ...said, remaining: 999, before: 101 }, at)).toEqual(
-        window({ own: 1, remaining: 999, since: at }),
-      );
-      expect(report(known, { ...said, remaining: 999, before: 101, unaccounted: 2 }, at)).toEqual(
-        window({ own: 3, remaining: 997, since: at }),
-      );
-      // Answers that overtook each other.
-      expect(report(known, { ...said, remaining: 121, before: 101 }, at)).toEqual(window({ own: 400, remaining: 121 }));
+    it('that the service has begun a new count, where it counts less than ours alone', () => {
+      const known = window({ own: 400, remaining: 100, others: { since: OCTOBER, before: 20 } });
+      const at = NOVEMBER - DAY;
+      const renewed = report(known, { ...said, remaining: 997, unaccounted: 2 }, at);
+      expect(renewed).toEqual(window({ own: 5, remaining: 995, others: { since: OCTOBER, before: 0 } }));
+      // The limit from which the service counts, not a smaller configured one.
+      expect(report(known, { ...said, limit: 500, remaining: 700 }, at).own).toBe(300);
+    });
+  });
+
+  describe('expects of others', () => {
+    /** The window after answers that say what is left, each a day after the one before. */
+    function looked(...remaining: number[]): LongWindow {
+      return remaining.reduce<LongWindow | undefined>(
+        (known, left, day) => report(known && charge(known), { ...said, remaining: left }, OCTOBER + day * DAY),
+        undefined,
+      ) as LongWindow;
+    }
+    const expected = (known: LongWindow, day: number, endDay: number): number =>
+      expectedOfOthers(known, 1_000 - (known.remaining ?? 0) - known.own, OCTOBER + endDay * DAY, OCTOBER + day * DAY);
+
+    it('as many a day as since the first answer, until the end and for half a day more', () => {
+      // 10 a day.
+      expect(expected(looked(999, 988, 977, 966, 955), 4, 30)).toBeCloseTo(10 * 26.5);
     });
 
-    it('no renewal from requests of ours that never arrived', () => {
-      let known = report(undefined, { ...said, remaining: 900 }, OCTOBER);
-      for (let i = 0; i < 50; i += 1) known = charge(known);
-      expect(report(known, { ...said, remaining: 899, before: 900 }, OCTOBER + DAY)).toMatchObject({
-        own: 51,
-        remaining: 899,
-        since: OCTOBER,
-      });
+    it('nothing of what they took before it', () => {
+      expect(expected(looked(400), 0, 30)).toBe(0);
+      expect(expected(looked(400, 399, 398), 2, 30)).toBe(0);
+      expect(expected(looked(400, 389, 378), 2, 30)).toBeCloseTo(10 * 28.5);
+    });
+
+    it('no more than what they took, on the first day', () => {
+      const known = report(charge(looked(999)), { ...said, remaining: 948 }, OCTOBER + HOUR);
+      expect(expectedOfOthers(known, 50, OCTOBER + DAY, OCTOBER + HOUR)).toBeCloseTo((50 * 35) / 24);
     });
   });
 
   it('survives being written and read', () => {
-    for (const value of [window(), window({ own: 3, remaining: 10 })]) {
+    for (const value of [window(), window({ own: 3, remaining: 10, others: { since: OCTOBER, before: 2 } })]) {
       expect(LongWindow.parse(JSON.parse(JSON.stringify(value)))).toEqual(value);
     }
   });

@@ -2,13 +2,14 @@ import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/paces.ts';
+import { pacesOf } from '../../src/scheduler/schedules.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
+import { known } from '../support/known.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
-import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 const SILENT = pino({ enabled: false });
 /** A share is a quotient of sums: equal up to a few roundings. */
@@ -72,11 +73,10 @@ function sourcesIn(given: Setup): Source[] {
 }
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {
-  const sources = sourcesIn(given).map((source) => ({
-    source,
-    requestsPerPoll: source.name === 'machines' ? given.sweep : 1,
-  }));
-  const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
+  const sources = sourcesIn(given).map((source) =>
+    known(source, { costs: [source.name === 'machines' ? given.sweep : 1] }),
+  );
+  const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   return sources.map(({ source }) => [source, paces.get(source) as Pace]);
 }
 
@@ -209,8 +209,9 @@ describe('budget/planner: property', PATIENT, () => {
         ] as unknown as Source[];
         const others = sourcesIn(given).filter(({ name }) => name !== 'slashings');
         const paces = pacesOf(
-          [...pair, ...others].map((source) => ({ source, requestsPerPoll: 1 })),
+          [...pair, ...others].map((source) => known(source)),
           { bucketOf: () => 'default', allowedPerDay: () => allowed },
+          NOW,
         );
         const [lighter, heavier] = pair.map((source) => paces.get(source) as Pace) as [Pace, Pace];
         if (lighter.coverage === heavier.coverage) {

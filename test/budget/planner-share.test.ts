@@ -2,10 +2,11 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/paces.ts';
+import { pacesOf } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { defaultConfig } from '../support/default-config.ts';
-import { MINUTE } from '../support/timing.ts';
+import { known } from '../support/known.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const SILENT = pino({ enabled: false });
@@ -39,9 +40,9 @@ function sources(chains: number, slashingsMs: number): Source[] {
 /** What is planned of a monthly quota, and what was allowed and asked for. */
 function planned(of: readonly Source[], sweep: number, perMonth: number) {
   const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
-  const asking = of.map((source) => ({ source, requestsPerPoll: source.name === 'machines' ? sweep : 1 }));
+  const asking = of.map((source) => known(source, { costs: [source.name === 'machines' ? sweep : 1] }));
   const demandOf = (perDay: number): number =>
-    [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }).values()].reduce(
+    [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, NOW).values()].reduce(
       (sum, { requestsPerDay }) => sum + requestsPerDay,
       0,
     );

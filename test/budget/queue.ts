@@ -1,7 +1,7 @@
 import { allowedPerDay, type BudgetOptions } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, opensAt } from '../../src/budget/ledger.ts';
+import type { Priority } from '../../src/budget/permit.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
-import type { Priority } from '../../src/budget/priority.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { NOW } from '../support/timing.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { PRIORITIES } from '../../src/budget/priority.ts';
+import { PRIORITIES } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { NOW, noSignal } from '../support/timing.ts';

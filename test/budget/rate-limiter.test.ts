@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bucketOf } from '../../src/budget/ledger.ts';
-import { PRIORITIES } from '../../src/budget/priority.ts';
+import { PRIORITIES } from '../../src/budget/permit.ts';
 import { bucket, LANE, Queue } from './queue.ts';
 
 /** Lets everything that waits leave, one by one, each answered at once. */
@@ -162,7 +162,7 @@ describe('budget/rate-limiter', () => {
       if (queue.rateLimiter.ledger !== ledgers.at(-1)) ledgers.push(queue.rateLimiter.ledger);
       expect(queue.changes).toBe(ledgers.length - 1);
     }
-    expect(queue.changes).toBe(3);
+    expect(queue.changes).toBe(4);
   });
 
   it('takes what an answer says is left as of the time when its request was counted', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
+import type { LongWindow } from '../../src/budget/long-window.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
@@ -26,6 +27,7 @@ function input({
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
     plan: { ...planOf(config, log, NOW), budgetOptions },
+    validators: config.validators,
     limitsFrom: 'made up',
     now,
   };
@@ -51,15 +53,26 @@ describe('commands/check-costs', () => {
     );
   });
 
-  it('prices the members of the next sync committee as a second request a period, where somebody is watched', () => {
+  it('prices the parts of the validators, at the interval that the plan allows', () => {
     const defaults = defaultConfig();
-    const syncCommittee = { ...defaults.syncCommittee, members: true };
-    const row = /^sync_committee +mainnet +1h +(\S+)/m;
-    const nobody = describeCosts(input({ config: { ...defaults, syncCommittee } }));
-    expect(row.exec(nobody)?.[1]).toBe('0.9');
-    const watch = { mainnet: [{ first: 1, last: 9 }], hoodi: [] };
-    const watched = { ...defaults, syncCommittee, slashings: { ...defaults.slashings, watch } };
-    expect(row.exec(describeCosts(input({ config: watched })))?.[1]).toBe('1.8');
+    const priced = (overrides: Partial<Config['validators']>, budgetOptions?: BudgetOptions): string => {
+      const validators = { ...defaults.validators, ...overrides };
+      return describeCosts(input({ config: { ...defaults, validators }, ...(budgetOptions && { budgetOptions }) }));
+    };
+    const watch = { mainnet: [{ first: 1, last: 101 }], hoodi: [] };
+    const parts = (text: string): string | undefined => /^Requests a day for .*$/m.exec(text)?.[0];
+    expect(parts(priced({}))).toBeUndefined();
+    // 225 epochs a day: 11 requests in each, and 2 with every ninth.
+    expect(parts(priced({ watch }))).toBe(
+      'Requests a day for the validators of mainnet: status 2475, duties and score 50, sync committees 0.9, proposer slashings one for each.',
+    );
+    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2525 +6m24s +2525 +x1$/m);
+    expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
+      'Requests a day for the validators of mainnet: sync committees 0.9.',
+    );
+    const trial = parts(priced({ watch }, { utilization: 0.9, perMonth: 1_000 })) ?? '';
+    const [, status] = /status ([\d.]+),/.exec(trial) ?? [];
+    expect(Number(status)).toBeLessThan(10);
   });
 
   it('prints how a quota stretches them, and when it would end without that', () => {
@@ -105,10 +118,8 @@ describe('commands/check-costs', () => {
 
   it('says what others have used of a quota, and what of the month is reserved for them', () => {
     const now = NOW + 10 * DAY;
-    const day = { at: now - DAY, taken: 108 };
-    const others = { since: NOW, points: [day, { at: now, taken: 120 }], perDay: 12 };
     const hour = { limit: 200, own: 20, remaining: 150, since: now };
-    const ledger = quota({ remaining: 580, own: 300 }, { others, hour, firstUseAt: NOW });
+    const ledger = quota({ remaining: 580, own: 300, others: { since: NOW, before: 0 } }, { hour, firstUseAt: NOW });
     const told = describeCosts(input({ ledger, now }));
     const month =
       'Other users of the account have used 120 of the 1000 requests of the month, and 258 more are reserved for them.';
@@ -139,11 +150,11 @@ describe('commands/check-costs', () => {
     const durations = [72_000, 73_000, 140_000];
     const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [58], durations };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
-    expect(text).toMatch(/^machines +1m +83520 +1m13s +68647 +x1.2$/m);
+    expect(text).toMatch(/^machines +1m +83520 +1m13s +68725 +x1.2$/m);
   });
 });
 
-function quota(month?: { remaining: number; own: number }, more: Partial<Bucket> = {}) {
+function quota(month?: Omit<LongWindow, 'limit' | 'since'>, more: Partial<Bucket> = {}) {
   const limits = { second: 1, month: 1_000, ...(more.hour && { hour: more.hour.limit }) };
   const bucket = { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } };
   const known = month ? { ...bucket, month: { ...month, limit: 1_000, since: NOW } } : bucket;

@@ -224,7 +224,7 @@ describe('commands/flags', () => {
     const web = [...listen, 'web.telemetry-path', DISABLE, LIFECYCLE];
     const of = (command: (typeof NAMES)[number]) =>
       TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
-    expect(of('check').sort()).toEqual([...common, 'probe', 'yes'].sort());
+    expect(of('check').sort()).toEqual([...common, 'probe', 'safe-to-restart', 'yes'].sort());
     expect(of('sandbox').sort()).toEqual([...common, ...listen].sort());
     expect(of('demo').sort()).toEqual([...common, ...web, 'sandbox.listen-address'].sort());
     expect(of('serve').sort()).toEqual([...common, ...web, 'config.check'].sort());

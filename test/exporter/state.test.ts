@@ -48,7 +48,8 @@ describe('exporter/state', () => {
   it('gives back what was saved: the ledger, that there was a start and each source by its name and chain', async () => {
     const documents = await documentsIn();
     const { ledger: first } = await restored(documents);
-    const ledger = sent(first, 'route', BUDGET_OPTIONS, NOW);
+    const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
+    const ledger = { ...used, key: { ...used.key, since: NOW } };
     const entries = new Map(
       SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), lastAttemptAt: NOW + i }]),
     );
@@ -72,7 +73,6 @@ describe('exporter/state', () => {
         intervalMs: MINUTE,
         costs: [6, 1, 1],
         durations: [900, 250.5, 240],
-        vainInARow: 2,
       };
       await documents.save(sourceId(source), entry);
       expect((await restored(documents)).entries.get(sourceId(source))).toEqual(entry);
@@ -93,7 +93,8 @@ describe('exporter/state', () => {
 
   it('knows nothing of the account of another key', async () => {
     const documents = await documentsIn();
-    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', BUDGET_OPTIONS, NOW);
+    const used = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', BUDGET_OPTIONS, NOW);
+    const ledger = { ...used, key: { ...used.key, since: NOW } };
     await documents.save(LEDGER, ledger);
     expect((await restored(documents)).ledger).toEqual(ledger);
     expect((await restored(documents, { key: 'another' })).ledger).toEqual(

@@ -7,9 +7,10 @@ import { parse } from 'yaml';
 import type { LoadedConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/mistakes.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/paces.ts';
+import { pacesOf } from '../../src/scheduler/schedules.ts';
 import { withConfig } from '../config/with-config.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
+import { known } from '../support/known.ts';
 import { NOW, timing } from '../support/timing.ts';
 import { mutated, mutations } from './odd-json.ts';
 
@@ -32,8 +33,8 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
   const sources = sourcesOf(config, SILENT, 0);
-  const asking = sources.map((source) => ({ source, requestsPerPoll: 1 }));
-  const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
+  const asking = sources.map((source) => known(source));
+  const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   for (const [source, { intervalMs, requestsPerDay }] of paces) {
     expect(intervalMs, source.name).toBeGreaterThanOrEqual(source.intervalMs);
     expect(Number.isFinite(intervalMs) && requestsPerDay >= 0, source.name).toBe(true);

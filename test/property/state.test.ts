@@ -7,7 +7,7 @@ import { allowedPerDay } from '../../src/budget/bucket.ts';
 import { bucketOf, emptyLedger, Ledger, opensAt } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { nextAttemptAt } from '../../src/scheduler/plan.ts';
+import { nextPollAt } from '../../src/scheduler/polls.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
@@ -120,7 +120,7 @@ describe('fuzz state', PATIENT, () => {
         const at = timing({ intervalMs: Math.max(MINUTE, entry.intervalMs ?? 0) });
         expectShowable(source.families(entry.value, at));
         expect(source.nextChange(entry.value, at)).toBeGreaterThan(NOW);
-        expect(nextAttemptAt(source as unknown as Source, entry, at, 0)).toBeLessThan(Number.POSITIVE_INFINITY);
+        expect(nextPollAt(source as unknown as Source, entry, at, 0)).toBeLessThan(Number.POSITIVE_INFINITY);
       }),
       cases(60),
     );

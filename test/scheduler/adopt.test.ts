@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { schedule } from '../support/scheduler-harness.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -121,40 +121,5 @@ describe('scheduler/scheduler: other sources', () => {
     await scheduler.interrupt(({ name }) => name === 'slashings');
     scheduler.adopt(sources().slice(0, 1), NOTHING);
     expect(scheduler.overdue).toBeUndefined();
-  });
-
-  it('are told as a plan only where their intervals are others', async () => {
-    const { clock, source } = world();
-    const plans: number[] = [];
-    const { scheduler } = schedule([source(1)], {
-      clock,
-      onPlan: (paces) => plans.push(...[...paces.values()].map(({ intervalMs }) => intervalMs)),
-    });
-    // The first plan is told once the first poll has ended.
-    await clock.advance(30 * SECOND);
-    for (const intervalMs of [MINUTE, MINUTE, 2 * MINUTE, 2 * MINUTE]) {
-      scheduler.adopt([source(1, { intervalMs })], NOTHING);
-      await clock.advance(SECOND);
-    }
-    expect(plans).toEqual([MINUTE, 2 * MINUTE]);
-  });
-
-  it('that wait for the quota are told once, however often they come', async () => {
-    const { clock, source } = world();
-    const waits: string[] = [];
-    const opensAt = NOW + DAY;
-    const sources = () => [source(1)];
-    const { scheduler, changes } = schedule(sources(), {
-      clock,
-      opensAt: () => opensAt,
-      quotaOf: () => ({ ...NO_QUOTA, opensAt, renewsAt: opensAt }),
-      onWait: (told) => void waits.push([...told.keys()].map(({ name }) => name).join()),
-    });
-    for (let i = 0; i < 10; i += 1) {
-      await clock.advance(SECOND);
-      scheduler.adopt(sources(), NOTHING);
-    }
-    expect(waits).toEqual(['machines']);
-    expect(changes).toEqual(['machines']);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { BudgetClosed } from '../../src/budget/permit.ts';
-import type { Pace, Source } from '../../src/sources/source.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { type Harness, NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
@@ -140,41 +139,18 @@ describe('scheduler/scheduler', () => {
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
     });
 
-    describe('are told as a plan', () => {
-      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
-      const pages = (clock: VirtualClock, takesMs: readonly number[]): Source => {
-        let polls = 0;
-        return fakeSource({
-          poll: async (value, _timing, signal, api) => {
-            for (let i = 0; i < 3; i += 1) await api.request(request, z.object({}), signal);
-            await clock.sleep(takesMs[polls] ?? takesMs.at(-1) ?? 0, signal);
-            polls += 1;
-            return { value };
-          },
-        });
-      };
-      const plansOf = async (takesMs: readonly number[], allowedPerDay: number): Promise<number[][]> => {
-        const clock = new VirtualClock(NOW);
-        const told: number[][] = [];
-        const onPlan = (paces: ReadonlyMap<Source, Pace>): void => {
-          told.push([clock.monotonic() / SECOND, ...[...paces.values()].map(({ intervalMs }) => intervalMs / SECOND)]);
-        };
-        schedule([pages(clock, takesMs)], { clock, allowedPerDay: () => allowedPerDay, onPlan });
-        await clock.advance(20 * MINUTE);
-        return told;
-      };
-
-      it('once the first poll has shown what it costs', async () => {
-        expect(await plansOf([10 * SECOND], 1_440)).toEqual([[10, 180]]);
+    it('are told of once the first one has shown what it costs', async () => {
+      const { clock } = recorder();
+      const told: number[] = [];
+      const source = fakeSource({
+        poll: async (value, _timing, signal) => {
+          await clock.sleep(10 * SECOND, signal);
+          return { value };
+        },
       });
-
-      it('once the second has ended where the first was longer than its interval', async () => {
-        expect(await plansOf([80 * SECOND, 70 * SECOND], 10_000)).toEqual([[150, 70]]);
-      });
-
-      it('at once where the next poll waits for the quota, though the first was longer than configured', async () => {
-        expect(await plansOf([80 * SECOND], 3)).toEqual([[80, 86_400]]);
-      });
+      schedule([source], { clock, onSchedules: () => void told.push(clock.monotonic() / SECOND) });
+      await clock.advance(2 * MINUTE);
+      expect(told[0]).toBe(10);
     });
 
     it('run one at a time until a limit is known, and then side by side', async () => {
@@ -281,19 +257,14 @@ describe('scheduler/scheduler', () => {
         },
       });
       const other = fakeSource({ name: 'slashings' });
-      const { clock, view, lines } = schedule([throwing, other]);
+      const failures: (string | undefined)[] = [];
+      const onPoll = (_: Source, failure: Error | undefined): void => void failures.push(failure?.message);
+      const { clock, view } = schedule([throwing, other], { onPoll });
       await clock.advance(MINUTE);
       expect(view(throwing).entry).toMatchObject({ value: 0 });
       expect(view(throwing).entry.lastError).toMatchObject({ reason: 'Error', message: 'a text' });
       expect(view(other).entry).toMatchObject({ value: 2 });
-      expect(lines.filter(({ msg }) => msg === 'poll failed')).toHaveLength(2);
-    });
-
-    it('because the budget is closed are no news', async () => {
-      const source = fakeSource({ poll: (value) => ({ value, failure: new BudgetClosed(NOW + DAY) }) });
-      const { clock, lines } = schedule([source]);
-      await clock.advance(0);
-      expect(lines).toEqual([expect.objectContaining({ level: 'debug', msg: 'poll failed', source: 'machines' })]);
+      expect(failures).toEqual(['a text', undefined, 'a text', undefined]);
     });
   });
 
@@ -338,66 +309,21 @@ describe('scheduler/scheduler', () => {
     });
   });
 
-  describe('a quota that is used up', () => {
-    const names = ['sync_committee', 'machines', 'slashings'] as const;
-
-    /** Nothing is left until the month ends; each question is answered with `answer`, by which more may be left. */
-    function spent(asked: (state: { opensAt: number; probeAt: number }) => void) {
-      const { clock, events, source } = recorder();
-      const state = { opensAt: NOW + 20 * DAY, probeAt: NOW + DAY };
-      const waits: string[][] = [];
-      const plans: string[][] = [];
-      const sources = names.map((name) =>
-        source(name, SECOND, {
-          name,
-          poll: async (value, _timing, signal) => {
-            events.push(name);
-            state.probeAt = clock.now() + DAY;
-            await clock.sleep(10 * SECOND, signal);
-            asked(state);
-            return { value };
-          },
-        }),
-      );
-      const harness = schedule(sources, {
-        clock,
-        allowedPerDay: () => (state.opensAt > NOW ? 0 : 100_000),
-        quotaOf: () => ({ ...NO_QUOTA, ...state, renewsAt: state.opensAt, wholePerDay: 288 }),
-        opensAt: () => state.opensAt,
-        onPlan: (paces) => void plans.push([...paces.keys()].map(({ name }) => name)),
-        onWait: (told) => void waits.push([...told.keys()].map(({ name }) => name)),
-      });
-      return { ...harness, events, sources, waits, plans };
-    }
-
-    it('is asked for by one poll a day, and told once', async () => {
-      const { clock, events, waits, plans, changes, sources, view } = spent(() => undefined);
-      await clock.advance(5 * DAY + MINUTE);
-      expect(events).toEqual([
-        'sync_committee',
-        'sync_committee',
-        'sync_committee',
-        'sync_committee',
-        'sync_committee',
-      ]);
-      expect(waits).toEqual([[...names]]);
-      expect(plans).toEqual([]);
-      for (const source of sources) expect(view(source).nextAttemptAt).toBe(NOW + 20 * DAY);
-      // Shown anew when the wait begins.
-      expect(changes.slice(0, 3)).toEqual([...names]);
+  it('shows every source anew when its wait for the quota begins and when it ends', async () => {
+    const names = ['machines', 'slashings'] as const;
+    let opensAt = NOW + DAY;
+    const sources = names.map((name) => fakeSource({ name }));
+    const { clock, changes, view } = schedule(sources, {
+      quotaOf: () => ({ ...NO_QUOTA, opensAt }),
+      opensAt: () => opensAt,
     });
-
-    it('sets everybody free when there is more', async () => {
-      const { clock, events, sources, plans, view } = spent((state) => {
-        state.opensAt = 0;
-      });
-      await clock.advance(DAY + 11 * SECOND);
-      expect(events).toEqual(['sync_committee', 'machines', 'slashings']);
-      for (const source of sources) expect(view(source).wait).toBeUndefined();
-      // The plan is told once it is known what the polls take.
-      await clock.advance(30 * SECOND);
-      expect(plans).toEqual([[...names]]);
-    });
+    await clock.advance(HOUR);
+    expect(changes).toEqual(names);
+    for (const source of sources) expect(view(source).wait).toMatchObject({ until: NOW + DAY });
+    opensAt = 0;
+    await clock.advance(15 * SECOND);
+    expect(changes.slice(2, 4)).toEqual(names);
+    for (const source of sources) expect(view(source).entry.value).toBe(1);
   });
 
   describe('restored entries', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { budgetTable, planTable, SCRIPT } from '../../scripts/budget-table.ts';
+import { budgetTable, planTable, SCRIPT, validatorsTable } from '../../scripts/budget-table.ts';
 import { withTable } from '../../scripts/document-table.ts';
 
 describe('scripts/budget-table', () => {
@@ -9,6 +9,13 @@ describe('scripts/budget-table', () => {
     const table = await budgetTable();
     // A head, and four plans with one and two chains and three sizes of fleets.
     expect(table.trimEnd().split('\n')).toHaveLength(2 + 4 * 2 * 3);
+    expect(document).toBe(withTable(document, SCRIPT, table));
+  });
+
+  it('is what docs/validators.md says of 1 to 10,000 validators (else: node scripts/budget-table.ts)', () => {
+    const document = readFileSync('docs/validators.md', 'utf8');
+    const table = validatorsTable();
+    expect(table.trimEnd().split('\n')).toHaveLength(2 + 4);
     expect(document).toBe(withTable(document, SCRIPT, table));
   });
 

@@ -79,7 +79,7 @@ describe('scripts/config-docs', () => {
     'api: {key: "${KEY}", timeout: "${TIMEOUT}", base_url: "http://127.0.0.1:1/hoodi/"}\nlog: {level: "${LEVEL}"}',
     'budget: {plan: {per_second: 0.5}, utilization: 1}',
     'machines: {stale_after: 20m, forget_after: 1w2d3h4m5s6ms, chain_rules: [{match: "m-*", chain: hoodi}]}',
-    'slashings: {catch_up: 0, watch: {hoodi: [7, "10-20", "30"]}}',
+    'slashings: {catch_up: 0}\nvalidators: {watch: {hoodi: [7, "10-20", "30"]}}',
     'state: {dir: /var/lib/exporter, redis: null}\nweb: {listen_address: "[::1]:0", config_file: web.yml}',
     'state: {redis: {url: "rediss://:secret@host", tls: {cert_file: a, key_file: b}}}',
   ])('the schema takes what the program takes: %s', (text) => {

@@ -69,8 +69,9 @@ export function configOf(setting: ExporterSetting): Config {
     slashings: {
       interval: `${intervals.slashings}s`,
       catch_up: `${setting.catchUpHours}h`,
-      watch: setting.watch,
     },
+    // The simulated service has only what the specification describes.
+    validators: { watch: setting.watch, proposer_slashings: false, sync_committee: false, status: false },
     sync_committee: { interval: `${intervals.daily}s` },
     state: { dir: '/state' },
   });

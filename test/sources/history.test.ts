@@ -16,6 +16,7 @@ import {
   systemRecord,
   validatorRecord,
 } from '../support/machine-records.ts';
+import { samplesOf } from '../support/samples.ts';
 import { HOUR, NOW, noSignal, timing } from '../support/timing.ts';
 
 const SECONDS = NOW / 1000;
@@ -142,6 +143,30 @@ describe('sources/history', () => {
     const families = await past(source as never, machinesPage({ node: node.toReversed() }), { start: 1, end: 2 });
     const chains = families.flatMap(({ samples }) => samples.map(({ labels }) => labels['chain']));
     expect(new Set(chains)).toEqual(new Set(['hoodi']));
+  });
+
+  it('what the records of one file say holds for those of the next: the chain, and that the execution client is told', () => {
+    const options = machinesOptions({ chain: 'auto', chains: ['mainnet'] });
+    const history = machinesSource(options, () => undefined).history?.();
+    const records = (from: number, isSynced: boolean): unknown[] =>
+      [0, 1, 2, 3].map((i) => {
+        const timestamp = from + i * 60;
+        const slot = Math.floor((timestamp - 1_742_213_400) / 12);
+        return [
+          'node',
+          nodeRecord({
+            timestamp,
+            sync_beacon_head_slot: slot,
+            sync_eth2_synced: isSynced,
+            sync_eth1_connected: isSynced,
+          }),
+        ];
+      });
+    history?.families(records(NOW / 1000 - 90_000, true));
+    const next = history?.families(records(NOW / 1000 - 300, false)) ?? [];
+    const chains = next.flatMap(({ samples }) => samples.map(({ labels }) => labels['chain']));
+    expect(new Set(chains)).toEqual(new Set(['hoodi']));
+    expect(samplesOf(next, 'beaconchain_machine_execution_connected').map(({ value }) => value)).toEqual([0, 0, 0, 0]);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { STATUSES } from '../../src/sources/validators/schema.ts';
 import { ALL_FAMILIES } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 
@@ -17,10 +18,11 @@ const labelsOf = new Map<string, readonly string[]>([
 ]);
 /** All values of the labels that have a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  source: ['machines', 'daily_returns', 'slashings', 'sync_committee'],
+  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators'],
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
-  status: ['proposed', 'missed', 'orphaned'],
+  // Of slots and proposals; of seats; of duties; of validators.
+  status: ['proposed', 'missed', 'orphaned', 'participated', 'assigned', 'done', ...STATUSES],
   period: ['current', 'next'],
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };

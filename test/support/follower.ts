@@ -75,7 +75,7 @@ class ScriptedChain implements ChainView {
     return this.proposerSlashings.get(slot) ?? [];
   }
 
-  /** The service answers with an empty list for a committee that it does not know (api-facts 12.4). */
+  /** The service answers with an empty list for a committee that it does not know (api-facts 4.1). */
   committee(period: number): unknown {
     const validators = this.committees.get(period);
     return validators ? { period, start_epoch: 256 * period, end_epoch: 256 * period + 255, validators } : [];

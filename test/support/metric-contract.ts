@@ -140,7 +140,6 @@ export const API: Contract = [
   ['ratelimit_used_by_others', 'gauge', PER_WINDOW],
   ['budget_planned_requests_per_day', 'gauge', ['source']],
   ['budget_allowed_requests_per_day', 'gauge', ['bucket']],
-  ['budget_taken_by_others_requests_per_day', 'gauge', ['bucket']],
   ['budget_stretch_ratio', 'gauge', ['source']],
   ['budget_wait_seconds_total', 'counter', []],
 ];

@@ -1,3 +1,4 @@
+import { parseDuration } from '../../src/lib/duration.ts';
 import { unit } from '../../src/lib/random.ts';
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { limitsOf } from '../../src/sandbox/plan.ts';
@@ -78,7 +79,7 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
   return {
     machines: sweeps,
     slashings: passes,
-    logged: (sim.plans.at(-1)?.intervals['machines'] ?? Number.NaN) / 1_000,
+    logged: (parseDuration(sim.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
     requestsPerSweep: (pages * sweeps.met) / (minutes * 60),
     share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
     refused,

@@ -1,6 +1,6 @@
-import type { Quota } from '../../src/budget/quota.ts';
+import type { Quota } from '../../src/budget/bucket.ts';
 import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
-import type { BudgetView, SourceView } from '../../src/scheduler/views.ts';
+import type { BudgetView, SourceView } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
@@ -37,10 +37,8 @@ export const NO_QUOTA: Quota = {
   opensAt: 0,
   limit: 'month',
   left: Number.POSITIVE_INFINITY,
-  whole: Number.POSITIVE_INFINITY,
-  renewsAt: Number.POSITIVE_INFINITY,
-  probeAt: Number.POSITIVE_INFINITY,
-  wholePerDay: Number.POSITIVE_INFINITY,
+  resetsAt: Number.POSITIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
 };
 
 /** Starts a scheduler for these sources. */
@@ -58,10 +56,8 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     log,
     store,
     budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, opensAt }),
-    limits: () => '',
     limitsKnown: () => true,
-    onPlan: () => undefined,
-    onWait: () => undefined,
+    onSchedules: () => undefined,
     onPoll: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),
     ...overrides,

@@ -2,18 +2,20 @@ import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { BudgetOptions } from '../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger, limitsOf, withKey } from '../../src/budget/ledger.ts';
+import { areLimitsKnown, emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { EventLog } from '../../src/exporter/event-log.ts';
 import { budgetViewOf } from '../../src/exporter/sources.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { sourceId } from '../../src/state/entry.ts';
+import { logLines } from './log-lines.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { writtenAnswer } from './written-answer.ts';
@@ -65,10 +67,10 @@ export class Simulation {
   readonly exchanges: Exchange[] = [];
   /** The last saved entry of each source. */
   readonly entries: Map<string, Entry>;
-  /** The plans, as the log names them. */
-  readonly plans: { at: number; intervals: Record<string, number> }[] = [];
-  /** The sources that wait for the quota, each with the end of its wait. */
-  readonly waits: { at: number; until: Record<string, number> }[] = [];
+  /** The plans that were logged: the interval of each source. */
+  readonly plans: { at: number; intervals: Record<string, string> }[] = [];
+  /** The logged waits for the quota: of each source what for, and until when. */
+  readonly waits: Record<string, string>[] = [];
   /** Every request fails with a network error. */
   offline = false;
   readonly #abort = new AbortController();
@@ -104,6 +106,8 @@ export class Simulation {
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
     const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
+    const { log, lines } = logLines();
+    const events = new EventLog(log);
     const api = createApi(() => apiOptions, {
       budget: rateLimiter,
       transport,
@@ -120,16 +124,14 @@ export class Simulation {
       log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
-      limits: () => limitsOf(rateLimiter.ledger),
-      limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
+      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions),
       onPoll: nothing,
-      onPlan: (paces) => {
-        const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
-        this.plans.push({ at: clock.now(), intervals });
-      },
-      onWait: (waits) => {
-        const until = Object.fromEntries([...waits].map(([source, wait]) => [sourceId(source), wait.until]));
-        this.waits.push({ at: clock.now(), until });
+      onSchedules: (schedules) => {
+        events.scheduled(schedules, clock.monotonic());
+        for (const { intervals, waits } of lines.splice(0)) {
+          if (intervals) this.plans.push({ at: clock.now(), intervals: intervals as Record<string, string> });
+          if (waits) this.waits.push(waits as Record<string, string>);
+        }
       },
       onChange: options.onChange ?? nothing,
     });

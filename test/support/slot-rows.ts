@@ -27,6 +27,7 @@ function block(slot: number): Fields {
     withdrawalcount: 16,
     eth1data_depositcount: 2045305,
     syncaggregate_participation: 0.9921875,
+    syncaggregate_bits: `0x${'ff'.repeat(64)}`,
     exec_base_fee_per_gas: 20662807983,
     exec_block_number: 19768739,
     exec_gas_limit: 30000000,

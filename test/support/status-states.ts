@@ -1,16 +1,17 @@
 import { pino } from 'pino';
-import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { type Ledger, opensAt, quotaIn } from '../../src/budget/ledger.ts';
+import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
+import { type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
-import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/views.ts';
+import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { Validators } from '../../src/sources/validators/schema.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/state/entry.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
@@ -119,6 +120,16 @@ const MISSED: Slashings['recentProposals'] = [
   { slot: 15_328_205, validator: 12_345, status: 'missed' },
 ];
 
+/** The one watched validator is online and in no committee. */
+function validators(readAt: number): Validators {
+  const one = { index: 12_345, status: 'active_ongoing', online: true, slashed: false, epoch: 479_021, readAt };
+  return Validators.parse({
+    validators: [{ ...one, balance: '32000000000000000000', effectiveBalance: '32000000000000000000' }],
+    pollsSincePerformance: 1,
+    committees: [1_871, 1_872].map((period) => ({ period, seats: [7, 8] })),
+  });
+}
+
 const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
 
 function values(machines: Machines, recent = RECENT, age = 0, proposals = PROPOSED): Record<string, unknown> {
@@ -129,6 +140,7 @@ function values(machines: Machines, recent = RECENT, age = 0, proposals = PROPOS
     'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ ...day, day: 560 }) }),
     'slashings-mainnet': slashings(15_328_801, recent, age, proposals),
     'slashings-hoodi': slashings(4_046_353, [], age),
+    'validators-mainnet': validators(NOW - 20_000 - age),
     'sync_committee-mainnet': SyncCommittee.parse({ period: { number: 1_871, ...span } }),
     'sync_committee-hoodi': SyncCommittee.parse({ period: { number: 493, ...span } }),
   };
@@ -214,7 +226,7 @@ export function knownIn(name: StateName): StatusInput {
   const budgetView: BudgetView = {
     bucketOf: () => bucket,
     allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
-    quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
+    quotaOf: (of) => quotaOf(state.ledger.buckets[of] ?? EMPTY_BUCKET, budgetOptions, NOW),
     opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
   };
   return {

@@ -16,7 +16,7 @@ export function startOfEpoch(epoch: number): number {
   return (GENESIS + epoch * SECONDS_PER_EPOCH) * 1000;
 }
 
-/** Epoch 444377, of which api-facts 12.1 has a recorded answer; far from the boundaries of its period, 1735. */
+/** Epoch 444377, of which api-facts 10.1 has a recorded answer; far from the boundaries of its period, 1735. */
 export const NOW = startOfEpoch(444_377) + 100_000;
 export const CURRENT = 1735;
 
@@ -29,7 +29,7 @@ export function rangeOf(epoch: number): object {
   };
 }
 
-/** As recorded from production (api-facts 12.1). */
+/** As recorded from production (api-facts 10.1). */
 export function validatorRow(index: number, overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     validator: { index, public_key: `0x${'82'.repeat(48)}` },
@@ -48,7 +48,7 @@ export function validatorsAnswer(epoch: number, rows: readonly unknown[], cursor
   return { data: rows, range: rangeOf(epoch), paging: { next_cursor: cursor } };
 }
 
-/** As api-facts 12.2 has it. */
+/** As api-facts 10.2 has it. */
 export function performanceAnswer(assigned: number, missed: number, score: number | null): unknown {
   return {
     data: {
@@ -69,7 +69,7 @@ export function committeeOf<T>(first: readonly T[]): (T | number)[] {
   return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
 }
 
-/** The v1 answer for the members of a period, in committee order (api-facts 12.4). */
+/** The v1 answer for the members of a period, in committee order (api-facts 4.1). */
 export function membersAnswer(period: number, validators: readonly unknown[] | null): unknown {
   return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };
 }

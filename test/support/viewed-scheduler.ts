@@ -1,5 +1,5 @@
 import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
-import { type SourceView, sourceViews } from '../../src/scheduler/views.ts';
+import { type SourceView, sourceViews } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 

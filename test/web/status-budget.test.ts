@@ -63,7 +63,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 describe('web/status-budget', () => {
   it('shows the seconds against what is planned on average', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5, minute: 5, hour: 5, month: 5 } } })).toEqual([
-      'per second planned 0.058 kept free 0.5 left 4.4 of 5 every second 0.058 a second on average',
+      'per second planned 0.061 kept free 0.5 left 4.4 of 5 every second 0.061 a second on average',
       'Plan: 5 per second without a quota, as on Scale. This exporter may make 388,800 requests a day.',
     ]);
   });
@@ -81,8 +81,8 @@ describe('web/status-budget', () => {
   });
 
   it('says how much is reserved for others, which the part that is kept free can cover', () => {
-    const others = { since: NOW - DAY, points: [{ at: NOW, taken: 5_000 }], perDay: 600 };
-    const note = words(monthly({ own: 30_000, remaining: 65_000 }, { others })).at(-1);
+    const others = { since: NOW - 5 * DAY, before: 2_000 };
+    const note = words(monthly({ own: 30_000, remaining: 65_000, others })).at(-1);
     expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
@@ -102,7 +102,7 @@ describe('web/status-budget', () => {
     const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [, short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,002 requests a day$/);
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,252 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {
@@ -113,7 +113,7 @@ describe('web/status-budget', () => {
   it('says that a quota is used up', () => {
     const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
     expect(month).toContain('left 0 of 100,000');
-    expect(month).toContain('used up one request a day checks for a larger quota');
+    expect(month).toContain('used up no requests until the reset');
   });
 
   it('shows an hour that is a limit of its own', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { modelOf } from '../../src/web/status-model.ts';
@@ -59,7 +59,7 @@ describe('web/status-verdict', () => {
 
   it('tells what the budget changes', () => {
     expect(texts(knownIn('stretched'))).toEqual([
-      'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min 5 s; slashings of hoodi every 3 h 2 min instead of 1 min 5 s.',
+      'The budget does not allow the configured intervals: machines every 2 h 55 min instead of 1 min; validators of mainnet every 6 h 4 min instead of 6 min 24 s; slashings of mainnet every 3 h 39 min instead of 1 min 5 s; slashings of hoodi every 3 h 39 min instead of 1 min 5 s.',
     ]);
   });
 
@@ -76,30 +76,15 @@ describe('web/status-verdict', () => {
     expect(verdict(doubtful)).toBe('Needs attention');
   });
 
-  it('tells of others that take more than half, where polls are rarer because of them', () => {
-    const taken = (remaining: number, state: StateName = 'stretched'): StatusInput => {
-      const known = knownIn(state);
-      const since = NOW - 12 * DAY;
-      const month = { limit: 1_000, own: 300, remaining, since };
-      const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, firstUseAt: since, month };
-      return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
-    };
-    const much = texts(taken(200)).filter((text) => text.startsWith('Other users of the account'));
-    expect(much).toEqual([expect.stringMatching(/take 6\d % of the requests that this exporter would otherwise have/)]);
-    expect(verdict(taken(200))).toBe('Working, with warnings');
-    // Half is left, or nothing is stretched.
-    for (const known of [taken(500), taken(200, 'healthy')]) expect(texts(known).join()).not.toContain('Other users');
-  });
-
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(FAILING, ['machines']);
-    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 7 sources failing: machines.']);
-    const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
+    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 8 sources failing: machines.']);
+    const all = withEntries(FAILING, ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee']);
     expect(verdict(all)).toBe('Not working');
   });
 
   describe('in an outage', () => {
-    const OFTEN = ['machines', 'slashings'];
+    const OFTEN = ['machines', 'validators', 'slashings'];
     const HOURLY = ['daily_returns', 'sync_committee'];
 
     /** The sources that are polled often fail since the outage began. The others were polled long before. */
@@ -172,7 +157,7 @@ describe('web/status-verdict', () => {
     });
     const some = waiting(['machines', 'sync_committee']);
     expect([verdict(some), ...texts(some)]).toEqual([
-      'Waiting for the quota: 3 of 7 sources',
+      'Waiting for the quota: 3 of 8 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
     const all = waiting(known.views.map(({ source }) => source.name));
@@ -186,7 +171,7 @@ describe('web/status-verdict', () => {
     const lastError = { at: NOW, reason: 'rate_limited', message: 'machine_metrics: rate_limited' };
     const known = withEntries({ failuresInARow: 1, lastError }, ['machines']);
     const views = known.views.map((view) => (view.source.name === 'machines' ? { ...view, wait } : view));
-    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 7 sources');
+    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 8 sources');
   });
 
   it('tells how many sources have not been polled yet', () => {
@@ -195,7 +180,7 @@ describe('web/status-verdict', () => {
     const views = known.views.map((view) =>
       view.source.name === 'machines' ? { ...view, entry: never as never } : view,
     );
-    expect(texts({ ...known, views })).toEqual(['1 of 7 sources not polled yet.']);
+    expect(texts({ ...known, views })).toEqual(['1 of 8 sources not polled yet.']);
   });
 
   it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {

@@ -51,6 +51,8 @@ describe('web/status', () => {
       'Finalized, not yet counted',
       'Slashings counted',
       'Watched proposals',
+      'Watched validators',
+      'Watched in the sync committee',
       'Sync committee',
       'Daily return',
     ]);
@@ -182,7 +184,7 @@ describe('web/status', () => {
   });
 
   it('says in its headline what the polls cost', () => {
-    expect(wordsOf(pageIn('healthy'))).toContain('Working Plans 5,002 of 388,800 requests a day.');
+    expect(wordsOf(pageIn('healthy'))).toContain('Working Plans 5,252 of 388,800 requests a day.');
     expect(wordsOf(pageIn('revoked'))).toContain('No requests are sent.');
   });
 

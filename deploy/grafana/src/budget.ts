@@ -4,10 +4,9 @@ import {
   MONTH_USED_HERE,
   ofSource,
   QUOTA_LEFT,
-  TAKEN_RATIO,
   withName,
 } from './exporter-queries.ts';
-import { INVALID_RECORDS, QUOTA_LOW, STRETCHED, TAKEN_BY_OTHERS } from './limits.ts';
+import { INVALID_RECORDS, QUOTA_LOW, STRETCHED } from './limits.ts';
 import { graph } from './panels/graph.ts';
 import type { Section } from './shell.ts';
 
@@ -78,15 +77,6 @@ export const budget: Section = {
       held: true,
       queries: [['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}']],
       limit: STRETCHED,
-    }),
-    graph({
-      title: 'Taken by others',
-      description: 'Share of the available requests that other users of the account take.',
-      unit: 'percentunit',
-      min: 0,
-      softMax: 1,
-      queries: [[TAKEN_RATIO, '{{bucket}}']],
-      limit: TAKEN_BY_OTHERS,
     }),
     graph({
       title: 'Waiting for the budget',

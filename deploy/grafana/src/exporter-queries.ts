@@ -26,8 +26,3 @@ function ofMonth(metric: string): string {
 export const MONTH_LEFT = `max by (bucket) (${ofMonth('remaining')})`;
 export const MONTH_USED_BY_OTHERS = `max by (bucket) (${ofMonth('used_by_others')})`;
 export const MONTH_USED_HERE = `max by (bucket) (${ofMonth('limit')} - ${ofMonth('remaining')} - ${ofMonth('used_by_others')})`;
-
-const TAKEN = 'beaconchain_budget_taken_by_others_requests_per_day';
-
-/** Share of the requests that there would be without others. */
-export const TAKEN_RATIO = `max by (bucket) (${TAKEN} / (${TAKEN} + beaconchain_budget_allowed_requests_per_day > 0))`;

@@ -44,7 +44,6 @@ export const RETURN_DROPPED = below('DailyReturnDropped', threshold('daily_retur
 
 export const STRETCHED = above('BudgetStretched', threshold('stretch_ratio'));
 export const QUOTA_LOW = below('BudgetNearlyUsed', threshold('budget_remaining_ratio'));
-export const TAKEN_BY_OTHERS = above('QuotaTakenByOthers', threshold('taken_by_others_ratio'));
 export const INVALID_RECORDS = above('InvalidRecords', threshold('invalid_records'));
 export const SOURCE_STALE = above('SourceStale', threshold('source_stale_seconds'));
 

@@ -138,8 +138,13 @@ export function ofChain(metric: string): string {
   return `max by (chain) (beaconchain_${metric}{${CHAIN}})`;
 }
 
+/** A gauge of each chain and another label. */
+export function perChainAnd(label: string, metric: string, more = ''): string {
+  return `max by (chain, ${label}) (beaconchain_${metric}{${CHAIN}${more && `, ${more}`}})`;
+}
+
 /** When something last happened to each watched validator, in milliseconds. */
-export function ofWatched(event: 'slashed' | 'missed_proposal'): string {
+export function ofWatched(event: 'slashed' | 'missed_proposal' | 'offline_since'): string {
   return withExplorer(
     `1000 * max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`,
   );

@@ -14,6 +14,7 @@ import {
   ofProcess,
   ofWatched,
   orZero,
+  perChainAnd,
   processSilence,
   silentProcesses,
 } from './queries.ts';
@@ -68,15 +69,23 @@ const now: Section = {
     stat({
       title: 'Watched',
       unit: 'none',
-      description: 'Number of validators in slashings.watch.',
+      description: 'Number of validators in validators.watch.',
       queries: [[`sum(${ofChain('watched_validators')})`, '']],
     }),
     stat({
       title: 'Watched, slashed',
       unit: 'none',
       description:
-        'Number of watched validators that were slashed. Includes proposer slashings only with slashings.proposer_names, because the specified API does not report their validators.',
+        'Number of watched validators that were slashed. Includes proposer slashings only with validators.proposer_slashings or validators.status.',
       queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
+      steps: from(1, BAD),
+    }),
+    stat({
+      title: 'Watched, offline',
+      unit: 'none',
+      description:
+        'Number of watched validators that the service calls offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second answer that says so.',
+      queries: [[`sum(${ofChain('watched_validators_offline')})`, '']],
       steps: from(1, BAD),
     }),
     stat({
@@ -89,7 +98,7 @@ const now: Section = {
     table({
       title: 'Watched validators that were slashed',
       description:
-        'Empty if no watched validator was slashed. A validator is listed until it is removed from slashings.watch. Stop every client that holds the key of a listed validator.',
+        'Empty if no watched validator was slashed. A validator is listed until it is removed from validators.watch. Stop every client that holds the key of a listed validator.',
       height: 5,
       labels: VALIDATOR,
       values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
@@ -99,7 +108,7 @@ const now: Section = {
     table({
       title: 'Watched validators in the sync committee',
       description:
-        'Requires sync_committee.members. Do not restart the clients of a member unless necessary: it loses a reward in each slot that it misses.',
+        'Do not restart the clients of a member unless necessary: it loses a reward in each slot that it misses.',
       height: 5,
       labels: VALIDATOR,
       values: [
@@ -109,6 +118,92 @@ const now: Section = {
       sortBy: 'Validator',
       ascending: true,
       noValue: 'none',
+    }),
+  ],
+};
+
+const status: Section = {
+  title: 'Status of watched validators',
+  panels: [
+    table({
+      title: 'Watched validators that are offline',
+      description:
+        'With the epoch in which each was first seen offline; at most 100 validators per chain, the longest first. Empty if none is offline.',
+      span: 10,
+      labels: VALIDATOR,
+      values: [[ofWatched('offline_since'), { name: 'Offline since', unit: 'dateTimeAsIso' }]],
+      sortBy: 'Offline since',
+      ascending: true,
+      noValue: 'None: all is well',
+    }),
+    graph({
+      title: 'Online and offline',
+      description:
+        'Watched validators by what the service says of the last two epochs. Those without duties are neither.',
+      unit: 'none',
+      decimals: 0,
+      min: 0,
+      span: 7,
+      held: true,
+      queries: [
+        [ofChain('watched_validators_online'), '{{chain}}, online'],
+        [ofChain('watched_validators_offline'), '{{chain}}, offline'],
+      ],
+      colors: { '.*, online': 'green', '.*, offline': BAD },
+    }),
+    graph({
+      title: 'By status',
+      description: 'Watched validators. not_found: the service does not know them.',
+      unit: 'none',
+      decimals: 0,
+      min: 0,
+      span: 7,
+      stacked: true,
+      held: true,
+      queries: [[`${perChainAnd('status', 'watched_validators_by_status')} > 0`, '{{chain}}, {{status}}']],
+    }),
+    graph({
+      title: 'Balance',
+      description: 'Sum of the balances of the watched validators, and of their effective balances.',
+      unit: 'suffix: ETH',
+      held: true,
+      queries: [
+        [ofChain('watched_validators_balance_ether'), '{{chain}}'],
+        [ofChain('watched_validators_effective_balance_ether'), '{{chain}}, effective'],
+      ],
+    }),
+    graph({
+      title: 'BeaconScore',
+      description: 'By beaconcha.in, over the last 24 hours, weighted by duties. Empty without such a duty.',
+      unit: 'percentunit',
+      max: 1,
+      held: true,
+      queries: [[perChainAnd('duty', 'watched_validators_score_ratio'), '{{chain}}, {{duty}}']],
+    }),
+    graph({
+      title: 'Duties missed in 24 hours',
+      description: 'Sums over the last 24 hours: they fall when a miss is a day old.',
+      unit: 'none',
+      decimals: 0,
+      min: 0,
+      softMax: 2,
+      held: true,
+      queries: [[perChainAnd('duty', 'watched_validators_duties', 'status="missed"'), '{{chain}}, {{duty}}']],
+    }),
+    graph({
+      title: 'Seats in the sync committee',
+      description:
+        'New seats of watched validators in each step, at finality: one for each canonical block. Empty while none is a member.',
+      unit: 'none',
+      decimals: 0,
+      min: 0,
+      bars: true,
+      stacked: true,
+      interval: '1h',
+      queries: [
+        [grown('watched_sync_committee_duties_total', '$__rate_interval', 'chain, status'), '{{chain}}, {{status}}'],
+      ],
+      colors: { '.*, participated': 'green', '.*, missed': BAD },
     }),
   ],
 };
@@ -267,10 +362,10 @@ export function validators(): Dashboard {
     uid: 'beaconchain-validators',
     title: "Validators' health",
     description:
-      'Validator keys, the clients that hold them, their dependencies, and missed proposals and slashings of watched validators.',
+      'Validator keys, the clients that hold them, their dependencies, and status, duties, missed proposals and slashings of watched validators.',
     range: '24h',
     variables: ['chain', 'machines'],
     annotations: [...watchedSlashingMarks(), ...missedProposalMarks(), ...rebootMarks()],
-    sections: [now, proposals, keys, nodes],
+    sections: [now, status, proposals, keys, nodes],
   });
 }

@@ -13,6 +13,7 @@ import type { Chain } from '../../lib/chain.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { watchOf } from '../../lib/watch.ts';
 import { plural } from '../../lib/words.ts';
 import { absentFields } from './absent-fields.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type Question,
   slashingsQuestions,
   slotsQuestion,
+  validatorsQuestions,
 } from './questions.ts';
 
 /** What became of one question. */
@@ -61,12 +63,11 @@ const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chai
 /** Prints the cost. On a terminal it asks the user. */
 export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
-  const endpoints = enabledEndpoints(config);
-  const { length: chains } = config.chains;
-  const ofAccount = endpoints.includes('machine_metrics') ? 1 : 0;
-  const usual = plural((endpoints.length - ofAccount) * chains + ofAccount, 'request');
+  const { chains } = config;
+  const ofChains = chains.reduce((sum, { name }) => sum + endpointsOn(config, name).length, 0);
+  const usual = plural(ofChains + (config.machines.enabled ? 1 : 0), 'request');
   stderr.write(
-    `Sends ${usual} (at most ${MAX_PER_CHAIN * chains}) to ${config.api.baseUrl}, which count against your quota.\n`,
+    `Sends ${usual} (at most ${MAX_PER_CHAIN * chains.length}) to ${config.api.baseUrl}, which count against your quota.\n`,
   );
   if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
@@ -77,19 +78,23 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
   }
 }
 
-/** The endpoints that the enabled sources use. */
-function enabledEndpoints(config: Config): Endpoint[] {
-  const { machines, dailyReturns, slashings, syncCommittee } = config;
-  const bySource: Readonly<Partial<Record<Endpoint, boolean>>> = {
-    machine_metrics: machines.enabled,
-    // The exporter does without.
+/** The endpoints that the enabled sources use on a chain. Those of the account are not of a chain. */
+function endpointsOn(config: Config, chain: Chain): Endpoint[] {
+  const { dailyReturns, slashings, syncCommittee, validators } = config;
+  const watches = validators.watch[chain].length > 0;
+  const isUsed: Readonly<Record<Endpoint, boolean>> = {
+    machine_metrics: false,
     machine_names: false,
     daily_returns: dailyReturns.enabled,
     sync_committee: syncCommittee.enabled,
     epoch_slots: slashings.enabled,
     attester_slashings: slashings.enabled,
+    sync_committee_members: watches,
+    proposer_slashings: watches,
+    validators: watches,
+    validators_performance: watches,
   };
-  return endpointsOf(config).filter((endpoint) => bySource[endpoint] ?? true);
+  return endpointsOf(config).filter((endpoint) => isUsed[endpoint]);
 }
 
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
@@ -111,12 +116,12 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
       return answer;
     },
   });
-  const endpoints = enabledEndpoints(settings.config);
+  const { config } = settings;
   const findings: Finding[] = [];
 
   async function ask(question: Question): Promise<unknown> {
     const { request, otherPath } = question;
-    if (!endpoints.includes(request.endpoint)) return undefined;
+    if (request.chain && !endpointsOn(config, request.chain).includes(request.endpoint)) return undefined;
     const { length: before } = heads;
     let result = await answerTo(client.api, request);
     if (otherPath && result instanceof RequestFailed && result.reason === 'not_found') {
@@ -127,9 +132,10 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   }
 
   try {
-    await ask(machinesQuestion(now));
-    for (const { name: chain } of settings.config.chains) {
-      for (const question of dailyQuestions(chain)) await ask(question);
+    if (config.machines.enabled) await ask(machinesQuestion(now));
+    for (const { name: chain } of config.chains) {
+      const own = validatorsQuestions(chain, watchOf(config.validators.watch[chain]));
+      for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
       const slots = await ask(slotsQuestion(chain, now));
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
     }

@@ -3,6 +3,7 @@ import type { ApiRequest } from '../../api/client.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import type { Watch } from '../../lib/watch.ts';
 import { DAILY_RETURNS_PATHS, DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
 import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.ts';
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
@@ -11,7 +12,9 @@ import { MachineMetricsPage, RECORDS } from '../../sources/machines/schema.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from '../../sources/slashings/schema.ts';
 import { SyncCommitteeAnswer } from '../../sources/sync-committee/schema.ts';
-import { MembersAnswer } from '../../sources/validators/schema.ts';
+import { IDENTIFIERS, IDENTIFIERS_OF_PERFORMANCE } from '../../sources/validators/costs.ts';
+import { MembersAnswer, PerformanceAnswer, ValidatorRow, ValidatorsAnswer } from '../../sources/validators/schema.ts';
+import { chunksOf } from '../../sources/validators/status.ts';
 
 /** One request, and how the exporter reads the answer to it. */
 export interface Question {
@@ -41,12 +44,11 @@ export function machinesQuestion(now: UnixMs): Question {
   };
 }
 
-/** The newest day, the current sync committee and its members. */
+/** The newest day and the current sync committee. */
 export function dailyQuestions(chain: Chain): Question[] {
   const [path, otherPath] = DAILY_RETURNS_PATHS;
   const day = { chain, range: { evaluation_window: '24h' }, page_size: DAYS_PER_PAGE };
   const period = { chain, sync_committee_period: { view: 'latest' } };
-  const committee = { priority: 'sync_committee', chain } as const;
   return [
     {
       request: { endpoint: 'daily_returns', priority: 'daily_returns', chain, path, body: day },
@@ -55,13 +57,46 @@ export function dailyQuestions(chain: Chain): Question[] {
       records: { data: Datapoint },
     },
     {
-      request: { ...committee, endpoint: 'sync_committee', path: '/api/v2/ethereum/sync-committee', body: period },
+      request: {
+        endpoint: 'sync_committee',
+        priority: 'sync_committee',
+        chain,
+        path: '/api/v2/ethereum/sync-committee',
+        body: period,
+      },
       envelope: SyncCommitteeAnswer,
       records: {},
     },
+  ];
+}
+
+/** The members of the current sync committee, and the first watched validators. */
+export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
+  const [, ofAllPlans] = IDENTIFIERS_OF_PERFORMANCE;
+  const first = (count: number): number[] => chunksOf(watch, count).next().value ?? [];
+  const v2 = '/api/v2/ethereum/validators';
+  const status = { chain, validator_identifiers: first(IDENTIFIERS), page_size: IDENTIFIERS };
+  const day = { chain, validator_identifiers: first(ofAllPlans), range: { evaluation_window: '24h' } };
+  const own = { priority: 'validators', chain } as const;
+  return [
     {
-      request: { ...committee, endpoint: 'sync_committee_members', path: '/api/v1/sync_committee/latest' },
+      request: {
+        endpoint: 'sync_committee_members',
+        priority: 'sync_committee',
+        chain,
+        path: '/api/v1/sync_committee/latest',
+      },
       envelope: MembersAnswer,
+      records: {},
+    },
+    {
+      request: { ...own, endpoint: 'validators', path: v2, body: status },
+      envelope: ValidatorsAnswer,
+      records: { data: ValidatorRow },
+    },
+    {
+      request: { ...own, endpoint: 'validators_performance', path: `${v2}/performance-aggregate`, body: day },
+      envelope: PerformanceAnswer,
       records: {},
     },
   ];

@@ -1,6 +1,6 @@
 import { RequestFailed } from '../../api/errors.ts';
+import { planOf } from '../../budget/bucket.ts';
 import type { Ledger } from '../../budget/ledger.ts';
-import { planOf } from '../../budget/plan-name.ts';
 import { plural } from '../../lib/words.ts';
 import { columns } from '../columns.ts';
 import { shownBucket } from '../shown-bucket.ts';

@@ -2,10 +2,11 @@ import type { Api } from '../../api/client.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixSeconds } from '../../lib/time.ts';
 import type { History, PastPage, PastRange, Span } from '../history.ts';
+import { learnAll } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
 import { requestPage } from './reading.ts';
-import { type MachineRecord, PROCESSES } from './schema.ts';
+import { type Learned, type MachineRecord, PROCESSES } from './schema.ts';
 
 const MINUTE = 60;
 const PROBE_EVERY_SECONDS = 6 * 3_600;
@@ -16,6 +17,8 @@ const NO_TIME: Span = { start: 0, end: 0 };
 
 /** The history of the machines, as far back as the service keeps it. */
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
+  /** What the records of each machine so far say. */
+  const learned = new Map<string, Learned>();
   return {
     readPage: readPastPage,
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
@@ -26,7 +29,12 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     at: ([, record]) => record.timestamp,
     group: ([, record]) => machineName(record.machine),
     stream: ([process]) => process,
-    families: (records) => pastMachineFamilies(options, records),
+    families(records) {
+      const name = machineName(records[0]?.[1].machine);
+      const known = learned.get(name);
+      learned.set(name, learnAll({ learned: known }, records));
+      return pastMachineFamilies(options, records, known);
+    },
   };
 }
 

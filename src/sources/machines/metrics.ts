@@ -21,10 +21,14 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 
 /**
  * The families of past records of one machine, in ascending time. Each sample has the time of its record. Excludes
- * families about the whole fleet, which describe only the present.
+ * families about the whole fleet, which describe only the present. `known`: what earlier records say.
  */
-export function pastMachineFamilies(options: MachinesOptions, records: readonly MachineRecord[]): Family[] {
-  const shown = pastMachines(records)
+export function pastMachineFamilies(
+  options: MachinesOptions,
+  records: readonly MachineRecord[],
+  known: Learned = {},
+): Family[] {
+  const shown = pastMachines(records, known)
     .filter((machine) => isIncluded(options, machine.name))
     .map((machine) => pastOf(options, machine));
   return [
@@ -36,10 +40,10 @@ export function pastMachineFamilies(options: MachinesOptions, records: readonly 
 }
 
 /** The machine at the time of each record, as far as that record tells. Its chain is that of all records together. */
-function pastMachines(records: readonly MachineRecord[]): Machine[] {
-  const { chain } = learnAll(undefined, records);
+function pastMachines(records: readonly MachineRecord[], known: Learned): Machine[] {
+  const { chain } = learnAll({ learned: known }, records);
   let held: Partial<Machine> = {};
-  let learned: Learned = {};
+  let learned = known;
   return records.map((one) => {
     const [process, record] = one;
     learned = learn(learned, held, one);

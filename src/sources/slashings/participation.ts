@@ -1,17 +1,8 @@
-import * as z from 'zod';
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SYNC_COMMITTEE_SIZE } from '../../lib/chain.ts';
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../../lib/chain.ts';
 import { MS_PER_HOUR } from '../../lib/duration.ts';
 import { watches } from '../../lib/watch.ts';
 import { attempt, type PollContext } from './read.ts';
-import type { Slashings, SlotRow } from './schema.ts';
-
-/** The members of a period, in the order of the committee (api-facts 12.4). */
-const MembersAnswer = z.object({
-  data: z.object({
-    period: z.number(),
-    validators: z.array(z.number().int().nonnegative()).length(SYNC_COMMITTEE_SIZE),
-  }),
-});
+import { MembersAnswer, type Slashings, type SlotRow } from './schema.ts';
 
 /** How often members that could not be read are asked for. */
 const RETRY_MS = MS_PER_HOUR;

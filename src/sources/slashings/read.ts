@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
-import type { Priority } from '../../budget/priority.ts';
+import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixMs } from '../../lib/time.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SYNC_COMMITTEE_SIZE } from '../../lib/chain.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -138,6 +139,11 @@ const Head = z.object({
   executionBlock: Quantity,
 });
 export type Head = z.infer<typeof Head>;
+
+/** The members of a period, in the order of the committee (api-facts 4.1). In a part of a committee positions could be wrong. */
+export const MembersAnswer = z.object({
+  data: z.object({ period: Index, validators: z.array(Index).length(SYNC_COMMITTEE_SIZE) }),
+});
 
 const Total = z.number().nonnegative();
 

@@ -14,7 +14,7 @@ import type { ValidatorsOptions } from './options.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { MembersAnswer, type Validators } from './schema.ts';
 
-/** For about four epochs after a boundary the service does not know the next committee (api-facts 12.4). */
+/** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
 
 export const PERIOD_MS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;

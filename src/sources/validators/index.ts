@@ -2,20 +2,18 @@ import { watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
 import { membersDue, PERIOD_MS } from './committees.ts';
+import { requestsPerStatusPoll } from './costs.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { POLLS_PER_PERFORMANCE } from './performance.ts';
 import { pollValidators } from './poll.ts';
 import { NO_VALIDATORS, Validators } from './schema.ts';
-import { IDENTIFIERS } from './status.ts';
 import { validatorsSummary } from './summary.ts';
 
 /** The watched validators of a chain: status, balances, duties, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
   const { chain, intervalMs, status, operatorAt } = options;
-  // Status in each poll, and in every ninth the performance.
-  const validators = watchedCount(options.watch);
-  const usualRequests = Math.ceil(validators / IDENTIFIERS) + Math.ceil(validators / 100) / POLLS_PER_PERFORMANCE;
+  const requests = requestsPerStatusPoll(watchedCount(options.watch));
+  const usualRequests = requests.status + requests.performance;
   return {
     name: 'validators',
     chain,

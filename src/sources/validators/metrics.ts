@@ -6,8 +6,8 @@ import { rangesOf, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
+import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { POLLS_PER_PERFORMANCE } from './performance.ts';
 import {
   DUTIES,
   NO_VALIDATORS,

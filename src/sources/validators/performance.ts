@@ -2,16 +2,11 @@ import { RequestFailed } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { rangesOf, watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
+import { IDENTIFIERS_OF_PERFORMANCE, POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { isStatusOn, type PollContext, refused, type Step } from './part.ts';
 import { DUTIES, type Duty, type Outcomes, type Performance, PerformanceAnswer, type Validators } from './schema.ts';
 import { chunksOf } from './status.ts';
-
-/** The figures are sums over 24 hours and change slowly: with the default interval they are read about once an hour. */
-export const POLLS_PER_PERFORMANCE = 9;
-
-/** The most identifiers of a request: of paid plans, and of all plans (api-facts 12). */
-const IDENTIFIERS = [100, 20] as const;
 
 export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
   const { performanceRefusal, pollsSincePerformance, performance } = value;
@@ -24,7 +19,7 @@ export async function readPerformance(context: PollContext, previous: Validators
   const { operatorAt, watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
   const value = { ...rest, pollsSincePerformance: 0 };
-  const [large, small] = IDENTIFIERS;
+  const [large, small] = IDENTIFIERS_OF_PERFORMANCE;
   const isSmall = previous.smallChunksSince === operatorAt;
   const size = isSmall ? small : large;
   try {

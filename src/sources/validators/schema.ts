@@ -10,7 +10,7 @@ const Wei = z
   .regex(/^\d{1,30}$/)
   .nullish();
 
-/** As the service names them (api-facts 12.1). */
+/** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
   'pending_initialized',
   'pending_queued',
@@ -30,7 +30,7 @@ export type Status = z.infer<typeof Status>;
 /** The epoch at which an answer was computed. */
 const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
 
-/** api-facts 12.1. The rows are read one by one. */
+/** api-facts 10.1. The rows are read one by one. */
 export const ValidatorsAnswer = z.object({
   data: z.array(z.unknown()),
   range: Range,
@@ -46,7 +46,7 @@ export const ValidatorRow = z.object({
   balances: z.object({ current: Wei, effective: Wei }).nullish(),
 });
 
-/** api-facts 12.2. A score or a duty is null where no validator had it. What is absent is not 0. */
+/** api-facts 10.2. A score or a duty is null where no validator had it. What is absent is not 0. */
 const Score = z.number().min(0).max(1).nullish();
 const Duty = z.object({ assigned: Count, missed: Count });
 export const PerformanceAnswer = z.object({
@@ -62,7 +62,7 @@ export const PerformanceAnswer = z.object({
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
 /**
- * Seats in the order of the committee (api-facts 12.4). If it is not known, the service returns an empty list. In a part of a
+ * Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. In a part of a
  * committee a member could be missing, and the positions be wrong.
  */
 const Seats = z.array(Index).refine(({ length }) => length === 0 || length === SYNC_COMMITTEE_SIZE);

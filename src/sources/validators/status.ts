@@ -2,11 +2,10 @@ import { RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
+import { IDENTIFIERS } from './costs.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
 
-/** The most rows of a page, and so the most identifiers whose rows come in one answer (api-facts 12). */
-export const IDENTIFIERS = 10;
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
 

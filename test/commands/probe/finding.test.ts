@@ -7,17 +7,24 @@ import {
   type Question,
   slashingsQuestions,
   slotsQuestion,
+  validatorsQuestions,
 } from '../../../src/commands/probe/questions.ts';
 import { datapoint, returnsPage } from '../../support/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
+import { identifiersOf, performanceAnswer, validatorRow, validatorsAnswer } from '../../support/validators.ts';
 
 const NOW = 1_790_769_700_000;
 const EPOCH = 479_000;
 const SLOTS = { data: epochRows(EPOCH, { 1: { status: '2' } }) };
 const RANGE = { epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } };
 
-const [days, committee, members] = dailyQuestions('mainnet') as [Question, Question, Question];
+const [days, committee] = dailyQuestions('mainnet') as [Question, Question];
+const [members, status, performance] = validatorsQuestions('mainnet', [{ first: 1, last: 99 }]) as [
+  Question,
+  Question,
+  Question,
+];
 const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
 
 /** Every question with a whole answer to it, and how many records that has. */
@@ -30,7 +37,9 @@ const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   ],
   ['daily_returns', days, returnsPage(datapoint()), 1],
   ['sync_committee', committee, { data: { period: 1 }, range: RANGE }, 1],
-  ['sync_committee_members', members, { data: { period: 1, validators: [5, 6] } }, 2],
+  ['sync_committee_members', members, { data: { period: 1, validators: [5, 6] } }, 1],
+  ['validators', status, validatorsAnswer(1, [validatorRow(1), validatorRow(2)]), 2],
+  ['validators_performance', performance, performanceAnswer(9, 1, 0.9), 1],
   ['epoch_slots', slotsQuestion('mainnet', NOW), SLOTS, 32],
   ['attester_slashings', attester, { data: [slashing(1, [2, 3])] }, 1],
   ['proposer_slashings', proposer, { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
@@ -58,6 +67,8 @@ describe('commands/probe: findings', () => {
     ],
     ['sync_committee', 'timestamp', ['range.timestamp']],
     ['sync_committee_members', 'validators', ['data.validators']],
+    ['validators', 'online', ['data[].online']],
+    ['validators_performance', 'missed', ['data.duties.attestation.missed']],
     ['epoch_slots', 'exec_gas_used', ['data[].exec_gas_used']],
     ['attester_slashings', 'attestation2_indices', ['data[].attestation2_indices']],
     ['proposer_slashings', 'proposerindex', ['data[].proposerindex']],
@@ -69,7 +80,7 @@ describe('commands/probe: findings', () => {
   });
 
   it('counts what the exporter would drop, and says why', () => {
-    const [, question, answer] = ANSWERS[4] as (typeof ANSWERS)[number];
+    const [, question, answer] = ANSWERS.find(([of]) => of === 'epoch_slots') as (typeof ANSWERS)[number];
     const data = (answer as typeof SLOTS).data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
     const finding = findingOf(question, undefined, { data });
     expect(finding).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
@@ -81,6 +92,16 @@ describe('commands/probe: findings', () => {
     expect(findingOf(machinesQuestion(NOW), undefined, machinesPage({ system: [late] }))).toMatchObject({
       read: 0,
       unreadable: 1,
+    });
+  });
+
+  it('asks about the first ten watched validators, and twenty for their duties', () => {
+    const asked = [status, performance].map(({ request }) => identifiersOf(request));
+    expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
+    expect(validatorsQuestions('hoodi', [{ first: 5, last: 5 }])[1]?.request.body).toEqual({
+      chain: 'hoodi',
+      validator_identifiers: [5],
+      page_size: 10,
     });
   });
 

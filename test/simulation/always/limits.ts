@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../src/api/errors.ts';
 import type { Headers } from '../../../src/budget/headers.ts';
-import { DAY, HOUR, SECOND } from '../../support/timing.ts';
+import { HOUR, SECOND } from '../../support/timing.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';
@@ -73,8 +73,8 @@ function tellsSecond(headers: Headers): boolean {
 const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'renewal', 'step', 'reload'];
 
 /**
- * The month and the hour refuse nothing, except where the answers do not tell what is left, where something has happened
- * to the quota since the last answer, and where the program asks whether there is more again.
+ * The month and the hour refuse nothing, except where the answers do not tell what is left, and where something has
+ * happened to the quota since the last answer.
  */
 export function longWindows(): Check {
   /** The last request whose answer told a process what is left in a bucket. */
@@ -100,8 +100,7 @@ export function longWindows(): Check {
       const last = known.get(id);
       const changedAt = Math.max(surprisedAt, unheard.get(bucket) ?? surprisedAt);
       if (!last || changedAt >= last.sent.at || last.at > sent.at) return undefined;
-      const asks = sent.ownAt - last.sent.ownAt >= DAY;
-      if (asks || isAfterEnd(refusedBy, last.sent.ownAt, sent.ownAt)) return undefined;
+      if (isAfterEnd(refusedBy, last.sent.ownAt, sent.ownAt)) return undefined;
       const left = last.sent.head?.headers[`x-ratelimit-remaining-${refusedBy}`];
       return `${sent.endpoint} at ${when(sent.at, world)} is refused by the ${refusedBy}, of which ${left} were left`;
     },

@@ -6,8 +6,6 @@ import { type Check, when } from './check.ts';
 
 /** The program follows its clock in whole ms, which a step leaves inexact by some. */
 const TOLERANCE_MS = 10;
-/** A small step is no different from NTP, and waits are not moved with it. */
-const SMALL_STEP_MS = 1_000;
 /** After so long what a process learned is written, if writes work at all. */
 const KEPT_AFTER_MS = 5_000;
 
@@ -95,14 +93,10 @@ function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
   return wasKept(by, at, world) && world.traffic.stepsBetween(at, sent.at).every(({ byMs }) => byMs <= 0);
 }
 
-/** When a wait is over at the earliest. After a step forward, which may be time that passed, an hour of it is kept at most. */
+/** When a wait is over at the earliest: it ends by the clock of the program, whose step forward may be time that passed. */
 function endOf({ at, waitMs }: Closed, until: number, { traffic }: World): number {
-  let end = at + waitMs;
-  for (const step of traffic.stepsBetween(at, until)) {
-    if (step.byMs > 0 && step.byMs < SMALL_STEP_MS) end -= step.byMs;
-    else if (step.byMs > 0) end = Math.min(end, Math.max(end - step.byMs, step.at + HOUR));
-  }
-  return end;
+  const forward = traffic.stepsBetween(at, until).map(({ byMs }) => Math.max(0, byMs));
+  return forward.reduce((end, byMs) => end - byMs, at + waitMs);
 }
 
 function routeOf({ endpoint, request }: Sent): string {

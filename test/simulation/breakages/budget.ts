@@ -24,13 +24,6 @@ export const BUDGET_BREAKAGES: readonly Breakage[] = [
     why: 'After a 429 with a long reset, requests are sent before it.',
   },
   {
-    name: 'wait not moved with the clock',
-    file: 'budget/clock-step.ts',
-    find: '    if (Math.abs(step) < MIN_STEP_MS) return ledger;',
-    replace: '    if (step > -MIN_STEP_MS) return ledger;',
-    why: 'A clock that is set forward ends a wait early.',
-  },
-  {
     name: 'permit free with its answer',
     file: 'budget/second-window.ts',
     find: '    this.#cooling.push(now + COUNTED_FOR_MS);',
@@ -75,15 +68,15 @@ export const BUDGET_BREAKAGES: readonly Breakage[] = [
   {
     name: 'habit of others ignored',
     file: 'budget/bucket.ts',
-    find: 'forAll - keptForOthers(bucket?.others, end)',
-    replace: 'forAll',
+    find: 'remaining - reserved',
+    replace: 'remaining',
     why: 'Nothing is kept for others, so the quota ends before the month.',
   },
   {
     name: 'renewal not noticed',
     file: 'budget/long-window.ts',
-    find: '  if (isRenewed) return { limit, remaining, own: 1 + unaccounted, since: now };\n',
-    replace: '',
+    find: '  const own = Math.min(known.own, used);',
+    replace: '  const { own } = known;',
     why: 'Our own count of the last month is held against the new one.',
   },
   {
@@ -118,14 +111,14 @@ export const BUDGET_BREAKAGES: readonly Breakage[] = [
     name: 'revoked key asked again by itself',
     file: 'budget/ledger.ts',
     find: '      return key.mayProbe ? 0 : Number.POSITIVE_INFINITY;',
-    replace: '      return key.mayProbe ? 0 : key.since + REVOKED_PROBE_AFTER_MS;',
+    replace: '      return key.mayProbe ? 0 : key.since + ASK_AGAIN_AFTER_MS;',
     why: 'After a revocation requests are sent without the operator.',
   },
   {
     name: 'revoked key asked at each restart',
     file: 'budget/ledger.ts',
-    find: "key.standing === 'revoked' && now - key.since >= REVOKED_PROBE_AFTER_MS",
-    replace: "key.standing === 'revoked'",
+    find: '  if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;\n',
+    replace: '',
     why: 'A process that restarts in a loop sends a request each time although access is revoked.',
   },
   {
@@ -161,9 +154,9 @@ export const BUDGET_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'exhausted quota taken for an interval',
-    file: 'scheduler/schedule.ts',
-    find: '  const pace: Pace = { ...last, requestsPerDay',
-    replace: '  const pace: Pace = { ...planned, requestsPerDay',
+    file: 'scheduler/schedules.ts',
+    find: '  const pace = { intervalMs, coverage, requestsPerDay: 0 };',
+    replace: '  const pace = { ...planned, requestsPerDay: 0 };',
     why: 'The interval that is shown grows without end while nothing is left, and values stay for as long.',
   },
   {

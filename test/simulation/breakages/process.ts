@@ -12,10 +12,10 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'revocation logged without a cause',
-    file: 'exporter/key-log.ts',
-    find: '    if (key.mayProbe) this.#isShutOut = true;',
-    replace: `    this.#log.error({}, MESSAGES.revoked);
-    if (key.mayProbe) this.#isShutOut = true;`,
+    file: 'exporter/event-log.ts',
+    find: "    if (key.mayProbe) this.#isChange('key', 'unknown');",
+    replace: `    this.#log.error({}, KEY_MESSAGES.revoked);
+    if (key.mayProbe) this.#isChange('key', 'unknown');`,
     why: 'An operator is told to renew a subscription that is valid.',
   },
   {
@@ -75,15 +75,15 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'forbidden source not paused',
-    file: 'scheduler/plan.ts',
+    file: 'scheduler/polls.ts',
     find: 'const FORBIDDEN_PAUSE_MS = 3_600_000;',
     replace: 'const FORBIDDEN_PAUSE_MS = 0;',
     why: 'A request that the plan does not include is repeated within the hour.',
   },
   {
     name: 'clock set back stops polling',
-    file: 'scheduler/plan.ts',
-    find: '  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);\n',
+    file: 'scheduler/polls.ts',
+    find: '  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);\n',
     replace: '',
     why: 'No source is polled until the clock shows the time of its last poll again.',
   },

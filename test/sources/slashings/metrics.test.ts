@@ -39,9 +39,6 @@ describe('sources/slashings/metrics', () => {
       ]),
       ['beaconchain_attester_slashed_validators_total', {}, 0],
       ['beaconchain_proposer_slashings_total', {}, 0],
-      ['beaconchain_watched_validators', {}, 0],
-      ['beaconchain_watched_validators_slashed', {}, 0],
-      ...['proposed', 'missed', 'orphaned'].map((status) => ['beaconchain_watched_proposals_total', { status }, 0]),
     ]);
   });
 

@@ -23,7 +23,7 @@ function seats(own: Readonly<Record<number, number>>): number[] {
   return Array.from({ length: 512 }, (_, position) => own[position] ?? 100_000 + position);
 }
 
-/** Bits in which only these are set, written byte by byte as api-facts 12.4 says: bit i = byte i>>3, bit i&7. */
+/** Bits in which only these are set, written byte by byte as api-facts 4.1 says: bit i = byte i>>3, bit i&7. */
 function bitsWith(...positions: readonly number[]): string {
   const bytes = Array.from({ length: 64 }, (_, byte) =>
     positions.reduce((sum, i) => sum + (Math.floor(i / 8) === byte ? 2 ** (i % 8) : 0), 0),

@@ -37,8 +37,9 @@ function withSlots(slots: Readonly<Record<number, readonly Record<string, unknow
 }
 
 describe('sources/slashings/proposals', () => {
-  it('begins at 0 for each outcome, also with nobody watched', () => {
-    expect(counts(new Follower())).toEqual([0, 0, 0]);
+  it('begins at 0 for each outcome, and is not shown with nobody watched', () => {
+    expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
+    expect(new Follower().families().filter(({ name }) => name.includes('watched'))).toEqual([]);
   });
 
   it('counts each outcome once, when the epoch is final', async () => {

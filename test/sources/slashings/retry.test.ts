@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterPoll } from '../../../src/scheduler/plan.ts';
+import { afterPoll } from '../../../src/scheduler/polls.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { type Entry, sourceId, withAnotherKey } from '../../../src/state/entry.ts';
@@ -101,7 +101,7 @@ describe.each(INTERVALS)('sources/slashings: the retry of a poll, at an interval
   });
 });
 
-describe('scheduler/plan: a poll that sent no request', () => {
+describe('scheduler/polls: a poll that sent no request', () => {
   const source = slashingsSource(slashingsOptions());
   const entry = { value: source.empty, durationMs: 10, lastSuccessAt: NOW - HOUR };
   const run = { start: NOW, durationMs: 0, requests: 0 };

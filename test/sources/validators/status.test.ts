@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
-import { pacesOf } from '../../../src/scheduler/paces.ts';
+import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import { emptyEntry } from '../../../src/state/entry.ts';
 import { type FakeApi, failed } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/timing.ts';
@@ -217,7 +218,8 @@ describe('the status of watched validators', () => {
       // The others get its share of a scarce budget.
       const allowance = { bucketOf: () => '', allowedPerDay: () => 30 };
       const planned = (known: Validators) =>
-        pacesOf([{ source, requestsPerPoll: 2, value: known }], allowance).get(source)?.requestsPerDay;
+        pacesOf([{ source, current: { ...emptyEntry(source), value: known } }], allowance, NOW).get(source)
+          ?.requestsPerDay;
       expect(planned(NO_VALIDATORS)).toBeCloseTo(30);
       expect(planned(state)).toBeLessThan(1);
       const { value: later } = await poll(api, state, options, NOW + DAY);

@@ -15,8 +15,7 @@ const DAY = 86_400;
 const CONFIG = `
 chains: {mainnet: {}, hoodi: {}}
 machines: {interval: 2s, chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
-slashings: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
-sync_committee: {members: true}
+validators: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
 `;
 
 /** All that Grafana can be given to choose from, but for a backtick. */

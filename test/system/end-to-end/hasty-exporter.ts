@@ -42,7 +42,7 @@ export async function startHastyExporter(clock: Clock, options: HastyOptions = {
       api: { base_url: service.url },
       chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
       machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
-      slashings: { watch: { mainnet: [WATCHED] } },
+      validators: { watch: { mainnet: [WATCHED] } },
     },
     key: 'key',
     clock,

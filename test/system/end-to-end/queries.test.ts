@@ -12,8 +12,7 @@ import { history } from './history.ts';
 const CONFIG = `
 chains: {mainnet: {}, hoodi: {}}
 machines: {interval: 2s, chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
-slashings: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
-sync_committee: {members: true}
+validators: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
 `;
 
 describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/queries', () => {

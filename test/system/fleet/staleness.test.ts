@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Exposition, type Part } from '../../../src/metrics/exposition.ts';
-import type { SourceView } from '../../../src/scheduler/views.ts';
+import type { SourceView } from '../../../src/scheduler/schedules.ts';
 import { ARRAYS, type ArrayName } from '../../support/fleet.ts';
 import { FleetRun, type FleetRunOptions } from '../../support/fleet-run.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';

@@ -10,7 +10,7 @@ import { startReloading } from '../../support/reloading.ts';
 const KEY = 'the-key';
 const ONE = 'beaconchain_watched_sync_committee_validator';
 const COUNT = 'beaconchain_watched_sync_committee_validators';
-const REFUSED = 'sync committee members cannot be read';
+const REFUSED = 'the service refuses a part of validators';
 
 const OWN = Array.from({ length: 1_000 }, (_, validator) => validator);
 const service = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 } };
@@ -18,8 +18,9 @@ const service = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 }
 function sections({ watch = '"0-999"', members = true, interval = '1h' } = {}): string {
   return `machines: {enabled: false}
 daily_returns: {enabled: false}
-slashings: {enabled: false, watch: [${watch}]}
-sync_committee: {members: ${members}, interval: ${interval}}
+slashings: {enabled: false}
+sync_committee: {enabled: true, interval: 1h}
+validators: {watch: [${watch}], sync_committee: ${members}, status: false, interval: ${interval}}
 `;
 }
 
@@ -105,12 +106,11 @@ describe.concurrent('system/programs/members', () => {
           isRefused && path.includes('/v1/') ? { status: 403, body: '{"error":"not in your plan"}' } : undefined,
       },
     });
-    await isUp('sync_committee');
+    await isUp('validators');
     await program.line(REFUSED);
     const ofMembers = () => api.requests.filter(({ path }) => path.includes('/v1/')).length;
     expect(ofMembers()).toBe(1);
-    expect(await value('beaconchain_source_failures_total', { source: 'sync_committee' })).toBe(0);
-    expect(await value('beaconchain_sync_committee_period', { chain: 'mainnet' })).toBeGreaterThan(0);
+    expect(await value('beaconchain_source_failures_total', { source: 'validators' })).toBe(0);
     const failures = { endpoint: 'sync_committee_members', reason: 'forbidden' };
     await waitFor(async () => expect(await value('beaconchain_api_request_failures_total', failures)).toBe(1));
     const page = (await ask(port, '/')).body.toString();

@@ -21,10 +21,10 @@ const STATUS = '/api/v2/ethereum/validators';
 const PERFORMANCE = '/api/v2/ethereum/validators/performance-aggregate';
 const PERIOD_EPOCHS = 256;
 
-/** Bit i is byte i >> 3, bit i & 7 (api-facts 12.4): here the seats 0, 9 and 511. */
+/** Bit i is byte i >> 3, bit i & 7 (api-facts 4.1): here the seats 0, 9 and 511. */
 const BITS = `0x0102${'00'.repeat(61)}80`;
 
-/** A service in the shapes of api-facts 12, written by hand. Nothing of it is the sandbox's. */
+/** A service in the shapes of api-facts 10, written by hand. Nothing of it is the sandbox's. */
 class Service {
   /** Fields of rows by index; null: the service does not know it. */
   readonly rows = new Map<number, Record<string, unknown> | null>();

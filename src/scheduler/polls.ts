@@ -6,11 +6,11 @@ import { type Entry, withLatest } from '../state/entry.ts';
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
 
-/** When a source may be polled: it is due, its pause is over, and its requests may be sent (`opensAt`). */
-export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: UnixMs): UnixMs {
+/** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
+export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
   // The last attempt was before the clock was set back. Waiting for its recorded time could take a day.
-  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);
-  return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, opensAt);
+  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);
+  return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, permittedAt);
 }
 
 function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
@@ -58,10 +58,9 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
   const end = start + durationMs;
   if (!failure) {
-    const { failingSince, intervalMs: _interval, coverage: _coverage, ...succeeded } = tried;
+    const { failingSince, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
-    // The value is not that of an earlier poll any more, which may have been at the interval of another account.
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   return {
@@ -75,27 +74,15 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
 }
 
-/** Failures that the service does not charge for (api-facts 6.1), or that it never saw. */
-const FREE = ['network', 'timeout', 'server_error', 'rate_limited', 'revoked', 'unauthorized', 'BudgetClosed'];
-
-/**
- * The entry after a poll of a daily source. Counts the polls in a row that did not find the data of the day, after
- * which the source is due again at its configured interval.
- */
-export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): Entry {
-  if (!source.isDaily || (entry.failuresInARow > 0 && FREE.includes(entry.lastError?.reason ?? ''))) return entry;
-  const { lastAttemptAt = 0, vainInARow = 0 } = entry;
-  const { intervalMs } = source;
-  const due = source.due(entry.value, entry, { ...timing, intervalMs });
-  return { ...entry, vainInARow: due <= lastAttemptAt + intervalMs ? vainInARow + 1 : 0 };
-}
-
 /** The data of a day may be some hours late. */
 const PATIENT_POLLS = 6;
 
-/** Whether a daily source has polled so often without finding its data that it is planned like any other source. */
-export function isDataOverdue({ vainInARow = 0 }: Entry): boolean {
-  return vainInARow > PATIENT_POLLS;
+/** Whether the data of a source has been due for so many intervals, for example because the plan does not include it. */
+export function isOverdue(source: Source, { value, lastAttemptAt }: Entry, now: UnixMs): boolean {
+  const { intervalMs } = source;
+  const since = now - PATIENT_POLLS * intervalMs;
+  const attempts = { lastAttemptAt: since - intervalMs, failuresInARow: 0, durationMs: 0 };
+  return lastAttemptAt !== undefined && source.due(value, attempts, { now, intervalMs, coverage: 'full' }) <= since;
 }
 
 function reasonOf(failure: Error): string {

@@ -30,7 +30,7 @@ function told({ lines }: FaultWorld, from = 0): Record<string, unknown>[] {
   return lines.slice(from).filter(({ level, msg }) => level !== 'debug' && msg !== 'attester slashing');
 }
 
-describe('exporter/key-log: what the log says of a key', () => {
+describe('exporter/event-log: what the log says of a key', () => {
   it('that is refused from the start: one error that says what to do, however often it is retried', async () => {
     const world = await worldWith(refusal(401));
     await world.pass(HOUR);
@@ -60,7 +60,7 @@ describe('exporter/key-log: what the log says of a key', () => {
   });
 });
 
-describe('exporter/key-log: what the log says of a plan without an endpoint', () => {
+describe('exporter/event-log: what the log says of a plan without an endpoint', () => {
   it('once what is known of the plan that it needs, not at each poll of the next hours', async () => {
     const world = await worldWith({
       request: ({ path }) => (/sync-committee|store/.test(path) ? { status: 403, body: '{}' } : undefined),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { afterPoll, nextAttemptAt, type Run } from '../../src/scheduler/plan.ts';
+import { afterPoll, nextPollAt, type Run } from '../../src/scheduler/polls.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
@@ -21,20 +21,20 @@ function run(overrides: Partial<Run> = {}): Run {
   return { start: NOW, durationMs: 250, intervalMs: HOUR, coverage: 'full', requests: 1, ...overrides };
 }
 
-describe('scheduler/plan', () => {
-  describe('nextAttemptAt', () => {
+describe('scheduler/polls', () => {
+  describe('nextPollAt', () => {
     it('is at once for a source that was never polled', () => {
-      expect(nextAttemptAt(hourly, emptyEntry(hourly), hourlyTiming, 0)).toBeLessThanOrEqual(NOW);
+      expect(nextPollAt(hourly, emptyEntry(hourly), hourlyTiming, 0)).toBeLessThanOrEqual(NOW);
     });
 
     it('is when the source is due, after a success', () => {
       const entry = { ...emptyEntry(hourly), lastAttemptAt: NOW - 1 };
-      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW - 1 + HOUR);
+      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW - 1 + HOUR);
     });
 
     it('is 1, 2, 4 ... minutes after a failure that may pass, and never later than the source is due', () => {
       const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 50, 2_000].map(
-        (failures) => (nextAttemptAt(hourly, failedEntry(failures, 'timeout'), hourlyTiming, 0) - NOW) / MINUTE,
+        (failures) => (nextPollAt(hourly, failedEntry(failures, 'timeout'), hourlyTiming, 0) - NOW) / MINUTE,
       );
       expect(minutes).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
     });
@@ -54,43 +54,43 @@ describe('scheduler/plan', () => {
       ['invalid_body', HOUR],
       ['BudgetClosed', HOUR],
     ])('of an hourly source that failed with %s is %i ms later', (reason, wait) => {
-      expect(nextAttemptAt(hourly, failedEntry(1, reason), hourlyTiming, 0)).toBe(NOW + wait);
+      expect(nextPollAt(hourly, failedEntry(1, reason), hourlyTiming, 0)).toBe(NOW + wait);
     });
 
     it('is an interval later for a source that failed before its data is due', () => {
       const daily = fakeSource({ intervalMs: HOUR, due: () => NOW + DAY });
-      expect(nextAttemptAt(daily, failedEntry(1, 'bad_request'), hourlyTiming, 0)).toBe(NOW + HOUR);
-      expect(nextAttemptAt(daily, { ...failedEntry(0, 'bad_request') }, hourlyTiming, 0)).toBe(NOW + DAY);
+      expect(nextPollAt(daily, failedEntry(1, 'bad_request'), hourlyTiming, 0)).toBe(NOW + HOUR);
+      expect(nextPollAt(daily, { ...failedEntry(0, 'bad_request') }, hourlyTiming, 0)).toBe(NOW + DAY);
     });
 
     it('is a minute later for a source whose data become due right after it failed', () => {
       const following = fakeSource({ intervalMs: HOUR, due: () => NOW + 1 });
       for (const failures of [1, 5])
-        expect(nextAttemptAt(following, failedEntry(failures, 'network'), hourlyTiming, 0)).toBe(NOW + MINUTE);
-      expect(nextAttemptAt(following, failedEntry(0, 'network'), hourlyTiming, 0)).toBe(NOW + 1);
+        expect(nextPollAt(following, failedEntry(failures, 'network'), hourlyTiming, 0)).toBe(NOW + MINUTE);
+      expect(nextPollAt(following, failedEntry(0, 'network'), hourlyTiming, 0)).toBe(NOW + 1);
       const often = timing({ intervalMs: MINUTE / 2 });
-      expect(nextAttemptAt(following, failedEntry(1, 'network'), often, 0)).toBe(NOW + MINUTE / 2);
+      expect(nextPollAt(following, failedEntry(1, 'network'), often, 0)).toBe(NOW + MINUTE / 2);
     });
 
     it('is not before the pause is over', () => {
       const entry = { ...failedEntry(1, 'forbidden'), pausedUntil: NOW + 3 * HOUR };
-      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);
+      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);
     });
 
     it('is not before the requests of the source may leave', () => {
       const entry = { ...emptyEntry(hourly), lastAttemptAt: NOW };
-      expect(nextAttemptAt(hourly, entry, hourlyTiming, NOW + DAY)).toBe(NOW + DAY);
-      expect(nextAttemptAt(hourly, emptyEntry(hourly), hourlyTiming, Number.POSITIVE_INFINITY)).toBe(Infinity);
+      expect(nextPollAt(hourly, entry, hourlyTiming, NOW + DAY)).toBe(NOW + DAY);
+      expect(nextPollAt(hourly, emptyEntry(hourly), hourlyTiming, Number.POSITIVE_INFINITY)).toBe(Infinity);
     });
 
     it('is at once when the last attempt lies in the future: the clock was set back', () => {
       const entry = { ...emptyEntry(hourly), lastAttemptAt: NOW + DAY };
-      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
+      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
     });
 
     it('does not wait for the end of a pause that began before the clock was set back', () => {
       const entry = { ...failedEntry(1, 'forbidden'), lastAttemptAt: NOW + DAY, pausedUntil: NOW + DAY + HOUR };
-      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
+      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
     });
   });
 
@@ -117,9 +117,8 @@ describe('scheduler/plan', () => {
       const known = { ...entry, intervalMs: DAY, coverage: 'sampled' } as const;
       const failure = failureOf('server_error');
       expect(afterPoll(known, { value: 7, failure }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
-      // With another key, no limit is known at first.
-      expect(afterPoll(known, { value: 7 }, first)).not.toHaveProperty('intervalMs');
-      expect(afterPoll(known, { value: 7 }, first)).not.toHaveProperty('coverage');
+      // While no limit is known, the last one that was known stays.
+      expect(afterPoll(known, { value: 7 }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
       expect(afterPoll(known, { value: 7 }, run({ coverage: 'full' }))).toMatchObject({
         intervalMs: HOUR,
         coverage: 'full',

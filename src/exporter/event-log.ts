@@ -1,0 +1,173 @@
+import { type Endpoint, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import { BudgetClosed } from '../budget/permit.ts';
+import type { Chain } from '../lib/chain.ts';
+import { formatDuration, MS_PER_HOUR } from '../lib/duration.ts';
+import type { Logger } from '../lib/log.ts';
+import type { MonotonicMs } from '../lib/time.ts';
+import { type Watch, watches } from '../lib/watch.ts';
+import type { Schedule, Wait } from '../scheduler/schedules.ts';
+import type { ObservedSlashing } from '../sources/slashings/options.ts';
+import type { Pace, Source } from '../sources/source.ts';
+import { sourceId } from '../state/entry.ts';
+
+type Key = Ledger['key'];
+
+const KEY_MESSAGES = {
+  refused: 'the API key is refused',
+  revoked: 'access is revoked',
+} as const satisfies Partial<Record<Key['standing'], string>>;
+
+const HOW_TO_SET = 'in api.key or api.key_file and reload, or in BEACONCHAIN_API_KEY and restart';
+
+const KEY_HELP: Readonly<Record<keyof typeof KEY_MESSAGES, string>> = {
+  refused: `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again every 10 minutes`,
+  revoked: `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
+};
+
+const NOT_PUBLISHED = 'the service does not publish which plans include it';
+
+/** What is known of the plan that an endpoint needs (api-facts 3.1). */
+const PLANS: Readonly<Partial<Record<Endpoint, string>>> = {
+  daily_returns:
+    'according to the documentation, only requests for a range of days need a Scale or Enterprise plan, and this request has no range',
+};
+
+const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
+  full: '',
+  finalized: ' (no head passes)',
+  sampled: ' (newest finalized epoch only, the others are skipped)',
+};
+
+const LIMITS: Readonly<Record<Wait['limit'], string>> = {
+  hour: 'hourly quota',
+  month: 'monthly quota',
+  '429': 'refused with 429',
+};
+
+/** The ratio by which an interval must change to be logged. */
+const MATERIAL_RATIO = 1.25;
+
+/** Logs what goes on when it changes, however often it is reported. */
+export class EventLog {
+  readonly #log: Logger;
+  /** What was logged last under each key. */
+  readonly #logged = new Map<string, string | undefined>();
+  #plan: { readonly at: MonotonicMs; readonly paces: ReadonlyMap<string, Pace> } | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** The operator starts or reloads the program: what still holds is logged again. */
+  begin(key: Key): void {
+    this.#logged.clear();
+    this.#plan = undefined;
+    // The response to the probe is logged instead.
+    if (key.mayProbe) this.#isChange('key', 'unknown');
+    else this.keyRefused(key);
+  }
+
+  /** A refusal is persisted: if the program is killed now, it still knows it after the restart. */
+  keyRefused({ standing, since }: Key): void {
+    if ((standing !== 'refused' && standing !== 'revoked') || !this.#isChange('key', standing)) return;
+    this.#log.error({ since: new Date(since).toISOString(), help: KEY_HELP[standing] }, KEY_MESSAGES[standing]);
+  }
+
+  /** The ledger has changed: the service may accept the key by now. */
+  keySeen({ standing }: Key): void {
+    if (standing === 'valid' && this.#isChange('key', undefined))
+      this.#log.info('the service accepts the API key again');
+  }
+
+  /** A poll has ended. The first failure of a kind is logged, and the success after failures. */
+  polled(source: Source, failure: Error | undefined): void {
+    const { name, chain } = source;
+    const fields = { source: name, chain, err: failure?.message };
+    const reason = failure instanceof RequestFailed ? failure.reason : failure?.name;
+    // These concern all sources, and have a line of their own.
+    const isShared = failure instanceof BudgetClosed || KEY_REFUSALS.some((refusal) => refusal === reason);
+    const isNew = !isShared && this.#isChange(`failure of ${sourceId(source)}`, reason);
+    if (!failure && isNew) this.#log.info(fields, 'poll succeeded again');
+    else if (!failure) this.#log.debug(fields, 'polled');
+    else this.#log[isNew ? 'warn' : 'debug']({ ...fields, help: helpOn(failure) }, 'poll failed');
+  }
+
+  /** Logs waits when another source waits, and the plan when an interval has changed by much, at most once an hour. */
+  scheduled(schedules: ReadonlyMap<Source, Schedule>, now: MonotonicMs): void {
+    const all = [...schedules].map(([source, schedule]) => ({ id: sourceId(source), source, ...schedule }));
+    this.#logWaits(new Map(all.flatMap(({ id, wait }) => (wait ? [[id, wait]] : []))));
+    const running = all.filter(({ wait }) => !wait);
+    if (running.length === 0 || (this.#plan && now - this.#plan.at < MS_PER_HOUR)) return;
+    const { paces = new Map<string, Pace>() } = this.#plan ?? {};
+    if (!running.some(({ id, pace }) => isMaterial(paces.get(id), pace))) return;
+    this.#plan = { at: now, paces: new Map([...paces, ...running.map(({ id, pace }) => [id, pace] as const)]) };
+    this.#logPlan(running);
+  }
+
+  #logWaits(waits: ReadonlyMap<string, Wait>): void {
+    if (!this.#isChange('waits', waits.size > 0 ? [...waits.keys()].join() : undefined) || waits.size === 0) return;
+    const described = [...waits].map(([id, { limit, until }]) => [
+      id,
+      `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
+    ]);
+    this.#log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
+  }
+
+  /** One line for the whole plan: what runs how often, and what that costs. */
+  #logPlan(running: readonly { readonly id: string; readonly source: Source; readonly pace: Pace }[]): void {
+    const intervals = Object.fromEntries(running.map(({ id, pace }) => [id, describePace(pace)]));
+    const perDay = Math.ceil(running.reduce((sum, { pace }) => sum + pace.requestsPerDay, 0));
+    const fields = { intervals, requests_per_day: perDay };
+    const isStretched = running.some(({ source, pace }) => pace.intervalMs > source.intervalMs);
+    if (isStretched)
+      this.#log.warn(fields, 'the budget does not allow the configured intervals: intervals are stretched');
+    else this.#log.info(fields, 'the budget allows the configured intervals');
+  }
+
+  /** Whether the value of this key differs from the one that was logged last. */
+  #isChange(key: string, value: string | undefined): boolean {
+    if (this.#logged.get(key) === value) return false;
+    this.#logged.set(key, value);
+    return true;
+  }
+}
+
+function isMaterial(before: Pace | undefined, { intervalMs, coverage }: Pace): boolean {
+  if (before?.coverage !== coverage) return true;
+  const ratio = intervalMs / before.intervalMs;
+  return ratio >= MATERIAL_RATIO || ratio <= 1 / MATERIAL_RATIO;
+}
+
+function describePace({ intervalMs, coverage }: Pace): string {
+  return `${formatDuration(Math.round(intervalMs / 1000) * 1000)}${COVERAGE[coverage]}`;
+}
+
+function helpOn(failure: Error): string | undefined {
+  if (!(failure instanceof RequestFailed) || failure.reason !== 'forbidden') return undefined;
+  const known = PLANS[failure.endpoint] ?? NOT_PUBLISHED;
+  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
+}
+
+const MAX_NAMED = 20;
+
+/** A slashing is a warning; one of a watched validator is an error, and names those first. */
+export function logSlashing(
+  log: Logger,
+  chain: Chain,
+  watch: Watch,
+  { slot, kind, validators }: ObservedSlashing,
+): void {
+  const watched = validators.filter((validator) => watches(watch, validator));
+  const others = validators.filter((validator) => !watches(watch, validator));
+  const fields = {
+    chain,
+    slot,
+    kind,
+    validators: [...watched, ...others].slice(0, MAX_NAMED),
+    count: validators.length,
+    watched: watched.length,
+  };
+  if (watched.length > 0) log.error(fields, 'watched validator slashed');
+  else log.warn(fields, kind === 'proposer' ? 'proposer slashing' : 'attester slashing');
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
+import { EventLog, logSlashing } from '../../src/exporter/event-log.ts';
+import type { Schedule, Wait } from '../../src/scheduler/schedules.ts';
+import type { Pace, Source } from '../../src/sources/source.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { logLines } from '../support/log-lines.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+const machines = fakeSource();
+const slashings = fakeSource({ name: 'slashings', chain: 'mainnet' });
+
+function opened() {
+  const { log, lines } = logLines();
+  const events = new EventLog(log);
+  /** The lines since the last call, without those of level debug. */
+  const told = () => lines.splice(0).filter(({ level }) => level !== 'debug');
+  return { events, told };
+}
+
+type Planned = readonly [source: Source, intervalMs: number, more?: Partial<Pace> & { wait?: Wait }];
+
+function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
+  return new Map(
+    all.map(([source, intervalMs, { wait, ...pace } = {}]) => [
+      source,
+      {
+        pace: { intervalMs, requestsPerDay: DAY / intervalMs, coverage: 'full', ...pace },
+        nextAttemptAt: NOW,
+        ...(wait ? { wait } : {}),
+      },
+    ]),
+  );
+}
+
+describe('exporter/event-log: the plan', () => {
+  it('is one line that says what runs how often and what it costs', () => {
+    const { events, told } = opened();
+    events.scheduled(schedules([machines, MINUTE], [slashings, MINUTE, { requestsPerDay: 1_890.2 }]), 0);
+    expect(told()).toEqual([
+      {
+        level: 'info',
+        intervals: { machines: '1m', 'slashings-mainnet': '1m' },
+        requests_per_day: 3_331,
+        msg: 'the budget allows the configured intervals',
+      },
+    ]);
+  });
+
+  it('is a warning where intervals are stretched, and says what of the chain is not read', () => {
+    const { events, told } = opened();
+    events.scheduled(
+      schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { coverage: 'sampled', requestsPerDay: 23 }]),
+      0,
+    );
+    const [line] = told();
+    expect(line).toMatchObject({
+      level: 'warn',
+      requests_per_day: 39,
+      msg: 'the budget does not allow the configured intervals: intervals are stretched',
+    });
+    expect(line?.['intervals']).toEqual({
+      machines: '1h30m',
+      'slashings-mainnet': '1h1m24s (newest finalized epoch only, the others are skipped)',
+    });
+    events.scheduled(schedules([machines, 90 * MINUTE], [slashings, HOUR, { coverage: 'finalized' }]), HOUR);
+    expect(told()[0]?.['intervals']).toMatchObject({ 'slashings-mainnet': '1h (no head passes)' });
+  });
+
+  it('is logged again when an interval has changed by a quarter, at most once an hour', () => {
+    const { events, told } = opened();
+    const planned = (intervalMs: number, now: number): number => {
+      events.scheduled(schedules([machines, intervalMs]), now);
+      return told().length;
+    };
+    expect(planned(10 * MINUTE, 0)).toBe(1);
+    expect(planned(20 * MINUTE, HOUR - 1)).toBe(0);
+    expect(planned(12.4 * MINUTE, HOUR)).toBe(0);
+    expect(planned(12.5 * MINUTE, HOUR)).toBe(1);
+    expect(planned(10 * MINUTE, 2 * HOUR - 1)).toBe(0);
+    expect(planned(10 * MINUTE, 2 * HOUR)).toBe(1);
+  });
+
+  it('is logged again after a reload', () => {
+    const { events, told } = opened();
+    for (let i = 0; i < 2; i += 1) {
+      events.begin(emptyLedger().key);
+      events.scheduled(schedules([machines, MINUTE]), i);
+      expect(told()).toHaveLength(1);
+    }
+  });
+});
+
+describe('exporter/event-log: waits for the quota', () => {
+  const month: Wait = { until: Date.UTC(2026, 10, 1), limit: 'month' };
+
+  it('are one line that says of each source what for and until when, and are no plan', () => {
+    const { events, told } = opened();
+    const waiting = schedules(
+      [machines, HOUR, { wait: month }],
+      [slashings, HOUR, { wait: { ...month, limit: '429' } }],
+    );
+    events.scheduled(waiting, 0);
+    expect(told()).toEqual([
+      {
+        level: 'warn',
+        waits: {
+          machines: 'monthly quota, until 2026-11-01T00:00:00.000Z',
+          'slashings-mainnet': 'refused with 429, until 2026-11-01T00:00:00.000Z',
+        },
+        msg: 'sources wait for the quota',
+      },
+    ]);
+    events.scheduled(waiting, 20 * DAY);
+    expect(told()).toEqual([]);
+  });
+
+  it('are logged again when another source waits', () => {
+    const { events, told } = opened();
+    events.scheduled(schedules([machines, HOUR, { wait: month }], [slashings, HOUR]), 0);
+    expect(told().map(({ msg }) => msg)).toEqual(['sources wait for the quota', expect.stringContaining('intervals')]);
+    events.scheduled(schedules([machines, HOUR, { wait: month }], [slashings, HOUR, { wait: month }]), 1);
+    expect(told()).toHaveLength(1);
+    events.scheduled(schedules([machines, HOUR], [slashings, HOUR]), 2);
+    expect(told()).toEqual([]);
+  });
+});
+
+describe('exporter/event-log: polls', () => {
+  const failed = (reason: FailureReason) => new RequestFailed('machine_metrics', reason, 'made up');
+
+  it('that fail are logged when the failure changes, and when it is over', () => {
+    const { events, told } = opened();
+    const outcomes = ['network', 'network', 'timeout', undefined, undefined, 'network'] as const;
+    for (const reason of outcomes) events.polled(machines, reason && failed(reason));
+    expect(told()).toEqual([
+      { level: 'warn', source: 'machines', err: 'machine_metrics: network (made up)', msg: 'poll failed' },
+      { level: 'warn', source: 'machines', err: 'machine_metrics: timeout (made up)', msg: 'poll failed' },
+      { level: 'info', source: 'machines', msg: 'poll succeeded again' },
+      { level: 'warn', source: 'machines', err: 'machine_metrics: network (made up)', msg: 'poll failed' },
+    ]);
+  });
+
+  it('of one source are told apart from those of another', () => {
+    const { events, told } = opened();
+    for (const source of [machines, slashings]) events.polled(source, failed('network'));
+    expect(told().map(({ source }) => source)).toEqual(['machines', 'slashings']);
+  });
+
+  it('that the budget or the key forbids are not logged: that has a line of its own', () => {
+    const { events, told } = opened();
+    for (const failure of [new BudgetClosed(NOW), failed('unauthorized'), failed('revoked')]) {
+      events.polled(machines, failure);
+      events.polled(machines, undefined);
+    }
+    expect(told()).toEqual([]);
+  });
+});
+
+describe('exporter/event-log: slashings', () => {
+  const watch = [{ first: 50, last: 59 }];
+  const MANY = Array.from({ length: 60 }, (_, i) => i);
+
+  it('are warnings with chain, slot, kind and validators', () => {
+    const { log, lines } = logLines();
+    logSlashing(log, 'hoodi', watch, { slot: 7, kind: 'double_vote', validators: [1, 2] });
+    expect(lines).toEqual([
+      {
+        level: 'warn',
+        chain: 'hoodi',
+        slot: 7,
+        kind: 'double_vote',
+        validators: [1, 2],
+        count: 2,
+        watched: 0,
+        msg: 'attester slashing',
+      },
+    ]);
+  });
+
+  it('of a watched validator are errors, and name those first of twenty', () => {
+    const { log, lines } = logLines();
+    logSlashing(log, 'mainnet', watch, { slot: 7, kind: 'surround_vote', validators: MANY });
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        msg: 'watched validator slashed',
+        validators: [...MANY.slice(50), ...MANY.slice(0, 10)],
+        count: 60,
+        watched: 10,
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { Quota } from '../../src/budget/bucket.ts';
+import { type BudgetView, pacesOf, type Schedule, schedulesOf, valueFor } from '../../src/scheduler/schedules.ts';
+import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
+import type { Entry } from '../../src/state/entry.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { known } from '../support/known.ts';
+import { configured } from '../support/month.ts';
+import { NO_QUOTA } from '../support/scheduler-harness.ts';
+import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+
+const NOVEMBER = Date.UTC(2026, 10, 1);
+const NOW = NOVEMBER - 20 * DAY;
+const POLLED: Partial<Entry> = { lastAttemptAt: NOW - HOUR, intervalMs: 2 * HOUR, coverage: 'full' };
+const LEFT: Quota = { ...NO_QUOTA, left: 100, resetsAt: NOVEMBER, end: NOVEMBER };
+const SPENT: Quota = { ...LEFT, left: 0, opensAt: NOVEMBER };
+
+const allowed = (requestsPerDay: number) => ({ bucketOf: () => 'one', allowedPerDay: () => requestsPerDay });
+
+function pace(intervalMs: number, requestsPerDay = DAY / intervalMs, coverage: Coverage = 'full'): Pace {
+  return { intervalMs, requestsPerDay, coverage };
+}
+
+describe('scheduler/schedules: paces', () => {
+  it('leaves every interval as configured where the budget allows it', () => {
+    const [a, b] = [fakeSource(), fakeSource({ intervalMs: HOUR })];
+    const paces = pacesOf([known(a), known(b)], allowed(Number.POSITIVE_INFINITY), NOW);
+    expect([paces.get(a)?.intervalMs, paces.get(b)?.intervalMs]).toEqual([MINUTE, HOUR]);
+  });
+
+  it('divides what one bucket allows by weight', () => {
+    const [a, b] = [fakeSource({ weight: 3 }), fakeSource({ weight: 1 })];
+    const paces = pacesOf([known(a), known(b)], allowed(96), NOW);
+    expect([paces.get(a)?.requestsPerDay, paces.get(b)?.requestsPerDay]).toEqual([72, 24]);
+  });
+
+  it('does not take from one bucket what another lacks', () => {
+    const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
+    const paces = pacesOf(
+      [known(poor), known(rich)],
+      {
+        bucketOf: (source) => (source === poor ? 'poor' : 'rich'),
+        allowedPerDay: (bucket) => (bucket === 'poor' ? 24 : 100_000),
+      },
+      NOW,
+    );
+    expect([paces.get(poor)?.intervalMs, paces.get(rich)?.intervalMs]).toEqual([HOUR, MINUTE]);
+  });
+
+  it('counts what a poll usually costs', () => {
+    const source = fakeSource();
+    expect(pacesOf([known(source, { costs: [10, 90, 10] })], allowed(240), NOW).get(source)?.intervalMs).toBe(HOUR);
+  });
+
+  it('gives no interval shorter than a poll takes, and what that leaves to the others', () => {
+    const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
+    const asking = [
+      known(long, { costs: [10], durations: [2 * MINUTE, 2 * MINUTE] }),
+      known(other, { costs: [10], durations: [MINUTE / 2, MINUTE / 2] }),
+    ];
+    const paces = pacesOf(asking, allowed(21_600), NOW);
+    expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));
+    expect(paces.get(other)).toEqual(pace(MINUTE, 14_400));
+    expect(pacesOf(asking.slice(0, 1), allowed(240), NOW).get(long)).toEqual(pace(HOUR, 240));
+  });
+
+  it('never gives an interval that no number can be written for, however little is left', () => {
+    const source = fakeSource();
+    const paces = pacesOf([known(source)], allowed(0), NOW);
+    expect(Number.isFinite(paces.get(source)?.intervalMs)).toBe(true);
+    expect(Number.isFinite(paces.get(source)?.requestsPerDay)).toBe(true);
+  });
+
+  it('goes on with what the last poll covered where a share has only just become enough for more', () => {
+    const [source] = configured().filter(({ name }) => name === 'slashings') as [Source];
+    const after = (polls: Partial<Entry>) => pacesOf([known(source, polls)], allowed(700), NOW).get(source)?.coverage;
+    const before = [{}, { coverage: 'full' }, { coverage: 'finalized' }, { coverage: 'sampled' }] as const;
+    expect(before.map(after)).toEqual(['full', 'full', 'finalized', 'finalized']);
+  });
+
+  it('serves daily work first, but for a source whose data is overdue: it asks at every interval, and shares by weight', () => {
+    const daily = fakeSource({
+      intervalMs: HOUR,
+      isDaily: true,
+      due: (at, { lastAttemptAt = 0 }) => Math.max(at, lastAttemptAt + HOUR),
+      pace: (perDay) => oncePer(DAY, HOUR, perDay),
+    });
+    const steady = fakeSource({ weight: 3 });
+    const paces = (polls: Partial<Entry>, perDay = 32) => {
+      const both = pacesOf([known(daily, polls), known(steady)], allowed(perDay), NOW);
+      return [both.get(daily)?.intervalMs, Math.round(both.get(steady)?.requestsPerDay ?? 0)];
+    };
+    const dueAt = (at: number) => ({ value: at, lastAttemptAt: NOW - HOUR });
+    expect(paces({})).toEqual([HOUR, 31]);
+    expect(paces(dueAt(NOW - 5 * HOUR))).toEqual([HOUR, 31]);
+    expect(paces(dueAt(NOW - 6 * HOUR))).toEqual([3 * HOUR, 24]);
+    expect(paces(dueAt(NOW - 6 * HOUR), 10_000)[0]).toBe(HOUR);
+  });
+});
+
+interface Case {
+  readonly polls?: Partial<Entry>;
+  readonly plannedMs?: number;
+  readonly quota?: Quota;
+  readonly opensAt?: number;
+}
+
+/** The schedule of a source of which a poll costs one request. */
+function scheduled({
+  polls = POLLED,
+  plannedMs = 2 * HOUR,
+  quota = LEFT,
+  opensAt = quota.opensAt,
+}: Case = {}): Schedule {
+  const source = fakeSource();
+  const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, opensAt: () => opensAt };
+  return valueFor(schedulesOf([known(source, polls)], view, NOW), source);
+}
+
+describe('scheduler/schedules', () => {
+  it('runs a source at the pace that the budget allows', () => {
+    expect(scheduled()).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + HOUR });
+  });
+
+  it('keeps the pace of the last poll where nothing is left, and waits for the reset', () => {
+    expect(scheduled({ plannedMs: 31 * DAY, quota: SPENT })).toEqual({
+      pace: pace(2 * HOUR, 0),
+      nextAttemptAt: NOVEMBER,
+      wait: { until: NOVEMBER, limit: 'month' },
+    });
+  });
+
+  it('has the configured interval where nothing is left and no poll has had another', () => {
+    expect(scheduled({ polls: {}, plannedMs: 31 * DAY, quota: SPENT }).pace).toEqual(pace(MINUTE, 0));
+  });
+
+  it('waits for the reset where its share is less than a poll, and runs with a share of one', () => {
+    expect(scheduled({ plannedMs: 20 * DAY }).pace).toEqual(pace(20 * DAY));
+    const { pace: kept, wait } = scheduled({ plannedMs: 20.1 * DAY });
+    expect([kept, wait?.until]).toEqual([pace(2 * HOUR, 0), NOVEMBER]);
+    // A trial may last longer than the month, but it is the month that may be renewed.
+    const trial = { ...LEFT, end: NOVEMBER + 9 * DAY };
+    expect(scheduled({ plannedMs: 20.1 * DAY, quota: trial }).wait).toBeUndefined();
+    expect(scheduled({ plannedMs: 30 * DAY, quota: trial }).wait?.until).toBe(NOVEMBER);
+  });
+
+  it('waits for the reset where less is left than a poll takes', () => {
+    const polls = { ...POLLED, costs: [7, 7, 7] };
+    expect(scheduled({ polls, quota: { ...LEFT, left: 6 } }).nextAttemptAt).toBe(NOVEMBER);
+    expect(scheduled({ polls, quota: { ...LEFT, left: 7 } }).wait).toBeUndefined();
+  });
+
+  it('waits for a long time that a 429 named, whatever is left by our count', () => {
+    const quota = { ...LEFT, opensAt: NOVEMBER, limit: '429' } as const;
+    const { pace: kept, wait } = scheduled({ quota, plannedMs: HOUR });
+    expect(kept).toEqual(pace(2 * HOUR, 0));
+    expect(wait).toEqual({ until: NOVEMBER, limit: '429' });
+  });
+
+  it('keeps its pace in a wait that is shorter than its interval', () => {
+    const quota = { ...LEFT, opensAt: NOW + MINUTE, limit: '429' } as const;
+    const polls = { ...POLLED, lastAttemptAt: NOW - 3 * HOUR };
+    expect(scheduled({ quota, polls })).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + MINUTE });
+  });
+
+  it('does not call it a wait where the reset comes less than an interval after the source is due', () => {
+    const at = NOW + 2.9 * HOUR;
+    const soon = { quota: { ...SPENT, opensAt: at, resetsAt: at }, plannedMs: 31 * DAY };
+    expect(scheduled(soon)).toEqual({ pace: pace(2 * HOUR, 0), nextAttemptAt: at });
+    expect(scheduled({ ...soon, polls: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
+  });
+
+  it('does not call a refused or revoked key a wait for the quota', () => {
+    for (const opensAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
+      expect(scheduled({ plannedMs: 31 * DAY, opensAt })).not.toHaveProperty('wait');
+    }
+  });
+});
