@@ -121,6 +121,7 @@ const validators: Validators = Validators.parse({
     },
   ],
   performance: {
+    watch: '12345-12345',
     readAt: NOW - 30_000,
     duties: {
       attestation: { assigned: 225, missed: 4, done: 221 },

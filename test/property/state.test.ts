@@ -65,6 +65,7 @@ const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
         },
       ],
       performance: {
+        watch: '1-9',
         readAt: NOW,
         duties: {
           attestation: { assigned: 3, missed: 1, done: 2 },

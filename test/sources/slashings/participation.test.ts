@@ -35,6 +35,16 @@ function rowsWith(...fields: readonly Fields[]): SlotRow[] {
   return fields.map((one, i) => SlotRow.parse(row({ slot: 32 + i, ...one })));
 }
 
+/** An epoch whose blocks have these bits, or none, unless `special` says otherwise. */
+function epochWith(
+  epoch: number,
+  bits: string | null = null,
+  special: Readonly<Record<number, Fields>> = {},
+): Fields[] {
+  const usual = Array.from({ length: 32 }, (_, i) => [i, { syncaggregate_bits: bits, ...special[i] }]);
+  return epochRows(epoch, Object.fromEntries(usual));
+}
+
 interface Started {
   readonly follower: Follower;
   readonly counts: () => (number | undefined)[];
@@ -50,6 +60,7 @@ async function following(
   const follower = new Follower({ watch: WATCH, seatsOf: () => undefined, ...options });
   const { chain } = follower;
   for (const [period, all] of Object.entries(committees)) chain.committees.set(Number(period), all);
+  chain.epochs.set(at - 2, epochWith(at - 2));
   chain.grow(at, at - 2);
   await follower.poll();
   const counts = () =>
@@ -57,8 +68,7 @@ async function following(
   const finalize = async (bits: string | null = ALL, epochs = 1, afterMs = MINUTE): Promise<string[]> => {
     for (let i = 1; i <= epochs; i += 1) {
       const epoch = chain.finalized + i;
-      const special = Object.fromEntries(Array.from({ length: 32 }, (_, slot) => [slot, { syncaggregate_bits: bits }]));
-      chain.epochs.set(epoch, epochRows(epoch, special));
+      chain.epochs.set(epoch, epochWith(epoch, bits));
     }
     chain.grow(chain.latest + epochs, chain.finalized + epochs);
     return (await follower.poll(afterMs)).filter((what) => what.startsWith('members/'));
@@ -127,7 +137,7 @@ describe('participation of watched validators in sync committees', () => {
       row({ slot, status: '3', syncaggregate_bits: NONE, blockroot: '0xf0' }),
       row({ slot: slot + 1, status: '3', syncaggregate_bits: NONE, blockroot: '0xf1' }),
       row({ slot: slot + 2, status: '2' }),
-      ...epochRows(epoch).slice(3),
+      ...epochWith(epoch).slice(3),
     ]);
     follower.chain.grow(E + 1, epoch);
     await follower.poll();
@@ -264,8 +274,7 @@ describe('participation of watched validators in sync committees', () => {
 
   it('an epoch that is read again, because a block was not read, counts once', async () => {
     const { follower, counts, finalize } = await following();
-    follower.chain.grow(E + 1, F);
-    follower.chain.epochs.set(F + 1, epochRows(F + 1, { 3: { syncaggregate_bits: bitsWith(0) } }));
+    follower.chain.epochs.set(F + 1, epochWith(F + 1, null, { 3: { syncaggregate_bits: bitsWith(0) } }));
     follower.chain.slash((F + 1) * 32 + 5, [3, 4]);
     follower.fault = (what) => (what.startsWith('slot/') ? 'server_error' : undefined);
     follower.chain.grow(E + 2, F + 1);
