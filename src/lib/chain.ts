@@ -19,7 +19,6 @@ export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
 export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
-export const SYNC_COMMITTEE_SIZE = 512;
 
 /** The page of a slot in the public explorer. Each chain has its own host. */
 export function slotUrl(chain: Chain, slot: number): string {

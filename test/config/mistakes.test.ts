@@ -156,11 +156,11 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'unknown-key': [
     ':2: machines.intervall: unknown key, did you mean interval?',
     ':3: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
-    ':4: loging: unknown key, expected one of api, budget, chains, machines, daily_returns, slashings, sync_committee, state, web, log',
+    ':4: loging: unknown key, expected one of api, budget, chains, machines, validators, daily_returns, slashings, sync_committee, state, web, log',
   ],
   'unknown-key-misplaced': [
-    ':1: watch: unknown key, watch belongs under slashings',
-    ':4: chains.mainnet.watch: unknown key, watch belongs under slashings',
+    ':1: watch: unknown key, watch belongs under validators',
+    ':4: chains.mainnet.watch: unknown key, watch belongs under validators',
     ':6: machines.log: unknown key, log belongs at the top level',
     ':7: machines.match: unknown key, match belongs under machines.chain_rules',
     ':8: machines.per_month: unknown key, per_month belongs under budget.plan',

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { SYNC_COMMITTEE_SIZE } from '../../lib/chain.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -142,7 +141,7 @@ export type Head = z.infer<typeof Head>;
 
 /** The members of a period, in the order of the committee (api-facts 4.1). In a part of a committee positions could be wrong. */
 export const MembersAnswer = z.object({
-  data: z.object({ period: Index, validators: z.array(Index).length(SYNC_COMMITTEE_SIZE) }),
+  data: z.object({ period: Index, validators: z.array(Index).length(512) }),
 });
 
 const Total = z.number().nonnegative();

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { SYNC_COMMITTEE_SIZE } from '../../lib/chain.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -65,7 +64,7 @@ export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
  * Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. In a part of a
  * committee a member could be missing, and the positions be wrong.
  */
-const Seats = z.array(Index).refine(({ length }) => length === 0 || length === SYNC_COMMITTEE_SIZE);
+const Seats = z.array(Index).refine(({ length }) => length === 0 || length === 512);
 const CommitteeAnswer = z.object({ period: Index, validators: Seats.nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),

@@ -92,18 +92,19 @@ describe.concurrent('system/programs/check', () => {
         'budget: {plan: {per_second: 100}}',
         'machines: {enabled: false}',
         'chains: {mainnet: {v1_base_url: "URL"}, hoodi: {v1_base_url: "URL/hoodi"}}',
-        'slashings: {proposer_names: true, watch: {mainnet: ["0-9"], hoodi: ["0-9"]}}',
-        'sync_committee: {members: true}',
+        'validators: {watch: {mainnet: ["0-29"], hoodi: ["0-9"]}}',
       ].join('\n'),
       request: (_, genuine) => ({ ...genuine(), headers: {} }),
     });
-    expect(service.requests).toHaveLength(12);
+    expect(service.requests).toHaveLength(16);
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
       ['mainnet', 'hoodi'].flatMap((chain) =>
         [
           'daily_returns',
           'sync_committee',
           'sync_committee_members',
+          'validators',
+          'validators_performance',
           'epoch_slots',
           'attester_slashings',
           'proposer_slashings',
@@ -181,7 +182,7 @@ describe.concurrent('system/programs/check', () => {
 
   it('sends no more than 12 requests for a chain, however often it fails', async () => {
     const { code, stdout, service } = await probed({ request: () => ({ status: 500, body: '' }) });
-    expect(service.requests).toHaveLength(12);
+    expect(service.requests).toHaveLength(16);
     expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
     expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
     expect(code).toBe(1);
