@@ -37,7 +37,7 @@ const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   ],
   ['daily_returns', days, returnsPage(datapoint()), 1],
   ['sync_committee', committee, { data: { period: 1 }, range: RANGE }, 1],
-  ['sync_committee_members', members, { data: { period: 1, validators: [5, 6] } }, 1],
+  ['sync_committee_members', members, { data: { period: 1, validators: committeeOf([5, 6]) } }, 1],
   ['validators', status, validatorsAnswer(1, [validatorRow(1), validatorRow(2)]), 2],
   ['validators_performance', performance, performanceAnswer(9, 1, 0.9), 1],
   ['epoch_slots', slotsQuestion('mainnet', NOW), SLOTS, 32],
