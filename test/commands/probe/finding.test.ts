@@ -12,7 +12,13 @@ import {
 import { datapoint, returnsPage } from '../../support/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
-import { identifiersOf, performanceAnswer, validatorRow, validatorsAnswer } from '../../support/validators.ts';
+import {
+  committeeOf,
+  identifiersOf,
+  performanceAnswer,
+  validatorRow,
+  validatorsAnswer,
+} from '../../support/validators.ts';
 
 const NOW = 1_790_769_700_000;
 const EPOCH = 479_000;
