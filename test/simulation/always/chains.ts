@@ -151,7 +151,11 @@ class ChainHistory {
 }
 
 function outOf({ low, high, scanned, skipped }: Point, values: readonly number[]): string | undefined {
-  const off = values.findIndex((value, i) => !(value >= Number(low[i]) && value <= Number(high[i])));
+  const off = values.findIndex((value, i) => {
+    // Where nobody is watched, the family has no series.
+    if (Number.isNaN(value) && COUNTERS[i]?.startsWith('watched_')) return false;
+    return !(value >= Number(low[i]) && value <= Number(high[i]));
+  });
   if (off === -1) return undefined;
   const wrong = outside(values[off], Number(low[off]), Number(high[off]));
   return `${COUNTERS[off]} ${wrong}, with epoch ${scanned} counted and ${skipped} skipped`;
