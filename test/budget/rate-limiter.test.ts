@@ -69,6 +69,8 @@ describe('budget/rate-limiter', () => {
       'newer head_pass',
       'older machines',
       'newer machines',
+      'older validators',
+      'newer validators',
       'older daily_returns',
       'newer daily_returns',
       'older sync_committee',
