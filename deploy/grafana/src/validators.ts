@@ -81,14 +81,6 @@ const now: Section = {
       steps: from(1, BAD),
     }),
     stat({
-      title: 'Watched, offline',
-      unit: 'none',
-      description:
-        'Number of watched validators that the service calls offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second answer that says so.',
-      queries: [[`sum(${ofChain('watched_validators_offline')})`, '']],
-      steps: from(1, BAD),
-    }),
-    stat({
       title: 'Sync committee ends in',
       description: 'Time to the end of the current sync committee period.',
       unit: 's',
@@ -125,11 +117,22 @@ const now: Section = {
 const status: Section = {
   title: 'Status of watched validators',
   panels: [
+    stat({
+      title: 'Watched, offline',
+      unit: 'none',
+      span: 4,
+      height: 9,
+      description:
+        'Number of watched validators that the service calls offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second answer that says so.',
+      queries: [[`sum(${ofChain('watched_validators_offline')})`, '']],
+      steps: from(1, BAD),
+    }),
     table({
       title: 'Watched validators that are offline',
       description:
         'With the epoch in which each was first seen offline; at most 100 validators per chain, the longest first. Empty if none is offline.',
-      span: 10,
+      span: 8,
+      height: 9,
       labels: VALIDATOR,
       values: [[ofWatched('offline_since'), { name: 'Offline since', unit: 'dateTimeAsIso' }]],
       sortBy: 'Offline since',
@@ -143,7 +146,7 @@ const status: Section = {
       unit: 'none',
       decimals: 0,
       min: 0,
-      span: 7,
+      span: 6,
       held: true,
       queries: [
         [ofChain('watched_validators_online'), '{{chain}}, online'],
@@ -157,7 +160,7 @@ const status: Section = {
       unit: 'none',
       decimals: 0,
       min: 0,
-      span: 7,
+      span: 6,
       stacked: true,
       held: true,
       queries: [[`${perChainAnd('status', 'watched_validators_by_status')} > 0`, '{{chain}}, {{status}}']],
