@@ -60,10 +60,11 @@ export class EventLog {
 
   /** The operator starts or reloads the program: what still holds is logged again. */
   begin(key: Key): void {
+    const wasRefused = this.#logged.get('key') !== undefined;
     this.#logged.clear();
     this.#plan = undefined;
-    // The response to the probe is logged instead.
-    if (key.mayProbe) this.#isChange('key', 'unknown');
+    // The response to the next request is logged instead.
+    if (key.mayProbe || (wasRefused && key.standing === 'unknown')) this.#logged.set('key', 'unknown');
     else this.keyRefused(key);
   }
 
