@@ -79,8 +79,10 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const used = Math.max(0, granted - remaining);
   // If less was used than we have counted, the service has begun a new count.
   const own = Math.min(known.own, used);
-  const { since = now, before = Number.POSITIVE_INFINITY } = known.others ?? {};
-  return { ...known, limit, remaining, own, others: { since, before: Math.min(before, used - own) } };
+  // A time in the future is from before the clock was set back.
+  const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
+  const others = { ...start, before: Math.min(start.before, used - own) };
+  return { ...known, limit, remaining, own, others };
 }
 
 /** Requests that this exporter may still make: its share of the limit, but not more than `remaining`. */
