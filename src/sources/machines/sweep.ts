@@ -192,11 +192,12 @@ export function isListDue({ namesAt, namesRefusal }: Progress, when: When, opera
   return isDue(namesAt, LIST_EVERY_MS, when) && when.now >= refusedUntil(namesRefusal, operatorAt);
 }
 
-/** Notes the names of a list that are not known. More than there is room for are not. */
-export function noteNames({ machines, asked }: Sweep, { max }: MachinesOptions, names: readonly string[]): void {
+/** Notes the names of a list that are not known, as far as there is room. */
+export function noteNames({ machines, asked }: Sweep, options: MachinesOptions, names: readonly string[]): void {
   for (const name of names) {
-    if (machines.size + asked.size >= max) return;
-    if (!machines.has(machineName(name)) && !asked.has(name)) asked.set(name, 0);
+    if (machines.size + asked.size >= options.max) return;
+    const label = machineName(name);
+    if (isIncluded(options, label) && !machines.has(label) && !asked.has(name)) asked.set(name, 0);
   }
 }
 
