@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** Requests are kept for others beyond the end, because a 429 is worse than a few unused requests. */
+/** What others take in this time is kept for them in addition, because a 429 is worse than a few unused requests. */
 const SPARE_MS = MS_PER_DAY / 2;
 
 /** A time that Date can represent. */
@@ -92,8 +92,8 @@ export function usable(window: LongWindow, utilization: number): number {
 }
 
 /**
- * Requests that others, who have made `taken`, are expected to make until `end`: as many a day as since the first
- * answer. What they made before it is no habit.
+ * Requests that others, who have made `taken` in this window, are expected to make until `end`: as many a day as since
+ * the first answer in it. How long they took for those before that answer is not known.
  */
 export function expectedOfOthers({ others }: LongWindow, taken: number, end: UnixMs, now: UnixMs): number {
   const { since, before } = others ?? { since: now, before: taken };
