@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CLOCK_AHEAD_MS } from '../lib/clock.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
@@ -213,12 +214,22 @@ export function observeBucket(
     }
     const isFiller = isRateWindowRepeated(seen, name);
     const granted = isFiller ? undefined : seen.limits[name];
-    const remaining = isFiller ? undefined : observation.remaining[name];
+    const isPast = status === 429 && isOfLastOne(name, observation, now);
+    const remaining = isFiller || isPast ? undefined : observation.remaining[name];
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? refund(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
   return { ...seen, ...waitAfter(bucket, status, observation, now) };
+}
+
+/**
+ * Whether a 429 tells of the hour or month before, because our clock is ahead: it names the reset of the longest window
+ * that is used up (api-facts 6.1), and by our clock this one has just begun.
+ */
+function isOfLastOne(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
+  if (remaining[name] !== 0 || resetSeconds === undefined) return false;
+  return now + resetSeconds * 1000 + CLOCK_AHEAD_MS < windowEnd(name, now);
 }
 
 /** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** Requests are kept for others beyond the end, because a 429 is worse than a few unused requests. */
+/** What others take in this time is kept for them in addition, because a 429 is worse than a few unused requests. */
 const SPARE_MS = MS_PER_DAY / 2;
 
 /** A time that Date can represent. */
@@ -79,8 +79,10 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const used = Math.max(0, granted - remaining);
   // If less was used than we have counted, the service has begun a new count.
   const own = Math.min(known.own, used);
-  const { since = now, before = Number.POSITIVE_INFINITY } = known.others ?? {};
-  return { ...known, limit, remaining, own, others: { since, before: Math.min(before, used - own) } };
+  // A time in the future is from before the clock was set back.
+  const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
+  const others = { ...start, before: Math.min(start.before, used - own) };
+  return { ...known, limit, remaining, own, others };
 }
 
 /** Requests that this exporter may still make: its share of the limit, but not more than `remaining`. */
@@ -90,8 +92,8 @@ export function usable(window: LongWindow, utilization: number): number {
 }
 
 /**
- * Requests that others, who have made `taken`, are expected to make until `end`: as many a day as since the first
- * answer. What they made before it is no habit.
+ * Requests that others, who have made `taken` in this window, are expected to make until `end`: as many a day as since
+ * the first answer in it. How long they took for those before that answer is not known.
  */
 export function expectedOfOthers({ others }: LongWindow, taken: number, end: UnixMs, now: UnixMs): number {
   const { since, before } = others ?? { since: now, before: taken };

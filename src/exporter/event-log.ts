@@ -51,7 +51,7 @@ const MATERIAL_RATIO = 1.25;
 /** Logs what goes on when it changes, however often it is reported. */
 export class EventLog {
   readonly #log: Logger;
-  /** What was logged last under each key. */
+  /** The value that was noted last under each key. */
   readonly #logged = new Map<string, string | undefined>();
   #plan: { readonly at: MonotonicMs; readonly paces: ReadonlyMap<string, Pace> } | undefined;
 
@@ -61,22 +61,23 @@ export class EventLog {
 
   /** The operator starts or reloads the program: what still holds is logged again. */
   begin(key: Key): void {
+    const wasRefused = this.#logged.get('key') !== undefined;
     this.#logged.clear();
     this.#plan = undefined;
-    // The response to the probe is logged instead.
-    if (key.mayProbe) this.#isChange('key', 'unknown');
+    // The response to the next request is logged instead.
+    if (key.mayProbe || (wasRefused && key.standing === 'unknown')) this.#logged.set('key', 'unknown');
     else this.keyRefused(key);
   }
 
   /** A refusal is persisted: if the program is killed now, it still knows it after the restart. */
   keyRefused({ standing, since }: Key): void {
-    if ((standing !== 'refused' && standing !== 'revoked') || !this.#isChange('key', standing)) return;
+    if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
     this.#log.error({ since: new Date(since).toISOString(), help: KEY_HELP[standing] }, KEY_MESSAGES[standing]);
   }
 
   /** The ledger has changed: the service may accept the key by now. */
   keySeen({ standing }: Key): void {
-    if (standing === 'valid' && this.#isChange('key', undefined))
+    if (standing === 'valid' && this.#hasChanged('key', undefined))
       this.#log.info('the service accepts the API key again');
   }
 
@@ -87,7 +88,7 @@ export class EventLog {
     const reason = failure instanceof RequestFailed ? failure.reason : failure?.name;
     // These concern all sources, and have a line of their own.
     const isShared = failure instanceof BudgetClosed || KEY_REFUSALS.some((refusal) => refusal === reason);
-    const isNew = !isShared && this.#isChange(`failure of ${sourceId(source)}`, reason);
+    const isNew = !isShared && this.#hasChanged(`failure of ${sourceId(source)}`, reason);
     if (!failure && isNew) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');
     else this.#log[isNew ? 'warn' : 'debug']({ ...fields, help: helpOn(failure) }, 'poll failed');
@@ -106,7 +107,7 @@ export class EventLog {
   }
 
   #logWaits(waits: ReadonlyMap<string, Wait>): void {
-    if (!this.#isChange('waits', waits.size > 0 ? [...waits.keys()].join() : undefined) || waits.size === 0) return;
+    if (!this.#hasChanged('waits', waits.size > 0 ? [...waits.keys()].join() : undefined) || waits.size === 0) return;
     const described = [...waits].map(([id, { limit, until }]) => [
       id,
       `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
@@ -125,8 +126,8 @@ export class EventLog {
     else this.#log.info(fields, 'the budget allows the configured intervals');
   }
 
-  /** Whether the value of this key differs from the one that was logged last. */
-  #isChange(key: string, value: string | undefined): boolean {
+  /** Notes the value of this key, and returns whether it differs from the one before. */
+  #hasChanged(key: string, value: string | undefined): boolean {
     if (this.#logged.get(key) === value) return false;
     this.#logged.set(key, value);
     return true;

@@ -8,7 +8,7 @@ const FORBIDDEN_PAUSE_MS = 3_600_000;
 
 /** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
 export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
-  // The last attempt was before the clock was set back. Waiting for its recorded time could take a day.
+  // The last attempt was before the clock was set back. What was due by the old clock could be a day away.
   if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, permittedAt);
 }
@@ -18,9 +18,9 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
   const due = source.due(entry.value, entry, timing);
   if (failuresInARow === 0) return due;
-  // A source that follows its data may have been polled before that was due, for example because the clock was set.
+  // The next data may be due only tomorrow. A poll that failed is repeated before.
   const retryMs = isPassing(entry.lastError?.reason) ? FIRST_RETRY_MS * 2 ** (failuresInARow - 1) : timing.intervalMs;
-  // Its data can become due right after an attempt that failed. It still waits a minute, or its interval if that is shorter.
+  // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 

@@ -109,7 +109,7 @@ export function schedulesOf(
   );
 }
 
-/** A share of exactly one poll must not be less in one moment and enough in the next. */
+/** Without a tolerance, rounding would make a share of exactly one poll too small in one moment and enough in the next. */
 const ROUNDING = 1e-6;
 
 /**
@@ -131,6 +131,7 @@ function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetVie
   const nextAttemptAt = nextPollAt(source, entry, timing, permittedAt);
   const dueAt = nextPollAt(source, entry, timing, 0) || now;
   const pace = { intervalMs, coverage, requestsPerDay: 0 };
+  // A wait for the key is not one for the quota.
   const isForKey = keyAndQuotaAt > Math.max(now, quota.opensAt);
   if (isForKey || nextAttemptAt <= dueAt + intervalMs) return { pace, nextAttemptAt };
   return { pace, nextAttemptAt, wait: { until: nextAttemptAt, limit: quota.limit } };

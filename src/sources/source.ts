@@ -147,7 +147,8 @@ export function dueOncePer(
   const tick = nextTick(attempts, intervalMs);
   if (endsAt === undefined || lastAttemptAt === undefined) return tick;
   const at = endsAt + delayMs;
-  // A stretched interval is all that the budget allows, and one of more than a period is what the operator wants.
+  // New data do not shorten these intervals: a stretched one is all that the budget allows, and one of more than a period
+  // is what the operator wants.
   const isKept = intervalMs > Math.min(configuredMs, lengthMs);
   const due = lastAttemptAt < at && !isKept ? at : Math.max(tick, at);
   return Math.min(due, Math.max(tick, lastAttemptAt + lengthMs + delayMs));

@@ -87,6 +87,12 @@ describe('budget/bucket: others', () => {
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, AFTER)).toBeCloseTo((0.25 * 340) / 21);
   });
 
+  it('are counted anew after the clock was set back', () => {
+    const ahead = told(EMPTY_BUCKET, 999, AFTER + 5 * DAY);
+    const back = told(told(ahead, 900, AFTER), 899, AFTER + HOUR);
+    expect(windowAt(back, 'month', BUDGET_OPTIONS, AFTER + HOUR)?.reserved).toBe(0);
+  });
+
   it('are read back as they were', () => {
     const bucket = tenDays(12);
     expect(Bucket.parse(JSON.parse(JSON.stringify(bucket)))).toEqual(bucket);

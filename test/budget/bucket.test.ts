@@ -216,11 +216,19 @@ describe('budget/bucket', () => {
   it('is spent anew after a renewal that no answer tells', () => {
     // The limiter names only the window that refuses.
     const refusal = { 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '0' };
-    const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(16 * 86_400) }, { status: 429 });
+    const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
     expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
     const asked = told(usedUp, {}, { at: NOVEMBER });
     expect(asked.month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER });
     expect(bucketOpensAt(asked, BUDGET_OPTIONS, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
+  });
+
+  it('is not used up for another month by a 429 of the last one, where our clock is ahead', () => {
+    const usedUp = told(EMPTY_BUCKET, trial(0));
+    const at = NOVEMBER + 500;
+    const refused = told(usedUp, { ...trial(0), 'ratelimit-reset': '3' }, { at, status: 429 });
+    expect(bucketOpensAt(refused, BUDGET_OPTIONS, at)).toBe(at + 3_000);
+    expect(told(refused, trial(999), { at: at + 3_000 }).month).toMatchObject({ own: 1, remaining: 999 });
   });
 
   describe('answers', () => {

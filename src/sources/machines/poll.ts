@@ -133,25 +133,30 @@ async function askUnknown(context: Context): Promise<void> {
   for (const name of unknownNames(sweep, options, now)) {
     await askOnce(
       () => readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]),
-      () => sweep.asked.set(name, now),
+      // What failed is asked again after the next list, or the next day if it is expected.
+      (isFailed) =>
+        isFailed && !options.expected.includes(name) ? sweep.asked.delete(name) : sweep.asked.set(name, now),
     );
   }
 }
 
 /**
- * Sends a request that is no part of each sweep. It counts as done after any answer: what is asked again after each
- * failure could fail every sweep. A refusal is returned, because it is no failure of the sweep.
+ * Sends a request that is no part of each sweep. It counts as done even if it fails: what is asked again at once could
+ * fail every sweep. A refusal is returned, because it is no failure of the sweep.
  */
-async function askOnce(ask: () => Promise<unknown>, done: () => void): Promise<RequestFailed | undefined> {
+async function askOnce(
+  ask: () => Promise<unknown>,
+  done: (isFailed: boolean) => void,
+): Promise<RequestFailed | undefined> {
   try {
     await ask();
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    done();
+    done(!isRefusal(error));
     if (!isRefusal(error)) throw error;
     return error;
   }
-  done();
+  done(false);
   return undefined;
 }
 

@@ -102,11 +102,11 @@ export function endSweep({ machines, before, newRecords, dropped, asked, progres
   };
 }
 
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). This has a push of each, and its delivery. */
+/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). In this time a record of each arrives. */
 const MAX_SWEPT_SECONDS = 75;
 /** A push takes up to 2 s to be delivered, and clocks differ. */
 const OVERLAP_SECONDS = 5;
-/** Records that come up to five minutes late, and the minute in which each machine has one of them. */
+/** In a minute each machine has a record, which can come up to five minutes late. */
 const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
 /** The service lists the names of the last five hours (api-facts 2). */
@@ -153,8 +153,8 @@ export interface Batch {
 export const JITTER = 0.1;
 
 /**
- * Live machines that were not in a sweep of what is new, and whose record is older than half of `staleMs`, or too old at
- * the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that were last
+ * Live machines that this sweep has not found, and whose record is older than half of `staleMs`, or would be stale at the
+ * next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that were last
  * seen together are requested together, so that few known records are read again.
  */
 export function absentNames(
@@ -192,11 +192,12 @@ export function isListDue({ namesAt, namesRefusal }: Progress, when: When, opera
   return isDue(namesAt, LIST_EVERY_MS, when) && when.now >= refusedUntil(namesRefusal, operatorAt);
 }
 
-/** Notes the names of a list that are not known. More than there is room for are not. */
-export function noteNames({ machines, asked }: Sweep, { max }: MachinesOptions, names: readonly string[]): void {
+/** Notes the names of a list that are not known, as far as there is room. */
+export function noteNames({ machines, asked }: Sweep, options: MachinesOptions, names: readonly string[]): void {
   for (const name of names) {
-    if (machines.size + asked.size >= max) return;
-    if (!machines.has(machineName(name)) && !asked.has(name)) asked.set(name, 0);
+    if (machines.size + asked.size >= options.max) return;
+    const label = machineName(name);
+    if (isIncluded(options, label) && !machines.has(label) && !asked.has(name)) asked.set(name, 0);
   }
 }
 

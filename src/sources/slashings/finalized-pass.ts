@@ -25,7 +25,7 @@ export interface FinalizedOptions {
 
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 const MIN_LAG = 2;
-/** Finality goes back after so many answers that are lower, over the time after which an epoch is given up. */
+/** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
 const LOWER_ANSWERS = 3;
 /** How long an epoch that cannot be counted is read again. */
 const GIVE_UP_AFTER_MS = MS_PER_HOUR;

@@ -31,7 +31,7 @@ export async function pollSlashings(
   else {
     const isAdvanced = state.finalizedEpoch === undefined || state.isFinalityDue === true;
     const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
-    // With at least one pass per epoch, the budget requires no epochs to be skipped.
+    // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
     state = pass instanceof Error ? { ...state, stuckSince: undefined } : pass.state;

@@ -1,6 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import { validatorsOf } from '../../support/chain.ts';
 import { HOUR, SECOND } from '../../support/timing.ts';
+import type { ExporterSetting } from '../exporter-setting.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { ChainView } from '../service/chain-view.ts';
 import type { World } from '../world.ts';
@@ -42,8 +43,8 @@ class ChainHistory {
     this.#finality = [{ at: now, epoch: view.chain.finalized }];
   }
 
-  /** The configuration that may be in force from now on. */
-  configured({ exporter }: World): void {
+  /** A configuration that a process has read. */
+  configured(exporter: ExporterSetting): void {
     this.#catchUpHours = Math.min(this.#catchUpHours, exporter.catchUpHours);
     const list = exporter.chains[0] === this.#chain ? exporter.watch : [];
     if (!this.#watchLists.some((one) => String(one) === String(list))) this.#watchLists.push(list);
@@ -172,14 +173,23 @@ function outside(value: number | undefined, low: number, high: number): string |
  */
 export function chainsCounted(): Check {
   const histories = new Map<Chain, ChainHistory>();
+  const settings: ExporterSetting[] = [];
   return {
     name: 'slashings: every final epoch is counted once',
+    onEvent(event) {
+      if (event.kind !== 'start' && event.kind !== 'reload') return undefined;
+      settings.push(event.exporter);
+      for (const history of histories.values()) history.configured(event.exporter);
+      return undefined;
+    },
     onMoment(world) {
       const now = world.clock.now();
       for (const chain of world.exporter.chains) {
-        if (!histories.has(chain)) histories.set(chain, new ChainHistory(chain, world.service.chain(chain, now), now));
+        if (histories.has(chain)) continue;
+        const history = new ChainHistory(chain, world.service.chain(chain, now), now);
+        for (const exporter of settings) history.configured(exporter);
+        histories.set(chain, history);
       }
-      for (const history of histories.values()) history.configured(world);
       return undefined;
     },
     onScrape(scrape, world) {

@@ -13,9 +13,9 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   {
     name: 'revocation logged without a cause',
     file: 'exporter/event-log.ts',
-    find: "    if (key.mayProbe) this.#isChange('key', 'unknown');",
-    replace: `    this.#log.error({}, KEY_MESSAGES.revoked);
-    if (key.mayProbe) this.#isChange('key', 'unknown');`,
+    find: '    else this.keyRefused(key);',
+    replace: `    else this.keyRefused(key);
+    this.#log.error({}, KEY_MESSAGES.revoked);`,
     why: 'An operator is told to renew a subscription that is valid.',
   },
   {

@@ -175,6 +175,26 @@ describe('sources/machines machine-names', () => {
     expect(account.asked).toEqual(['a', 'b']);
   });
 
+  it('that are excluded take no room', async () => {
+    const account = new Account();
+    account.listed = ['a', 'b', 'c'];
+    await account.poll(NOW, { max: 2, include: ['c'] });
+    expect(account.asked).toEqual(['c']);
+  });
+
+  it('whose request fails are asked for after the next list', async () => {
+    const account = new Account();
+    account.listed = ['a'];
+    account.ages.set('a', HOUR);
+    account.failures.set('a', 'network');
+    expect((await account.poll(NOW)).failure).toMatchObject({ reason: 'network' });
+    account.failures.clear();
+    await account.sweep(NOW + MINUTE, 10);
+    expect(account.asked).toEqual(['a']);
+    await account.poll(NOW + 6 * HOUR);
+    expect(account.held).toEqual(['a']);
+  });
+
   it('that are no texts are counted and dropped, and their neighbours are read', async () => {
     const account = new Account();
     account.listed = [7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a'];

@@ -87,7 +87,7 @@ describe('own-families', () => {
     const { scheduler } = schedule([source], {
       entries: new Map([['machines', entry]]),
       allowedPerDay: () => 0,
-      quotaOf: () => ({ ...NO_QUOTA, opensAt: until, renewsAt: until }),
+      quotaOf: () => ({ ...NO_QUOTA, opensAt: until, left: 0, resetsAt: until, end: until }),
       opensAt: () => until,
     });
     const families = sourceFamilies(scheduler.views());
