@@ -60,7 +60,10 @@ class ChainHistory {
     if (scanned === undefined) return undefined;
     if (scanned > finalized) return `epoch ${scanned} is counted, but only ${finalized} is final`;
     const skipped = read('skipped_epochs_total') ?? 0;
-    const values = this.#series.map((series) => scrape.series.get(series) ?? Number.NaN);
+    // Proposals have series only while a validator is watched.
+    const mayLack = (i: number): boolean =>
+      COUNTERS[i]?.startsWith('watched_') === true && this.#watchLists.some((list) => list.length === 0);
+    const values = this.#series.map((series, i) => scrape.series.get(series) ?? (mayLack(i) ? undefined : Number.NaN));
     let wrong: string | undefined;
     for (const before of this.#beginnings(scanned)) {
       const next = this.#extend(before, scanned, skipped, world);
@@ -150,8 +153,10 @@ class ChainHistory {
   }
 }
 
-function outOf({ low, high, scanned, skipped }: Point, values: readonly number[]): string | undefined {
-  const off = values.findIndex((value, i) => !(value >= Number(low[i]) && value <= Number(high[i])));
+function outOf({ low, high, scanned, skipped }: Point, values: readonly (number | undefined)[]): string | undefined {
+  const off = values.findIndex(
+    (value, i) => value !== undefined && !(value >= Number(low[i]) && value <= Number(high[i])),
+  );
   if (off === -1) return undefined;
   const wrong = outside(values[off], Number(low[off]), Number(high[off]));
   return `${COUNTERS[off]} ${wrong}, with epoch ${scanned} counted and ${skipped} skipped`;
