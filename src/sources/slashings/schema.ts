@@ -139,9 +139,9 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-/** The members of a period, in the order of the committee (api-facts 4.1). In a part of a committee positions could be wrong. */
+/** The members of a period, in the order of the committee (api-facts 4.1). */
 export const MembersAnswer = z.object({
-  data: z.object({ period: Index, validators: z.array(Index).length(512) }),
+  data: z.object({ period: Index, validators: z.array(Index).max(512) }),
 });
 
 const Total = z.number().nonnegative();

@@ -60,12 +60,8 @@ export const PerformanceAnswer = z.object({
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
-/**
- * Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. In a part of a
- * committee a member could be missing, and the positions be wrong.
- */
-const Seats = z.array(Index).refine(({ length }) => length === 0 || length === 512);
-const CommitteeAnswer = z.object({ period: Index, validators: Seats.nullable() });
+/** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
+const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
 });

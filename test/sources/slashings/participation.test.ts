@@ -178,7 +178,6 @@ describe('participation of watched validators in sync committees', () => {
     ['refused', { reason: 'forbidden' }],
     ['a failure', { reason: 'server_error' }],
     ['unreadable in one seat', { committees: { [PERIOD]: [...seats({ 0: 1 }).slice(1), 'x'] } }],
-    ['cut to fewer seats', { committees: { [PERIOD]: seats({ 0: 1, 9: 2 }).slice(0, 100) } }],
   ])(
     'members that are %s: seats are left out, counting goes on, and they are asked for each hour',
     async (_, given) => {

@@ -120,11 +120,8 @@ describe('the sync committees of watched validators', () => {
     expect(due(state, NOW)).toBe(NOW + HOUR);
   });
 
-  it.each([
-    ['with a seat that cannot be read', committeeOf([7, 'x', 12])],
-    ['that is cut', committeeOf([7]).slice(0, 511)],
-  ])('a list %s is none: members could be missing, and positions wrong', async (_, validators) => {
-    const api = serviceOf({ sync_committee_members: () => membersAnswer(CURRENT, validators) });
+  it('a list with a seat that cannot be read is none: the positions could be wrong', async () => {
+    const api = serviceOf({ sync_committee_members: () => membersAnswer(CURRENT, committeeOf([7, 'x', 12])) });
     const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(state.committees).toEqual([]);

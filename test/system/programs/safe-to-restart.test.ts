@@ -91,16 +91,6 @@ describe.concurrent('check --safe-to-restart', () => {
       { request: () => ({ status: 400, body: '{}' }) },
       `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
     ],
-    [
-      'a committee that is cut',
-      {
-        request: () => ({
-          status: 200,
-          body: JSON.stringify(membersAnswer(FIRST, committeeOf([1]).slice(1))),
-        }),
-      },
-      `not known for the mainnet sync committee until ${END} UTC: `,
-    ],
     ['nobody watched', { watch: '' }, 'not known: validators.watch names no validator'],
   ])('%s: 5, with one line that says why', async (_, given, line) => {
     const { code, stdout, selectors } = await asked(given);
