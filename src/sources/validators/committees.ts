@@ -52,9 +52,10 @@ export function membersDue(options: ValidatorsOptions, state: Validators, now: U
   const { membersAskedAt = 0, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
   const refused = refusedUntil(membersRefusal, operatorAt);
-  // A time in the future is from before the clock was set back.
   if (missingPeriods(chain, state, now).length > 0) {
-    return Math.max(membersAskedAt > now ? 0 : membersAskedAt + RETRY_MS, refused);
+    // A reload asks again for what was refused. A time in the future is from before the clock was set back.
+    const isAtOnce = membersAskedAt > now || (membersRefusal !== undefined && membersAskedAt < operatorAt);
+    return Math.max(isAtOnce ? 0 : membersAskedAt + RETRY_MS, refused);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);

@@ -182,7 +182,7 @@ describe.concurrent('system/programs/check', () => {
 
   it('sends no more than 12 requests for a chain, however often it fails', async () => {
     const { code, stdout, service } = await probed({ request: () => ({ status: 500, body: '' }) });
-    expect(service.requests).toHaveLength(16);
+    expect(service.requests).toHaveLength(12);
     expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
     expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
     expect(code).toBe(1);
