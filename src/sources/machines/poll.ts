@@ -84,7 +84,7 @@ const MAX_PAGES_WITH_LATE = 30;
 async function readNew(context: Context, staleMs: Milliseconds): Promise<number> {
   const { sweep, timing, warn } = context;
   const { now } = timing;
-  const range = rangeOf(sweep.progress, timing);
+  const range = rangeOf(sweep.progress, timing, context.options.intervalMs);
   let [pages, latePages] = [0, 0];
   const ending = await eachPage(async (cursor) => {
     const { records, count, cursor: next } = await readPage(context, range, undefined, cursor);
@@ -106,7 +106,7 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const { operatorAt } = options;
   const { now } = timing;
   const { namesRefusal: before } = sweep.progress;
-  if (!isListDue(sweep.progress, timing, operatorAt)) return;
+  if (!isListDue(sweep.progress, timing, options)) return;
   const request = { endpoint: 'machine_names', priority: 'machines', path: `${MACHINES_PATH}/machine-names` } as const;
   const ask = async (): Promise<void> => {
     const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);

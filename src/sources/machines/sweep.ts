@@ -118,9 +118,16 @@ export const RARE_REQUESTS = 2 / MIN_SWEEPS;
 
 type When = Pick<Timing, 'now' | 'intervalMs'>;
 
-function isDue(last: UnixMs | undefined, everyMs: Milliseconds, { now, intervalMs }: When): boolean {
+/** `configuredMs`: a longer interval is all that a scarce budget allows. */
+function isDue(
+  last: UnixMs | undefined,
+  everyMs: Milliseconds,
+  { now, intervalMs }: When,
+  configuredMs: Milliseconds,
+): boolean {
+  const rarelyMs = intervalMs > configuredMs ? MIN_SWEEPS * intervalMs : 0;
   // A time in the future is from before the clock was set back.
-  return last === undefined || last > now || now - last >= Math.max(everyMs, MIN_SWEEPS * intervalMs);
+  return last === undefined || last > now || now - last >= Math.max(everyMs, rarelyMs);
 }
 
 export interface SweepRange extends Span {
@@ -132,11 +139,11 @@ export interface SweepRange extends Span {
  * The range of a sweep: what came since the last complete one began. The first one, and then one an hour, also looks for
  * records that came late.
  */
-export function rangeOf({ beganAt, lateAt }: Progress, when: When): SweepRange {
+export function rangeOf({ beganAt, lateAt }: Progress, when: When, configuredMs: Milliseconds): SweepRange {
   const seconds = Math.floor(when.now / 1000);
   const oldest = seconds - MAX_SWEPT_SECONDS;
   const newFrom = beganAt === undefined || beganAt > seconds ? oldest : Math.max(oldest, beganAt - OVERLAP_SECONDS);
-  const start = isDue(lateAt, LATE_EVERY_MS, when) ? seconds - LATE_SECONDS : newFrom;
+  const start = isDue(lateAt, LATE_EVERY_MS, when, configuredMs) ? seconds - LATE_SECONDS : newFrom;
   return { start, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
 }
 
@@ -188,8 +195,12 @@ function rawNames(machine: Machine): Set<string> {
 }
 
 /** Whether the service is to be asked for the names that it knows. */
-export function isListDue({ namesAt, namesRefusal }: Progress, when: When, operatorAt: UnixMs): boolean {
-  return isDue(namesAt, LIST_EVERY_MS, when) && when.now >= refusedUntil(namesRefusal, operatorAt);
+export function isListDue(
+  { namesAt, namesRefusal }: Progress,
+  when: When,
+  { intervalMs, operatorAt }: Pick<MachinesOptions, 'intervalMs' | 'operatorAt'>,
+): boolean {
+  return isDue(namesAt, LIST_EVERY_MS, when, intervalMs) && when.now >= refusedUntil(namesRefusal, operatorAt);
 }
 
 /** Notes the names of a list that are not known, as far as there is room. */

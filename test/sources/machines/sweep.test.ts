@@ -103,8 +103,8 @@ describe('sources/machines/sweep', () => {
   });
 
   describe('range', () => {
-    const since = (progress: Progress, timing = EVERY_MINUTE): number[] => {
-      const { start, newFrom } = rangeOf(progress, timing);
+    const since = (progress: Progress, timing = EVERY_MINUTE, configuredMs = MINUTE): number[] => {
+      const { start, newFrom } = rangeOf(progress, timing, configuredMs);
       return [start - SECONDS, newFrom - SECONDS];
     };
 
@@ -117,7 +117,15 @@ describe('sources/machines/sweep', () => {
         [DAY / 1000, 75],
       ] as const)
         expect(since({ beganAt: SECONDS - ago, lateAt: NOW })).toEqual([-back, -back]);
-      expect(rangeOf({}, EVERY_MINUTE).end).toBe(SECONDS + 300);
+      expect(rangeOf({}, EVERY_MINUTE, MINUTE).end).toBe(SECONDS + 300);
+    });
+
+    it('is the same at a longer interval that is configured, and of one sweep in 30 on a scarce budget', () => {
+      const every = { ...EVERY_MINUTE, intervalMs: 5 * MINUTE };
+      const progress = { beganAt: SECONDS - 60, lateAt: NOW - HOUR };
+      expect(since(progress, every, 5 * MINUTE)).toEqual([-360, -65]);
+      expect(since(progress, every)).toEqual([-65, -65]);
+      expect(since({ ...progress, lateAt: NOW - 150 * MINUTE }, every)).toEqual([-360, -65]);
     });
 
     it('of the first sweep, and then of one an hour, reaches 6 min back for late records', () => {
