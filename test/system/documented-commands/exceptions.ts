@@ -58,6 +58,7 @@ export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, tes
     (heading) => ['docs/verification.md', heading, 'test/workflows/workflows.test.ts'] as const,
   ),
   ['docs/verification.md', 'Build it again', 'test/scripts/release-files.test.ts'],
+  ['docs/validators.md', 'Before a restart', 'test/system/programs/safe-to-restart.test.ts'],
 ];
 
 /** What a document leaves for its reader to fill in, and what the tests fill in. */

@@ -53,7 +53,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
   };
 
   it('nothing fires in ten minutes in which all is well', async () => {
-    await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7));
+    await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(8));
     await pass(17);
     expect(await prometheus.query(`count_over_time(${FIRING}[1h])`)).toEqual([]);
     expect(await prometheus.query('beaconchain:machine_silence_seconds')).toHaveLength(5);

@@ -50,7 +50,7 @@ async function asked(given: Given) {
   return { code, stdout: program.stdout, stderr: program.stderr, selectors };
 }
 
-describe.concurrent('check --safe-to-restart', () => {
+describe.concurrent('check --safe-to-restart (docs/validators.md, Before a restart)', () => {
   it('yes, and until when: nobody is a member now or in the next period', async () => {
     const { code, stdout, stderr, selectors } = await asked({ next: [] });
     expect(stderr).toBe('');
