@@ -18,8 +18,6 @@ import { RenderedPage, type StatusForm } from '../web/rendered-page.ts';
 import type { Pages } from '../web/server.ts';
 import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
-import { jsonPieces } from '../web/status-json.ts';
-import { modelOf } from '../web/status-model.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, problemOf } from './health.ts';
@@ -389,7 +387,6 @@ export class Exporter implements Pages {
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };
-    if (form === 'json') return jsonPieces(modelOf(known, now));
     return pagePieces(statusOf(known, now, form === 'refreshing'));
   }
 }

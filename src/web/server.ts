@@ -18,7 +18,7 @@ export interface Pages {
   /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  /** The status page, which may reload itself, or the same as JSON. */
+  /** The status page, which may reload itself. */
   status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
@@ -82,8 +82,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
         }),
       ),
     ]),
-    ['/', reading((request, response) => sendStatus(request, response, pages, pageForm(request)))],
-    ['/status.json', reading((request, response) => sendStatus(request, response, pages, 'json'))],
+    ['/', reading((request, response) => sendStatus(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
     [
@@ -196,20 +195,12 @@ const STATUS_HEADERS = {
   Vary: 'Accept-Encoding',
 } as const;
 
-function pageForm({ url }: IncomingMessage): StatusForm {
-  return url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
-}
-
-async function sendStatus(
-  request: IncomingMessage,
-  response: ServerResponse,
-  pages: Pages,
-  form: StatusForm,
-): Promise<void> {
+async function sendStatus(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  const form = request.url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = await pages.status(form, gzipped);
   setHeaders(response, STATUS_HEADERS);
   if (form === 'refreshing') response.setHeader('Refresh', String(REFRESH_SECONDS));
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
-  send(response, 200, form === 'json' ? 'application/json' : 'text/html; charset=utf-8', [body]);
+  send(response, 200, 'text/html; charset=utf-8', [body]);
 }

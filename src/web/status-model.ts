@@ -11,7 +11,7 @@ export interface Summed {
   readonly summary: Summary;
 }
 
-/** The content of the status page and of /status.json. */
+/** The content of the status page. */
 export interface StatusModel {
   readonly input: StatusInput;
   readonly now: UnixMs;

@@ -7,7 +7,7 @@ import { BODY, basic, hashOf, serveGuarded } from '../support/web-config.ts';
 
 const USERS = `basic_auth_users:\n  alice: ${hashOf('wonder:land')}\n  bob: "${hashOf('ünïcode')}"\n`;
 const ALICE = basic('alice', 'wonder:land');
-const PATHS = ['/', '/status.json', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
+const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
 
 describe.concurrent('web-config/access', () => {
   it('asks for a password on every path, by every method', async () => {
