@@ -13,6 +13,7 @@ import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
+import type { Access } from '../web/access.ts';
 import { pagePieces } from '../web/page.ts';
 import { RenderedPage, type StatusForm } from '../web/rendered-page.ts';
 import type { Pages } from '../web/server.ts';
@@ -45,6 +46,8 @@ export interface ExporterOptions {
   readonly processMetrics: boolean;
   /** Whether the service is simulated, which the status page says. */
   readonly isSimulated?: boolean;
+  /** Gets the web config that a reload has read. */
+  readonly access?: Pick<Access, 'adopt'> | undefined;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
 }
@@ -328,6 +331,7 @@ export class Exporter implements Pages {
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);
+    if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
   }

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import Negotiator from 'negotiator';
 import { isCrossOrigin } from '../lib/cross-origin.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
-import type { Access } from '../web-config/access.ts';
+import type { Access } from './access.ts';
 import { Documentation, sendDocument } from './documentation.ts';
-import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import type { StatusForm } from './rendered-page.ts';
@@ -45,17 +50,49 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** What a server allows its clients, in milliseconds and bytes. Each is a setting of Node's own server. */
+export const LIMITS = {
+  // Also applies to a silent connection, and to a TLS handshake. A scrape sends its headers in one packet.
+  headersTimeout: 10_000,
+  // No page takes a body; this ends a request whose body never ends.
+  requestTimeout: 30_000,
+  // Longer than the usual scrape interval, so that scrapes reuse a connection.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  // How often Node checks for timeouts.
+  connectionsCheckingInterval: 2_500,
+  // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
+  maxConnections: 1_000,
+  // A client that takes nothing of its answer for so long keeps old bytes in memory.
+  timeout: 60_000,
+};
+
+/** A server within the limits. With `access`, it serves only those whom the web config admits. */
+export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
+  const { maxConnections, timeout, ...options } = limits;
+  const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
+  return Object.assign(server, { maxConnections, timeout });
+}
+
+type ServerLimits = Readonly<typeof LIMITS>;
+
 /** @throws Error with `code` EADDRINUSE when the address is taken. */
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
   const { host, port, access, limits = LIMITS } = options;
-  const server = createBoundedServer(router(options, pages), limits, access);
+  const server = createServer(router(options, pages), access, limits);
+  // Node's own list of connections does not have those that are still in their TLS handshake.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   server.listen({ host, port });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
       const closed = server[Symbol.asyncDispose]();
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await closed;
       await access?.close();
     },
