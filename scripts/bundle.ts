@@ -77,6 +77,8 @@ export async function bundle(folder: string): Promise<void> {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
+    // Renders the documentation, which the build has done.
+    external: ['./document-page.ts'],
     plugins: [builtins, parts, changes()],
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) expectOneByte(join(ROOT, file));

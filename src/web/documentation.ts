@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { DOCUMENTS, PICTURES } from '../docs/catalogue.ts';
-import { servedLink } from '../docs/links.ts';
 import { FILES_URL } from '../lib/version.ts';
-import { DOCUMENT_POLICY, documentPage, indexPage } from './document-page.ts';
+import { DOCUMENTS, PICTURES } from './documents.ts';
+import { DOCUMENT_POLICY } from './page-style.ts';
 import { send, setHeaders } from './send.ts';
 
 const compress = promisify(gzip);
-/** The path is the same in the source tree and in the package. */
-const FOLDER = new URL('../../docs/', import.meta.url);
+const IS_BUILT = extname(import.meta.filename) === '.js';
+/** The build writes the pages and pictures to dist/docs. A checkout has the documents. */
+const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 
 interface Document {
   readonly type: string;
@@ -21,13 +22,13 @@ interface Document {
 }
 
 /**
- * The documentation of this version. A page is rendered when it is first asked for, and the renderer loaded with it;
- * all pages together are less than a megabyte. Only the addresses below exist, so no other file can be reached.
+ * The documentation of this version. A page is read when it is first asked for; all pages together are less than a megabyte.
+ * Only the addresses below exist, so no other file can be reached.
  */
 export class Documentation {
   readonly #makers = new Map<string, () => Promise<Document>>([
-    ['/docs/', () => page(indexPage())],
-    ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, () => render(name)] as const),
+    ['/docs/', () => page('index')],
+    ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, () => page(name)] as const),
     ...PICTURES.map((file) => [`/docs/images/${file}`, () => picture(file)] as const),
   ]);
   readonly #made = new Map<string, Promise<Document>>();
@@ -47,20 +48,15 @@ export class Documentation {
   }
 }
 
-async function render(name: string): Promise<Document> {
-  const { renderMarkdown } = await import('../docs/markdown.ts');
-  const markdown = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
-  return page(
-    documentPage(
-      name,
-      renderMarkdown(markdown, (target) => servedLink(target, FILES_URL)),
-    ),
-  );
+async function page(name: string): Promise<Document> {
+  const plain = Buffer.from(await textOf(name));
+  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, gzipped: await compress(plain) };
 }
 
-async function page(text: string): Promise<Document> {
-  const plain = Buffer.from(text);
-  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, gzipped: await compress(plain) };
+async function textOf(name: string): Promise<string> {
+  if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER), 'utf8');
+  const { renderDocument } = await import('./document-page.ts');
+  return renderDocument(name, FILES_URL);
 }
 
 async function picture(file: string): Promise<Document> {

@@ -71,7 +71,7 @@ export const LIMITS = {
 export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
   const { maxConnections, timeout, ...options } = limits;
   const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
-  return Object.assign(server, { maxConnections, timeout });
+  return Object.assign(server, { maxConnections });
 }
 
 type ServerLimits = Readonly<typeof LIMITS>;

@@ -114,16 +114,16 @@ export const TABLE: readonly Row[] = [
     packages: [],
   },
   {
-    part: 'docs',
-    what: 'The user documentation: the list of pages, and Markdown to HTML.',
-    imports: ['lib'],
-    packages: ['marked in markdown.ts', 'github-slugger in markdown.ts'],
-  },
-  {
     part: 'web',
     what: 'The server with TLS and passwords, the status page, and the pages of the documentation.',
-    imports: ['docs', 'scheduler', 'sources', 'metrics', 'budget', 'lib'],
-    packages: ['negotiator in server.ts', 'zod in web-config-schema.ts', 'bcryptjs in bcrypt-worker.ts'],
+    imports: ['scheduler', 'sources', 'metrics', 'budget', 'lib'],
+    packages: [
+      'negotiator in server.ts',
+      'marked in document-page.ts',
+      'github-slugger in document-page.ts',
+      'zod in web-config-schema.ts',
+      'bcryptjs in bcrypt-worker.ts',
+    ],
   },
   {
     part: 'sandbox',

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOCUMENTS, PICTURES } from '../../src/docs/catalogue.ts';
 import { VERSION } from '../../src/lib/version.ts';
+import { DOCUMENTS, PICTURES } from '../../src/web/documents.ts';
 import { type Asked, ask } from '../support/ask.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { atTheEnd } from '../support/cleanup.ts';
@@ -161,8 +161,8 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
       console.log(JSON.stringify(loaded));`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
     const loaded: string[] = JSON.parse(stdout);
-    expect(loaded.filter((url) => /negotiator|catalogue/.test(url)).length).toBeGreaterThan(1);
-    expect(loaded.filter((url) => /marked|slugger|markdown/.test(url))).toEqual([]);
+    expect(loaded.filter((url) => /negotiator|documents/.test(url)).length).toBeGreaterThan(1);
+    expect(loaded.filter((url) => /marked|slugger|document-page/.test(url))).toEqual([]);
   });
 
   it('a query is no part of the name', async () => {

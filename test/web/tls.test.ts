@@ -4,6 +4,7 @@ import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/web/server.ts';
 import { ask } from '../support/ask.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
@@ -260,7 +261,11 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
   });
 
   it('closes at once, whoever is connected', async () => {
-    const { port, server } = await serve();
+    // Longer than the test may take: no limit closes them.
+    const limits = { ...LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
+    const { certFile, keyFile } = pems().server;
+    const text = `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}`;
+    const { port, server } = await serveGuarded(text, BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
     await new Promise((resolve) => idle.once('connect', resolve));
     const half = connectPlain(port, '127.0.0.1');
