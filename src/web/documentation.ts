@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
@@ -16,7 +15,6 @@ const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 
 interface Document {
   readonly type: string;
-  readonly etag: string;
   readonly plain: Buffer;
   readonly gzipped?: Buffer;
 }
@@ -50,7 +48,7 @@ export class Documentation {
 
 async function page(name: string): Promise<Document> {
   const plain = Buffer.from(await textOf(name));
-  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, gzipped: await compress(plain) };
+  return { type: 'text/html; charset=utf-8', plain, gzipped: await compress(plain) };
 }
 
 async function textOf(name: string): Promise<string> {
@@ -61,12 +59,7 @@ async function textOf(name: string): Promise<string> {
 
 async function picture(file: string): Promise<Document> {
   const plain = await readFile(new URL(`images/${file}`, FOLDER));
-  return { type: 'image/png', etag: etagOf(plain), plain };
-}
-
-/** Weak, because it is the same for both encodings. */
-function etagOf(bytes: Buffer): string {
-  return `W/"${hash('sha256', bytes, 'base64url')}"`;
+  return { type: 'image/png', plain };
 }
 
 const HEADERS = {
@@ -76,29 +69,19 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 } as const;
 
-interface Wish {
-  readonly gzipped: boolean;
-  /** If-None-Match: the ETags that the client holds. */
-  readonly held: string | undefined;
-}
-
 /** Redirects are relative, because a reverse proxy may serve the pages below another path. */
 export async function sendDocument(
   response: ServerResponse,
   documentation: Documentation,
   path: string,
-  { gzipped, held }: Wish,
+  gzipped: boolean,
 ): Promise<void> {
   const document = await documentation.document(path);
   if (!document) {
     response.writeHead(308, { Location: 'docs/', 'Content-Length': 0 }).end();
     return;
   }
-  setHeaders(response, { ...HEADERS, ETag: document.etag });
-  if (held?.includes(document.etag.slice(2)) || held === '*') {
-    response.writeHead(304).end();
-    return;
-  }
+  setHeaders(response, HEADERS);
   const compressed = gzipped ? document.gzipped : undefined;
   if (compressed) response.setHeader('Content-Encoding', 'gzip');
   send(response, 200, document.type, [compressed ?? document.plain]);

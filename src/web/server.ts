@@ -71,7 +71,7 @@ export const LIMITS = {
 export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
   const { maxConnections, timeout, ...options } = limits;
   const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
-  return Object.assign(server, { maxConnections });
+  return Object.assign(server, { maxConnections, timeout });
 }
 
 type ServerLimits = Readonly<typeof LIMITS>;
@@ -113,10 +113,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
     ...documentation.paths.map((path): [string, MethodHandlers] => [
       path,
       reading(({ headers }, response) =>
-        sendDocument(response, documentation, path, {
-          gzipped: takesGzip(headers['accept-encoding']),
-          held: headers['if-none-match'],
-        }),
+        sendDocument(response, documentation, path, takesGzip(headers['accept-encoding'])),
       ),
     ]),
     ['/', reading((request, response) => sendStatus(request, response, pages))],
@@ -178,7 +175,7 @@ function sendHealth(response: ServerResponse, problem: string | undefined): void
 }
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
-  const format = formatOf(request.headers.accept);
+  const format = preferredFormat(request.headers.accept);
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = pages.metrics(format, gzipped);
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
@@ -198,30 +195,9 @@ export function preferredFormat(accept: string | undefined): Format {
 }
 
 /** Without the header the answer is not compressed, although the standard would allow it. */
-function acceptsGzip(accept: string | undefined): boolean {
+function takesGzip(accept: string | undefined): boolean {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
   return negotiator.encoding(['gzip', 'identity']) === 'gzip';
-}
-
-const formatOf = remembering(preferredFormat);
-const takesGzip = remembering(acceptsGzip);
-
-const MAX_REMEMBERED = 100;
-
-/**
- * Caches the result by header: few clients keep sending the same ones, and parsing takes as long as sending a small
- * body.
- */
-function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
-  const known = new Map<string | undefined, T>();
-  return (header) => {
-    const before = known.get(header);
-    if (before !== undefined) return before;
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    const result = read(header);
-    known.set(header, result);
-    return result;
-  };
 }
 
 /** Links on the page send no referrer, so that the host name in a private network stays private. */

@@ -38,12 +38,6 @@ export function opensslSuites(names: readonly string[]): string {
   return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
 }
 
-/** One of them must be among the suites up to TLS 1.2 of a server with HTTP/2 (RFC 7540, section 9.2.2). */
-const HTTP2_SUITES: readonly string[] = [
-  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
-  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
-];
-
 export const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
 /** Oldest first. */
@@ -110,7 +104,6 @@ export function tlsFindings(document: unknown): Finding[] {
         ),
       ),
     ...versionFindings(tls),
-    ...http2Findings(document),
   ];
 }
 
@@ -125,16 +118,4 @@ function versionFindings(tls: object): Finding[] {
   if (!ORDER.includes(min) || !ORDER.includes(max) || ORDER.indexOf(min) <= ORDER.indexOf(max)) return [];
   const key = 'max_version' in tls ? 'max_version' : 'min_version';
   return [{ path: [SECTION, key], message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
-}
-
-/** exporter-toolkit does not start with such a file, so other exporters could not use it. */
-function http2Findings(document: unknown): Finding[] {
-  const suites = valueAt(document, [SECTION, 'cipher_suites']);
-  const isOff = valueAt(document, ['http_server_config', 'http2']) === false;
-  const isNew = valueAt(document, [SECTION, 'min_version']) === 'TLS13';
-  if (!Array.isArray(suites) || suites.length === 0 || isOff || isNew) return [];
-  const known = suiteNames();
-  if (suites.some((suite) => HTTP2_SUITES.includes(suite) || !known.includes(suite))) return [];
-  const message = `HTTP/2 needs one of ${HTTP2_SUITES.join(', ')}: add one, or set http_server_config.http2 to false`;
-  return [{ path: [SECTION, 'cipher_suites'], message }];
 }

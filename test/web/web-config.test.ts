@@ -217,11 +217,6 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       [':4: tls_server_config.min_version: expected TLS10, TLS11, TLS12 or TLS13, got "TLS111"'],
     ],
     [
-      'noAuth_noHTTP2Cipher.bad',
-      `${TLS}  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384]\n  max_version: TLS12\n`,
-      [expect.stringContaining(':4: tls_server_config.cipher_suites: HTTP/2 needs one of')],
-    ],
-    [
       'headers_content_type_options.bad',
       'http_server_config:\n  headers:\n    X-Content-Type-Options: sniff\n',
       [':3: http_server_config.headers.X-Content-Type-Options: expected nosniff, got "sniff"'],
