@@ -46,7 +46,7 @@ async function client(port: number, text: string | Buffer = ''): Promise<Client>
 
 const GET = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
 
-describe.concurrent('web/limits', () => {
+describe.concurrent('web/server: limits', () => {
   it.each([
     ['says nothing', ''],
     ['stops in its headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
@@ -114,7 +114,7 @@ describe.concurrent('web/limits', () => {
   });
 });
 
-describe('web/limits, for many at once', () => {
+describe('web/server: limits, for many at once', () => {
   it('serves others after downloads that were broken off in the middle', async () => {
     const port = await serve({ body: LARGE });
     for (let i = 0; i < 20; i += 1) {
@@ -149,7 +149,7 @@ describe('web/limits, for many at once', () => {
   });
 });
 
-describe.skipIf(areMissing(OPENSSL))('web/limits over TLS', () => {
+describe.skipIf(areMissing(OPENSSL))('web/server: limits over TLS', () => {
   it.each([
     ['says nothing', Buffer.alloc(0)],
     ['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])],
