@@ -4,8 +4,9 @@ import { limitMemory } from '../src/commands/memory.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { jsonLogger } from '../src/lib/log.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
+import { Access } from '../src/web/access.ts';
 import { startServer } from '../src/web/server.ts';
-import { Access } from '../src/web-config/access.ts';
+import { readWebConfig } from '../src/web/web-config.ts';
 import { partsAt } from './values.ts';
 
 limitMemory();
@@ -13,7 +14,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 const [file] = process.argv.slice(2);
-const access = file && (await Access.open(file, systemClock, jsonLogger('error')));
+const access = file && new Access(await readWebConfig(file), systemClock, jsonLogger('error'));
 const exposition = new Exposition(partsAt(1_000, Date.now()), systemClock, fail);
 await exposition.refresh();
 const server = await startServer(

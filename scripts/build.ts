@@ -1,14 +1,31 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { filesUrl, VERSION } from '../src/lib/version.ts';
+import { renderDocument } from '../src/web/document-page.ts';
+import { DOCUMENTS, PICTURES } from '../src/web/documents.ts';
 import { bundle } from './bundle.ts';
+import { originOf } from './release-files.ts';
 
-/** Writes dist/, or the folder that is given: JavaScript, because Node does not strip types under node_modules. */
+/**
+ * Writes dist/, or the folder that is given: JavaScript, because Node does not strip types under node_modules, and the
+ * documentation as it is served.
+ */
 const folder = resolve(process.argv[2] ?? 'dist');
 rmSync(folder, { recursive: true, force: true });
 await bundle(folder);
 chmodSync(`${folder}/main.js`, 0o755);
+await writeDocumentation();
 writeFileSync(`${folder}/build.json`, JSON.stringify({ revision: revision() }));
+
+async function writeDocumentation(): Promise<void> {
+  mkdirSync(`${folder}/docs/images`, { recursive: true });
+  const { repository } = originOf(process.env);
+  for (const name of ['index', ...DOCUMENTS.map((document) => document.name)]) {
+    writeFileSync(`${folder}/docs/${name}.html`, await renderDocument(name, filesUrl(repository?.url, VERSION)));
+  }
+  for (const file of PICTURES) copyFileSync(`docs/images/${file}`, `${folder}/docs/images/${file}`);
+}
 
 /** Given by whoever builds without a checkout (a container image, say), else asked of git. */
 function revision(): string {

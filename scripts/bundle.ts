@@ -59,7 +59,7 @@ const CHANGES: readonly Change[] = [
 export async function bundle(folder: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { main: 'src/main.ts', 'program/bcrypt-worker': 'src/web-config/bcrypt-worker.ts' },
+    entryPoints: { main: 'src/main.ts', 'program/bcrypt-worker': 'src/web/bcrypt-worker.ts' },
     outdir: folder,
     // Two folders below the package, as in src: files are found relative to the module.
     chunkNames: 'program/[name]-[hash]',
@@ -77,6 +77,8 @@ export async function bundle(folder: string): Promise<void> {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
+    // Renders the documentation, which the build has done.
+    external: ['./document-page.ts'],
     plugins: [builtins, parts, changes()],
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) expectOneByte(join(ROOT, file));

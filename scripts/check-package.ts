@@ -8,9 +8,7 @@ import { originOf, pack } from './release-files.ts';
 /** What may be in the package. Tests, sources, internals and local files are not. */
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|config\.schema\.json)$/,
-  /^dist\/[\w./-]+\.(js|js\.map|json|txt)$/,
-  /^docs\/[\w-]+\.md$/,
-  /^docs\/images\/[\w-]+\.png$/,
+  /^dist\/[\w./-]+\.(js|js\.map|json|txt|html|png)$/,
 ];
 
 const NEEDED = [
@@ -20,20 +18,16 @@ const NEEDED = [
   'CHANGELOG.md',
   'dist/main.js',
   'dist/build.json',
+  'dist/docs/index.html',
   'dist/LICENSES.txt',
 ];
 
-/** The links in markdown to files of the project. The README of the package is shown by npm, whose links lead to the repository. */
-export function linkedDocs(readme: string): string[] {
-  return [...new Set([...readme.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, file = '']) => file))];
-}
-
-export function packageComplaints(files: readonly string[], linked: readonly string[]): string[] {
+export function packageComplaints(files: readonly string[]): string[] {
   return [
     ...files
       .filter((file) => !ALLOWED.some((pattern) => pattern.test(file)))
       .map((file) => `${file} is in the package`),
-    ...[...NEEDED, ...linked].filter((file) => !files.includes(file)).map((file) => `${file} is not in the package`),
+    ...NEEDED.filter((file) => !files.includes(file)).map((file) => `${file} is not in the package`),
   ];
 }
 
@@ -52,7 +46,7 @@ function checkPackage(work: string): string[] {
   const printed = execFileSync(process.execPath, [main, '--version'], { encoding: 'utf8' });
   process.stdout.write(`${files.length} files, ${statSync(one).size} bytes packed\n`);
   return [
-    ...packageComplaints(files, linkedDocs(readFileSync(join(folder, 'README.md'), 'utf8'))),
+    ...packageComplaints(files),
     ...(readFileSync(one).equals(readFileSync(other)) ? [] : ['packed twice, the bytes differ']),
     ...(manifest.repository?.url === 'git+https://git.example/some-one/exporter.git' ? [] : ['it names no repository']),
     ...(statSync(main).mode & 0o111 ? [] : ['dist/main.js cannot be executed']),

@@ -16,8 +16,14 @@ import { releaseNotes } from './release-notes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
+interface Origin {
+  readonly repository?: { readonly type: 'git'; readonly url: string };
+  readonly homepage?: string;
+  readonly bugs?: { readonly url: string };
+}
+
 /** The fields of package.json that depend on the repository. Empty outside of a workflow. */
-export function originOf(env: NodeJS.ProcessEnv): Record<string, unknown> {
+export function originOf(env: NodeJS.ProcessEnv): Origin {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
   if (!server || !repository) return {};
   const url = `${server}/${repository}`;
@@ -45,7 +51,7 @@ export function checksums(files: readonly (readonly [name: string, content: Uint
 }
 
 /** Packs the project into a folder, with these fields in its package.json. Returns the path of the tarball. */
-export function pack(output: string, fields: Record<string, unknown>): string {
+export function pack(output: string, fields: Origin): string {
   mkdirSync(output, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'release-'));
   try {

@@ -62,7 +62,6 @@ describe('architecture', () => {
       ['scheduler', 'sources/machines/poll.ts'],
       ['web', 'exporter/exporter.ts'],
       ['web', 'sources/machines/summary.ts'],
-      ['web-config', 'web/server.ts'],
       ['sandbox', 'api/client.ts'],
       ['sandbox', 'sources/machines/metrics.ts'],
       ['sandbox', 'sources/source.ts'],
@@ -75,8 +74,7 @@ describe('architecture', () => {
       expect(found).toEqual([`${part}/new.ts: ${part} may not import ${partOf(target)}, ${target}`]);
     });
 
-    // The web config is a config file of its own.
-    const readers = ['config', 'web-config', 'exporter', 'commands', 'main'];
+    const readers = ['config', 'exporter', 'commands', 'main'];
     it.each(TABLE.map(({ part }) => part).filter((part) => !readers.includes(part)))(
       'when %s imports config, even a type',
       (part) => {

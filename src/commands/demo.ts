@@ -6,7 +6,7 @@ import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
-import type { Access } from '../web-config/access.ts';
+import type { Access } from '../web/access.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo/receive-alerts.ts';
 import { UsageError } from './flags.ts';
 import { type Daemon, startDaemon } from './serve.ts';
@@ -65,8 +65,11 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const daemon = await startDaemon({
     exporter: {
       ...exporter,
-      settings: { config: simulated(config), key },
-      readAgain: async () => ({ config: simulated((await readAgain()).config), key }),
+      settings: { ...settings, config: simulated(config), key },
+      readAgain: async () => {
+        const again = await readAgain();
+        return { ...again, config: simulated(again.config), key };
+      },
       documents: NO_DOCUMENTS,
       isSimulated: true,
     },

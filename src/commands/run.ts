@@ -11,8 +11,9 @@ import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import { problemOf } from '../state/directory.ts';
-import { createBoundedServer, LIMITS } from '../web/limits.ts';
-import type { Access } from '../web-config/access.ts';
+import type { Access } from '../web/access.ts';
+import { createServer } from '../web/server.ts';
+import type { WebConfig } from '../web/web-config.ts';
 import { asMistakes, withWarnings } from './coloured.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
@@ -67,19 +68,29 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   let exposures: readonly Exposure[] = [];
   let doubts: readonly Mistake[] = [];
   const read = async (): Promise<Given> => {
+    let webConfig: WebConfig | undefined;
     const loaded = await loadConfig({
       file: flags['config.file'],
       overrides,
       env,
       keyless,
       needsKey: !keyless,
-      checkWebConfig: async (file) => (await import('../web-config/load.ts')).webConfigMistakes(file),
+      checkWebConfig: async (file) => {
+        const { readWebConfig } = await import('../web/web-config.ts');
+        try {
+          webConfig = await readWebConfig(file);
+          return [];
+        } catch (error) {
+          if (error instanceof ConfigError) return error.mistakes;
+          throw error;
+        }
+      },
       ...(name === 'check' && { checkState: problemOf }),
     });
     const { config, key, proxies } = loaded;
     exposures = loaded.exposures;
     doubts = loaded.warnings;
-    return { config, key: key ?? '', proxies };
+    return { config, key: key ?? '', proxies, webConfig };
   };
   const settings = await read();
   if (name === 'backfill') return runBackfill(flags, settings);
@@ -142,25 +153,25 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
 
 async function start(
   { name, flags }: Flagged,
-  { config, key, proxies }: Given,
+  { config, key, proxies, webConfig }: Given,
   readAgain: () => Promise<Settings>,
   log: Logger,
   onLost: (error: Error) => void,
 ): Promise<Running> {
-  const { listenAddress, configFile } = config.web;
-  const access = configFile === null ? undefined : await openAccess(configFile, log);
+  const { listenAddress } = config.web;
+  const access = webConfig && (await accessBy(webConfig, log));
   const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const processMetrics = !flags['web.disable-exporter-metrics'];
   if (name === 'sandbox') {
     const { host = '0.0.0.0', port } = listenAddress;
-    const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
+    const create = (listener: RequestListener) => createServer(listener, access);
     const { startSandbox } = await import('../sandbox/server.ts');
     const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
     const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
     log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated service');
     return { stop: () => sandbox.close().then(() => access?.close()) };
   }
-  const settings = { config, key };
+  const settings = { config, key, webConfig };
   const exporter = { settings, readAgain, clock: systemClock, log, proxies, processMetrics };
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
@@ -179,9 +190,9 @@ async function start(
   return startDaemon({ exporter: { ...exporter, ...documents }, hasLifecycle, access });
 }
 
-async function openAccess(file: string, log: Logger): Promise<Access> {
-  const { Access } = await import('../web-config/access.ts');
-  return Access.open(file, systemClock, log);
+async function accessBy(webConfig: WebConfig, log: Logger): Promise<Access> {
+  const { Access } = await import('../web/access.ts');
+  return new Access(webConfig, systemClock, log);
 }
 
 /**

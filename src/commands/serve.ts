@@ -2,14 +2,14 @@ import { Exporter, type ExporterOptions } from '../exporter/exporter.ts';
 import { loadTransport } from '../exporter/outside.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
+import type { Access } from '../web/access.ts';
 import { startServer } from '../web/server.ts';
-import type { Access } from '../web-config/access.ts';
 
 export interface DaemonOptions {
   readonly exporter: ExporterOptions;
   /** Whether a reload may be requested over HTTP. */
   readonly hasLifecycle: boolean;
-  /** The web config file; undefined: plain HTTP without authentication. */
+  /** Undefined: plain HTTP without authentication. */
   readonly access: Access | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function startDaemon({ hasLifecycle, access, ...options }: DaemonOp
   const { settings, log } = options.exporter;
   const { telemetryPath, listenAddress } = settings.config.web;
   await using starting = new AsyncDisposableStack();
-  const exporter = await Exporter.start(options.exporter);
+  const exporter = await Exporter.start({ ...options.exporter, access });
   starting.defer(() => exporter.stop());
   const server = await startServer({ ...listenAddress, telemetryPath, hasLifecycle, access }, exporter);
   starting.defer(() => server.close());

@@ -156,7 +156,7 @@ function validatorDoubts({ chains, slashings, validators }: Config): Finding[] {
 }
 
 function placeDoubts({ state, web: { telemetryPath, configFile } }: Config): Finding[] {
-  const isPage = telemetryPath === '/status.json' || /^\/docs(\/|$)/.test(telemetryPath);
+  const isPage = /^\/docs(\/|$)/.test(telemetryPath);
   const unexpanded = (path: Path, place: string | null): Finding[] => {
     const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(place ?? '') ?? [];
     const expected = part === '~' ? 'HOME' : part?.slice(1);

@@ -13,13 +13,12 @@ import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
+import type { Access } from '../web/access.ts';
 import { pagePieces } from '../web/page.ts';
 import { RenderedPage, type StatusForm } from '../web/rendered-page.ts';
 import type { Pages } from '../web/server.ts';
 import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
-import { jsonPieces } from '../web/status-json.ts';
-import { modelOf } from '../web/status-model.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, problemOf } from './health.ts';
@@ -47,6 +46,8 @@ export interface ExporterOptions {
   readonly processMetrics: boolean;
   /** Whether the service is simulated, which the status page says. */
   readonly isSimulated?: boolean;
+  /** Gets the web config that a reload has read. */
+  readonly access?: Pick<Access, 'adopt'> | undefined;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
 }
@@ -330,6 +331,7 @@ export class Exporter implements Pages {
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);
+    if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
   }
@@ -389,7 +391,6 @@ export class Exporter implements Pages {
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };
-    if (form === 'json') return jsonPieces(modelOf(known, now));
     return pagePieces(statusOf(known, now, form === 'refreshing'));
   }
 }

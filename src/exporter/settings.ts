@@ -1,29 +1,38 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { type Clock, within } from '../lib/clock.ts';
+import type { WebConfig } from '../web/web-config.ts';
 
 /** What the operator may change while the program runs. */
 export interface Settings {
   readonly config: Config;
   readonly key: string;
+  /** The web config file; absent where there is none. */
+  readonly webConfig?: WebConfig | undefined;
 }
 
 /** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
-  return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
+  const parts = ({ config, key, webConfig }: Settings) => [config, key, webConfig];
+  return !isDeepStrictEqual(parts(before), parts(after));
 }
 
 /** @throws Error if a setting has changed that takes effect only at a start. */
-export function assertNoRestartNeeded({ config: now }: Settings, { config: next }: Settings): void {
+export function assertNoRestartNeeded(before: Settings, after: Settings): void {
+  const [now, next] = [before.config, after.config];
+  const [tls, nextTls] = [before.webConfig?.tls, after.webConfig?.tls];
   const fixed = {
     'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
     'web.telemetry_path': [now.web.telemetryPath, next.web.telemetryPath],
     'web.config_file': [now.web.configFile, next.web.configFile],
+    // Node decides at the start of a server whether it speaks TLS and asks clients for certificates.
+    'TLS on or off': [tls === undefined, nextTls === undefined],
+    'tls_server_config.client_auth_type': [tls?.clients, nextTls?.clients],
     state: [now.state, next.state],
     'log.format': [now.log.format, next.log.format],
   };
-  for (const [setting, [before, after]] of Object.entries(fixed)) {
-    if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed: this requires a restart`);
+  for (const [setting, values] of Object.entries(fixed)) {
+    if (!isDeepStrictEqual(values[0], values[1])) throw new Error(`${setting} has changed: this requires a restart`);
   }
 }
 

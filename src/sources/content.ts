@@ -1,7 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
-import type { PlainObject } from './plain.ts';
 
 /** What the status page shows about one source, apart from its attempts. */
 export interface Summary {
@@ -14,10 +13,6 @@ export interface Summary {
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
-  /** The machines as plain data, the worst first. */
-  readonly machines?: Iterable<PlainObject>;
-  /** What is known of the chain of the source, as plain data. */
-  readonly chain?: PlainObject;
 }
 
 /** How good or bad something is. Shown by colours, with words next to them. */

@@ -1,51 +1,29 @@
-import { DOCUMENTS } from '../docs/catalogue.ts';
-import type { Rendered } from '../docs/markdown.ts';
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import GithubSlugger from 'github-slugger';
+import { Marked, type Tokens } from 'marked';
 import { Html, html } from '../lib/html.ts';
 import { VERSION } from '../lib/version.ts';
-import { BASE_STYLE, ICON, pageHead, policyOf } from './page-style.ts';
+import { DOCUMENTS, PICTURES } from './documents.ts';
+import { DOCUMENT_STYLE, ICON, pageHead } from './page-style.ts';
 
-/** Not in the template: the build cannot write an escape there. */
 const DOT = ' · ';
 
-const STYLE = `${BASE_STYLE}
-header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
-header p { margin: 0 0 0.25rem; color: var(--quiet); }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.125rem 1rem; list-style: none; margin: 0; padding: 0; }
-nav a { display: inline-block; padding: 0.25rem 0; }
-nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
-summary { padding: 0.25rem 0; cursor: pointer; }
-.toc { margin-top: 0.75rem; padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
-main { overflow-wrap: break-word; }
-main > :not(.wide) { max-width: 56rem; }
-h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
-h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
-h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
-h4 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
-h1, h2, h3, h4 { scroll-margin-top: 1rem; }
-:target { background: var(--warning-bg); }
-p, ul, ol, dl { margin: 0.5rem 0; }
-li { margin: 0.25rem 0; }
-dt { margin-top: 0.75rem; font-weight: 600; }
-dd { margin: 0; color: var(--quiet); }
-code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); }
-code { padding: 0.1em 0.3em; border-radius: 0.25rem; overflow-wrap: anywhere; }
-pre { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 0.375rem; overflow-x: auto; font-size: 0.8125rem; }
-pre code { padding: 0; overflow-wrap: normal; font-size: inherit; }
-.wide { overflow-x: auto; margin: 0.75rem 0; }
-table { border-collapse: collapse; min-width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
-th { background: var(--panel); }
-td code, th code { overflow-wrap: normal; }
-[align="right"] { text-align: right; }
-img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
-@media (max-width: 48rem) { body { padding: 0.75rem 0.75rem 2rem; } }
-@media print { nav, .skip { display: none; } }
-`;
-
-export const DOCUMENT_POLICY = policyOf(STYLE, "'self' data:");
+/**
+ * Renders a page of the documentation, or the index. The build does this for the package; it does not contain this file.
+ * @param repository Where files that are not served can be read; undefined if that is not known
+ */
+export async function renderDocument(name: string, repository: string | undefined): Promise<string> {
+  if (name === 'index') return indexPage();
+  const markdown = await readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+  return documentPage(
+    name,
+    renderMarkdown(markdown, (target) => servedLink(target, repository)),
+  );
+}
 
 /** The page of a document. All links are relative, because a reverse proxy may serve the pages below another path. */
-export function documentPage(name: string, { body, sections }: Rendered): string {
+function documentPage(name: string, { body, sections }: Rendered): string {
   const title = DOCUMENTS.find((entry) => entry.name === name)?.title ?? name;
   const contents = sections.map((section) => html`<li><a href="#${section.id}">${section.title}</a></li>`);
   const toc =
@@ -55,7 +33,7 @@ export function documentPage(name: string, { body, sections }: Rendered): string
   return frame(title, name, html`${toc}<main id="-main" tabindex="-1">\n${body}</main>`);
 }
 
-export function indexPage(): string {
+function indexPage(): string {
   const entries = DOCUMENTS.map(
     ({ name, title, about }) => html`<dt><a href="${name}">${title}</a></dt><dd>${about}</dd>\n`,
   );
@@ -73,7 +51,7 @@ function frame(title: string, current: string | undefined, content: Html): strin
     return html`<li><a href="${name}"${mark}>${text}</a></li>`;
   });
   const nav = html`<nav aria-label="Documentation"><details><summary>All pages</summary><ul>${pages}</ul></details></nav>\n`;
-  return html`${pageHead(`${title} · beaconchain-exporter`, ICON, STYLE)}<body>
+  return html`${pageHead(`${title} · beaconchain-exporter`, ICON, DOCUMENT_STYLE)}<body>
 <a class="skip" href="#-main">Skip to content</a>
 <header>
 <p><a href="../">Status page</a>${DOT}${current === undefined ? '' : html`<a href="./">Documentation</a>${DOT}`}beaconchain-exporter ${VERSION}</p>
@@ -82,4 +60,88 @@ ${content}
 </body>
 </html>
 `.text;
+}
+
+/** A document as it is shown. */
+interface Rendered {
+  readonly body: Html;
+  /** The sections of the second level, with anchors as GitHub makes them. */
+  readonly sections: readonly { readonly id: string; readonly title: string }[];
+}
+
+/**
+ * Renders a document of ours. HTML in it is shown as text, comments are left out.
+ * @param linkOf The address of a link or picture; undefined: its text is shown without a link
+ */
+export function renderMarkdown(markdown: string, linkOf: (target: string) => string | undefined): Rendered {
+  const slugger = new GithubSlugger();
+  const sections: { id: string; title: string }[] = [];
+  let heading = '';
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        heading = plain(tokens);
+        const id = slugger.slug(heading);
+        if (depth === 2) sections.push({ id, title: heading });
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = new Html(this.parser.parseInline(tokens));
+        const target = linkOf(href);
+        return target === undefined ? text.text : html`<a href="${target}">${text}</a>`.text;
+      },
+      image({ href, text }) {
+        const source = linkOf(href);
+        return source === undefined ? html`${text}`.text : html`<img src="${source}" alt="${text}">`.text;
+      },
+      html({ text }) {
+        return html`${text.replace(/<!--[\s\S]*?-->/g, '')}`.text;
+      },
+      // Both scroll by themselves where the screen is narrow, which the keyboard must be able to do too.
+      code({ text }) {
+        return html`<pre tabindex="0"><code>${text}</code></pre>\n`.text;
+      },
+      table({ header, rows }) {
+        const cells = (row: Tokens.TableCell[]): Html => new Html(row.map((cell) => this.tablecell(cell)).join(''));
+        const body = rows.map((row) => html`<tr>${cells(row)}</tr>\n`);
+        return html`<div class="wide" tabindex="0" role="group" aria-label="Table: ${heading}"><table>
+<thead><tr>${cells(header.map(asHead))}</tr></thead>
+<tbody>
+${body}</tbody></table></div>
+`.text;
+      },
+    },
+  });
+  const body = new Html(marked.parse(markdown, { async: false }));
+  return { body, sections };
+}
+
+/** A head without words is no head to a screen reader. */
+function asHead(cell: Tokens.TableCell): Tokens.TableCell {
+  return { ...cell, header: cell.text !== '' };
+}
+
+/** The words of a heading, without its formatting. */
+function plain(tokens: readonly Tokens.Generic[]): string {
+  return tokens.map((token) => (token.tokens ? plain(token.tokens) : String(token['text'] ?? ''))).join('');
+}
+
+/** Files in docs/, by path in the repository, and their addresses below /docs/. */
+const SERVED = new Map<string, string>([
+  ...DOCUMENTS.map(({ name }) => [`docs/${name}.md`, name] as const),
+  ...PICTURES.map((file) => [`docs/images/${file}`, `images/${file}`] as const),
+]);
+
+/**
+ * Where a link of a document in docs/ leads on the served page, relative to it; undefined: nowhere.
+ * @param repository Where files that are not served can be read; undefined if that is not known
+ */
+export function servedLink(target: string, repository: string | undefined): string | undefined {
+  if (target.startsWith('#') || /^https?:\/\//.test(target)) return target;
+  if (/^[a-z][a-z\d+.-]*:/i.test(target)) return undefined;
+  const [file = '', anchor] = target.split('#', 2);
+  const path = posix.join('docs', file);
+  const address = SERVED.get(path) ?? (repository && `${repository}/${path}`);
+  if (address === undefined || path.startsWith('..')) return undefined;
+  return anchor === undefined ? address : `${address}#${anchor}`;
 }

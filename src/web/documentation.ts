@@ -1,33 +1,32 @@
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { DOCUMENTS, PICTURES } from '../docs/catalogue.ts';
-import { servedLink } from '../docs/links.ts';
 import { FILES_URL } from '../lib/version.ts';
-import { DOCUMENT_POLICY, documentPage, indexPage } from './document-page.ts';
+import { DOCUMENTS, PICTURES } from './documents.ts';
+import { DOCUMENT_POLICY } from './page-style.ts';
 import { send, setHeaders } from './send.ts';
 
 const compress = promisify(gzip);
-/** The path is the same in the source tree and in the package. */
-const FOLDER = new URL('../../docs/', import.meta.url);
+const IS_BUILT = extname(import.meta.filename) === '.js';
+/** The build writes the pages and pictures to dist/docs. A checkout has the documents. */
+const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 
 interface Document {
   readonly type: string;
-  readonly etag: string;
   readonly plain: Buffer;
   readonly gzipped?: Buffer;
 }
 
 /**
- * The documentation of this version. A page is rendered when it is first asked for, and the renderer loaded with it;
- * all pages together are less than a megabyte. Only the addresses below exist, so no other file can be reached.
+ * The documentation of this version. A page is read when it is first asked for; all pages together are less than a megabyte.
+ * Only the addresses below exist, so no other file can be reached.
  */
 export class Documentation {
   readonly #makers = new Map<string, () => Promise<Document>>([
-    ['/docs/', () => page(indexPage())],
-    ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, () => render(name)] as const),
+    ['/docs/', () => page('index')],
+    ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, () => page(name)] as const),
     ...PICTURES.map((file) => [`/docs/images/${file}`, () => picture(file)] as const),
   ]);
   readonly #made = new Map<string, Promise<Document>>();
@@ -47,30 +46,20 @@ export class Documentation {
   }
 }
 
-async function render(name: string): Promise<Document> {
-  const { renderMarkdown } = await import('../docs/markdown.ts');
-  const markdown = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
-  return page(
-    documentPage(
-      name,
-      renderMarkdown(markdown, (target) => servedLink(target, FILES_URL)),
-    ),
-  );
+async function page(name: string): Promise<Document> {
+  const plain = Buffer.from(await textOf(name));
+  return { type: 'text/html; charset=utf-8', plain, gzipped: await compress(plain) };
 }
 
-async function page(text: string): Promise<Document> {
-  const plain = Buffer.from(text);
-  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, gzipped: await compress(plain) };
+async function textOf(name: string): Promise<string> {
+  if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER), 'utf8');
+  const { renderDocument } = await import('./document-page.ts');
+  return renderDocument(name, FILES_URL);
 }
 
 async function picture(file: string): Promise<Document> {
   const plain = await readFile(new URL(`images/${file}`, FOLDER));
-  return { type: 'image/png', etag: etagOf(plain), plain };
-}
-
-/** Weak, because it is the same for both encodings. */
-function etagOf(bytes: Buffer): string {
-  return `W/"${hash('sha256', bytes, 'base64url')}"`;
+  return { type: 'image/png', plain };
 }
 
 const HEADERS = {
@@ -80,29 +69,19 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 } as const;
 
-interface Wish {
-  readonly gzipped: boolean;
-  /** If-None-Match: the ETags that the client holds. */
-  readonly held: string | undefined;
-}
-
 /** Redirects are relative, because a reverse proxy may serve the pages below another path. */
 export async function sendDocument(
   response: ServerResponse,
   documentation: Documentation,
   path: string,
-  { gzipped, held }: Wish,
+  gzipped: boolean,
 ): Promise<void> {
   const document = await documentation.document(path);
   if (!document) {
     response.writeHead(308, { Location: 'docs/', 'Content-Length': 0 }).end();
     return;
   }
-  setHeaders(response, { ...HEADERS, ETag: document.etag });
-  if (held?.includes(document.etag.slice(2)) || held === '*') {
-    response.writeHead(304).end();
-    return;
-  }
+  setHeaders(response, HEADERS);
   const compressed = gzipped ? document.gzipped : undefined;
   if (compressed) response.setHeader('Content-Encoding', 'gzip');
   send(response, 200, document.type, [compressed ?? document.plain]);

@@ -100,6 +100,42 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 @media print { .toc, .skip { display: none; } }
 `;
 
+/** Of the documentation. */
+export const DOCUMENT_STYLE = `${BASE_STYLE}
+header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
+header p { margin: 0 0 0.25rem; color: var(--quiet); }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.125rem 1rem; list-style: none; margin: 0; padding: 0; }
+nav a { display: inline-block; padding: 0.25rem 0; }
+nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+summary { padding: 0.25rem 0; cursor: pointer; }
+.toc { margin-top: 0.75rem; padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
+main { overflow-wrap: break-word; }
+main > :not(.wide) { max-width: 56rem; }
+h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
+h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
+h4 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
+h1, h2, h3, h4 { scroll-margin-top: 1rem; }
+:target { background: var(--warning-bg); }
+p, ul, ol, dl { margin: 0.5rem 0; }
+li { margin: 0.25rem 0; }
+dt { margin-top: 0.75rem; font-weight: 600; }
+dd { margin: 0; color: var(--quiet); }
+code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); }
+code { padding: 0.1em 0.3em; border-radius: 0.25rem; overflow-wrap: anywhere; }
+pre { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 0.375rem; overflow-x: auto; font-size: 0.8125rem; }
+pre code { padding: 0; overflow-wrap: normal; font-size: inherit; }
+.wide { overflow-x: auto; margin: 0.75rem 0; }
+table { border-collapse: collapse; min-width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
+th { background: var(--panel); }
+td code, th code { overflow-wrap: normal; }
+[align="right"] { text-align: right; }
+img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
+@media (max-width: 48rem) { body { padding: 0.75rem 0.75rem 2rem; } }
+@media print { nav, .skip { display: none; } }
+`;
+
 /** Part of the page, because otherwise browsers request /favicon.ico. */
 export const ICON = iconOf('#0969da', '<path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/>');
 /** In another colour, with an S for simulated. */
@@ -141,3 +177,4 @@ export function policyOf(style: string, pictures = 'data:'): string {
 }
 
 export const CONTENT_SECURITY_POLICY = policyOf(STYLE);
+export const DOCUMENT_POLICY = policyOf(DOCUMENT_STYLE, "'self' data:");

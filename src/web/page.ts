@@ -3,7 +3,14 @@ import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
 import { ICON, pageHead, SIMULATED_ICON, STYLE } from './page-style.ts';
-import { runbookUrl } from './runbook.ts';
+
+/** Where the page links the documentation, and in it what to do about an alert. */
+export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
+
+/** What to do about an alert. */
+export function runbookUrl(alert: string): string {
+  return `${DOCUMENTATION.alerts}#${alert.toLowerCase()}`;
+}
 
 /** The status page before it is written out. */
 export interface StatusPage {

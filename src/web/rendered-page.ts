@@ -5,8 +5,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 
 const compress = promisify(gzip);
-/** The page, the page that reloads itself, or /status.json. */
-export type StatusForm = 'page' | 'refreshing' | 'json';
+/** The page, or the page that reloads itself. */
+export type StatusForm = 'page' | 'refreshing';
 
 /** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;

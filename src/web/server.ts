@@ -1,12 +1,17 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import Negotiator from 'negotiator';
 import { isCrossOrigin } from '../lib/cross-origin.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
-import type { Access } from '../web-config/access.ts';
+import type { Access } from './access.ts';
 import { Documentation, sendDocument } from './documentation.ts';
-import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import type { StatusForm } from './rendered-page.ts';
@@ -18,7 +23,7 @@ export interface Pages {
   /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  /** The status page, which may reload itself, or the same as JSON. */
+  /** The status page, which may reload itself. */
   status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
@@ -45,17 +50,49 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** What a server allows its clients, in milliseconds and bytes. Each is a setting of Node's own server. */
+export const LIMITS = {
+  // Also applies to a silent connection, and to a TLS handshake. A scrape sends its headers in one packet.
+  headersTimeout: 10_000,
+  // No page takes a body; this ends a request whose body never ends.
+  requestTimeout: 30_000,
+  // Longer than the usual scrape interval, so that scrapes reuse a connection.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  // How often Node checks for timeouts.
+  connectionsCheckingInterval: 2_500,
+  // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
+  maxConnections: 1_000,
+  // A client that takes nothing of its answer for so long keeps old bytes in memory.
+  timeout: 60_000,
+};
+
+/** A server within the limits. With `access`, it serves only those whom the web config admits. */
+export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
+  const { maxConnections, timeout, ...options } = limits;
+  const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
+  return Object.assign(server, { maxConnections, timeout });
+}
+
+type ServerLimits = Readonly<typeof LIMITS>;
+
 /** @throws Error with `code` EADDRINUSE when the address is taken. */
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
   const { host, port, access, limits = LIMITS } = options;
-  const server = createBoundedServer(router(options, pages), limits, access);
+  const server = createServer(router(options, pages), access, limits);
+  // Node's own list of connections does not have those that are still in their TLS handshake.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   server.listen({ host, port });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
       const closed = server[Symbol.asyncDispose]();
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await closed;
       await access?.close();
     },
@@ -76,14 +113,10 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
     ...documentation.paths.map((path): [string, MethodHandlers] => [
       path,
       reading(({ headers }, response) =>
-        sendDocument(response, documentation, path, {
-          gzipped: takesGzip(headers['accept-encoding']),
-          held: headers['if-none-match'],
-        }),
+        sendDocument(response, documentation, path, takesGzip(headers['accept-encoding'])),
       ),
     ]),
-    ['/', reading((request, response) => sendStatus(request, response, pages, pageForm(request)))],
-    ['/status.json', reading((request, response) => sendStatus(request, response, pages, 'json'))],
+    ['/', reading((request, response) => sendStatus(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
     [
@@ -142,7 +175,7 @@ function sendHealth(response: ServerResponse, problem: string | undefined): void
 }
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
-  const format = formatOf(request.headers.accept);
+  const format = preferredFormat(request.headers.accept);
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = pages.metrics(format, gzipped);
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
@@ -162,30 +195,9 @@ export function preferredFormat(accept: string | undefined): Format {
 }
 
 /** Without the header the answer is not compressed, although the standard would allow it. */
-function acceptsGzip(accept: string | undefined): boolean {
+function takesGzip(accept: string | undefined): boolean {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
   return negotiator.encoding(['gzip', 'identity']) === 'gzip';
-}
-
-const formatOf = remembering(preferredFormat);
-const takesGzip = remembering(acceptsGzip);
-
-const MAX_REMEMBERED = 100;
-
-/**
- * Caches the result by header: few clients keep sending the same ones, and parsing takes as long as sending a small
- * body.
- */
-function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
-  const known = new Map<string | undefined, T>();
-  return (header) => {
-    const before = known.get(header);
-    if (before !== undefined) return before;
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    const result = read(header);
-    known.set(header, result);
-    return result;
-  };
 }
 
 /** Links on the page send no referrer, so that the host name in a private network stays private. */
@@ -196,20 +208,12 @@ const STATUS_HEADERS = {
   Vary: 'Accept-Encoding',
 } as const;
 
-function pageForm({ url }: IncomingMessage): StatusForm {
-  return url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
-}
-
-async function sendStatus(
-  request: IncomingMessage,
-  response: ServerResponse,
-  pages: Pages,
-  form: StatusForm,
-): Promise<void> {
+async function sendStatus(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  const form = request.url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = await pages.status(form, gzipped);
   setHeaders(response, STATUS_HEADERS);
   if (form === 'refreshing') response.setHeader('Refresh', String(REFRESH_SECONDS));
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
-  send(response, 200, form === 'json' ? 'application/json' : 'text/html; charset=utf-8', [body]);
+  send(response, 200, 'text/html; charset=utf-8', [body]);
 }

@@ -1,16 +1,19 @@
 import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
-import type { Cell, Table } from '../sources/content.ts';
-import type { StatusPage } from './page.ts';
-import { DOCUMENTATION } from './runbook.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
+import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
+import { headlineOf, noticesOf, type Summed } from './headline.ts';
+import { DOCUMENTATION, type StatusPage } from './page.ts';
 import { budgetTable, costOf } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
-import { modelOf, type Summed } from './status-model.ts';
 import { sourcesTable } from './status-sources.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
-  const { summaries, notices, verdict } = modelOf(input, now);
+  const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
+  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
+    (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
+  );
   const { views, version, startedAt, telemetryPath } = input;
   return {
     title: 'beaconchain-exporter',
@@ -23,13 +26,19 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
-    verdict,
+    verdict: headlineOf(input, notices, summaries, now),
     notices,
     cost: costOf(input, now),
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
     isSimulated: input.isSimulated ?? false,
     isRefreshing,
   };
+}
+
+const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
+
+function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
+  return source.summary(entry.value, timing, { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs });
 }
 
 /**

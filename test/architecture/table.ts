@@ -113,24 +113,17 @@ export const TABLE: readonly Row[] = [
     imports: ['sources', 'state', 'api', 'budget', 'lib'],
     packages: [],
   },
-  // A second config file: it reads YAML and tells mistakes with the words of the first.
-  {
-    part: 'web-config',
-    what: 'TLS, authentication and rate limit of the server.',
-    imports: ['config', 'lib'],
-    packages: ['zod', 'bcryptjs in bcrypt-worker.ts'],
-  },
-  {
-    part: 'docs',
-    what: 'The user documentation: the list of pages, and Markdown to HTML.',
-    imports: ['lib'],
-    packages: ['marked in markdown.ts', 'github-slugger in markdown.ts'],
-  },
   {
     part: 'web',
-    what: 'The server, the status page, and the pages of the documentation.',
-    imports: ['web-config', 'docs', 'scheduler', 'sources', 'metrics', 'budget', 'lib'],
-    packages: ['negotiator in server.ts'],
+    what: 'The server with TLS and passwords, the status page, and the pages of the documentation.',
+    imports: ['scheduler', 'sources', 'metrics', 'budget', 'lib'],
+    packages: [
+      'negotiator in server.ts',
+      'marked in document-page.ts',
+      'github-slugger in document-page.ts',
+      'zod in web-config-schema.ts',
+      'bcryptjs in bcrypt-worker.ts',
+    ],
   },
   {
     part: 'sandbox',
@@ -160,6 +153,9 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/validators/performance.ts', 'api', 'the requests of poll.ts'],
   ['sources/validators/schema.ts', 'sources', 'refusals are kept in one shape'],
   ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
+  ['web/tls-rules.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
+  ['web/web-config-schema.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
+  ['web/web-config.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
 ];
 
 /** The doors to real time, and who may use them. */
@@ -175,8 +171,6 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['commands/debugger.ts', 'setTimeout', 'ends that'],
   ['web/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['web/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
-  ['web-config/tls-server.ts', 'setImmediate', 'gives others a turn, however long that takes'],
-  ['web/limits.ts', 'setTimeout', 'ends an answer that is not taken'],
   ['metrics/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['metrics/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['commands/run.ts', 'setTimeout', 'ends a process that does not stop by itself'],

@@ -141,10 +141,6 @@ describe('config/doubts', () => {
       ['config.yaml:1: chains.hoodi.v1_base_url: this is the host of mainnet, expected https://hoodi.beaconcha.in'],
     ],
     [
-      'web: {telemetry_path: /status.json}',
-      ['config.yaml:1: web.telemetry_path: /status.json is the path of another page, which the metrics would replace'],
-    ],
-    [
       'web: {telemetry_path: /docs/}',
       ['config.yaml:1: web.telemetry_path: /docs/ is the path of another page, which the metrics would replace'],
     ],

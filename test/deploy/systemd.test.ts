@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { DOCUMENTS } from '../../src/docs/catalogue.ts';
+import { DOCUMENTS } from '../../src/web/documents.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools.ts';
 

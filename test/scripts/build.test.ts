@@ -3,13 +3,17 @@ import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledPackages } from '../../scripts/lockfile.ts';
+import { ask } from '../support/ask.ts';
 import { temporaryFolder } from '../support/files.ts';
-import { start } from '../support/program.ts';
+import { portOf, start } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { version, devDependencies }: { version: string; devDependencies: Record<string, string> } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
+
+/** Used by the build, and in a checkout. */
+const RENDERER = ['github-slugger', 'marked'];
 
 describe('scripts/build', () => {
   const folder = temporaryFolder();
@@ -57,9 +61,26 @@ describe('scripts/build', () => {
     expect(err).toContain('network (the HTTP client cannot be loaded: ERR_MODULE_NOT_FOUND)');
   });
 
+  it('serves the documentation, which it contains as pages, without its renderer', async () => {
+    const args = [
+      'demo',
+      '--web.listen-address=127.0.0.1:0',
+      '--sandbox.listen-address=127.0.0.1:0',
+      '--log.format=json',
+    ];
+    const demo = start(process.execPath, [main, ...args]);
+    const port = await portOf(demo);
+    expect((await ask(port, '/docs/alerts')).body.toString()).toContain('<h3 id="machineoffline">');
+    expect((await ask(port, '/docs/')).body.toString()).toContain('<a href="alerts">Alerts</a>');
+    expect((await ask(port, '/docs/images/fleet.png')).status).toBe(200);
+    const maps = files().map((file) => readFileSync(join(dist, 'program', `${file}.map`), 'utf8'));
+    expect(maps.filter((map) => /node_modules\/(marked|github-slugger)\//.test(map))).toEqual([]);
+  });
+
   it('contains the licence of each package', () => {
     const licences = readFileSync(join(dist, 'LICENSES.txt'), 'utf8');
-    for (const name of bundledPackages()) expect(licences).toContain(`${name} ${devDependencies[name]} (`);
+    const bundled = bundledPackages().filter((name) => !RENDERER.includes(name));
+    for (const name of bundled) expect(licences).toContain(`${name} ${devDependencies[name]} (`);
   });
 
   it('has a source map for each file, which leads to the sources', () => {

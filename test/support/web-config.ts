@@ -2,9 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
 import { systemClock } from '../../src/lib/clock.ts';
-import { LIMITS, type ServerLimits } from '../../src/web/limits.ts';
-import { type RunningServer, startServer } from '../../src/web/server.ts';
-import { Access } from '../../src/web-config/access.ts';
+import { Access } from '../../src/web/access.ts';
+import { LIMITS, type RunningServer, startServer } from '../../src/web/server.ts';
+import { readWebConfig } from '../../src/web/web-config.ts';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 import { logLines } from './log-lines.ts';
@@ -13,20 +13,19 @@ import { logLines } from './log-lines.ts';
 export interface Guarded {
   readonly port: number;
   readonly server: RunningServer;
-  readonly lines: readonly Record<string, unknown>[];
   readonly folder: string;
-  rewrite(text: string): void;
+  /** Reads the file again, with this text if it is given, as a reload does. */
+  reload(text?: string): Promise<void>;
 }
 
 export const BODY = 'metric 1\n';
 
 /** Starts a server. @param body The body of /metrics */
-export async function serveGuarded(text: string, body = BODY, limits: ServerLimits = LIMITS): Promise<Guarded> {
+export async function serveGuarded(text: string, body = BODY, limits = LIMITS): Promise<Guarded> {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
   writeFileSync(file, text);
-  const { log, lines } = logLines();
-  const access = await Access.open(file, systemClock, log);
+  const access = new Access(await readWebConfig(file), systemClock, logLines().log);
   const bytes = Buffer.from(body);
   const server = await startServer(
     { host: '127.0.0.1', port: 0, telemetryPath: '/metrics', access, limits },
@@ -43,7 +42,11 @@ export async function serveGuarded(text: string, body = BODY, limits: ServerLimi
   );
   // Some tests close it themselves.
   atTheEnd(() => server.close().catch(() => undefined));
-  return { port: server.port, server, lines, folder, rewrite: (next) => replaceFile(file, next) };
+  const reload = async (next = text): Promise<void> => {
+    replaceFile(file, next);
+    access.adopt(await readWebConfig(file));
+  };
+  return { port: server.port, server, folder, reload };
 }
 
 /** Replaces a file atomically, as careful tools do. */

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DOCUMENTS } from '../../src/docs/catalogue.ts';
+import { DOCUMENTS } from '../../src/web/documents.ts';
 import { launchChromium, WIDTHS } from '../support/chromium.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { serveStatus } from '../support/status-server.ts';

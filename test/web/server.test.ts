@@ -138,7 +138,7 @@ describe('web/server', () => {
   });
 
   describe('methods', () => {
-    it.each(['/', '/status.json', '/metrics', '/-/healthy', '/-/ready'])(
+    it.each(['/', '/metrics', '/-/healthy', '/-/ready'])(
       'HEAD %s is answered like GET, without a body',
       async (path) => {
         const port = await serve();
@@ -155,7 +155,7 @@ describe('web/server', () => {
 
     it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is refused with what is allowed', async (method) => {
       const port = await serve();
-      for (const path of ['/', '/status.json', '/metrics', '/-/healthy', '/-/ready']) {
+      for (const path of ['/', '/metrics', '/-/healthy', '/-/ready']) {
         const { status, headers } = await ask(port, path, { method });
         expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
       }
@@ -276,7 +276,7 @@ describe('web/server', () => {
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
 
-  it.each(['/', '/status.json', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'])(
+  it.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'])(
     '%s is never taken for another type than it says',
     async (path) => {
       for (const method of ['GET', 'POST']) {
@@ -320,17 +320,6 @@ describe('web/server', () => {
       const { headers, body } = await ask(port, path);
       expect(headers['refresh']).toBe(seconds);
       expect(body.toString()).toBe(seconds === undefined ? 'page' : 'refreshing');
-    });
-
-    it('is there as JSON for scripts, which is not kept', async () => {
-      const port = await serve({ status: async (form) => Buffer.from(JSON.stringify({ form })) });
-      const { status, headers, body } = await ask(port, '/status.json');
-      expect([status, headers['content-type'], headers['cache-control']]).toEqual([
-        200,
-        'application/json',
-        'no-store',
-      ]);
-      expect(body.toString()).toBe('{"form":"json"}');
     });
 
     it('is compressed for those who take that', async () => {

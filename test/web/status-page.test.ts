@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runbookUrl } from '../../src/web/runbook.ts';
+import { runbookUrl } from '../../src/web/page.ts';
 import { launchChromium, WIDTHS } from '../support/chromium.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { serveStatus } from '../support/status-server.ts';

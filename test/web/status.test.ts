@@ -85,7 +85,7 @@ describe('web/status', () => {
   it('answers in ten seconds: the headline, what is wrong, since when', () => {
     const silent = wordsOf(pageIn('silent'));
     for (const words of [
-      'Needs attention',
+      'Needs attention: 1 machine silent; 1 watched validator of mainnet slashed',
       '1 watched validator of mainnet slashed: 12345.',
       '1 machine never seen: never-1.',
       '1 machine silent: quiet-1.',
@@ -105,14 +105,14 @@ describe('web/status', () => {
       'critical',
       { disk_node_bytes_free: 0.05e12, disk_node_bytes_total: 1e12 },
       'bad',
-      'Needs attention',
+      'Needs attention: 1 machine with an almost full disk',
       'Critical 1 machine with an almost full disk: node-a.',
     ],
     [
       'warning',
       { memory_node_bytes_free: 1e9, memory_node_bytes_total: 99e9 },
       'warning',
-      'Working, with warnings',
+      'Working, with warnings: 1 machine with almost full memory',
       'Warning 1 machine with almost full memory: node-a.',
     ],
   ] as const)('is not green where an alert fires: %s', (_, fields, tone, headline, sentence) => {
@@ -204,8 +204,10 @@ describe('web/status', () => {
     const known = knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW, false);
     const text = pageText(page);
-    expect(text).toContain('<title>Simulated data: Needs attention · beaconchain-exporter</title>');
-    expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention</h2>');
+    expect(text).toContain(
+      '<title>Simulated data: Needs attention: 1 machine silent; 1 watched validator of mainnet slashed · beaconchain-exporter</title>',
+    );
+    expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention: 1 machine silent; 1 watched');
     expect(text).not.toContain(pageText(statusOf(known, NOW, false)).match(/rel="icon" href="[^"]+"/)?.[0]);
     expect(pageText(statusOf(known, NOW, false))).toContain('https://beaconcha.in/slot/');
     expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);

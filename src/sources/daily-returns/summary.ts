@@ -4,7 +4,6 @@ import { html } from '../../lib/html.ts';
 import { percent, span } from '../../lib/words.ts';
 import { firing, THRESHOLDS } from '../conditions.ts';
 import { lines, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
-import { plainNumber } from '../plain.ts';
 import type { Polls, Timing } from '../source.ts';
 import type { Datapoint } from './schema.ts';
 
@@ -18,11 +17,6 @@ export function dailyReturnSummary(chain: Chain, day: Datapoint | undefined, { n
   const { window_7d: week, window_31d: month } = averages;
   return {
     notices: lateNotices(chain, day, polls),
-    chain: {
-      daily_return_day: day.day,
-      daily_return_end_timestamp_seconds: day.day_end,
-      daily_return_combined_apr_ratio: plainNumber(apr.combined),
-    },
     facts: [
       [
         'Daily return',

@@ -19,7 +19,6 @@ import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
-import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 import { isOutdated, type Shown, shownFor } from './shown.ts';
 
@@ -33,11 +32,6 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
     isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
-    machines: {
-      *[Symbol.iterator]() {
-        for (const one of all) yield plainMachine(options, one);
-      },
-    },
     tables: tablesOf(all, timing.now, (one) => rowOf(options, one, timing)),
   };
 }

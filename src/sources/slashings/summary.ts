@@ -19,7 +19,6 @@ import type { Polls, Timing } from '../source.ts';
 import { slashingsNotices } from './conditions.ts';
 import { isHeadOutdated, shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
-import { plainChain } from './plain.ts';
 import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
 
 const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
@@ -36,7 +35,6 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   return {
     notices: slashingsNotices(options, state, timing, polls),
     isOutdated: isHeadOutdated(state, timing, polls),
-    chain: plainChain(options, state, timing),
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],

@@ -9,7 +9,6 @@ export function syncCommitteeSummary({ period }: SyncCommittee, { now }: Timing)
   const { number, epoch, timestamp } = period;
   const end = time(timestamp.end * 1000, now);
   return {
-    chain: { sync_committee_period: number, sync_committee_end_timestamp_seconds: timestamp.end },
     facts: [
       [
         'Sync committee',

@@ -10,8 +10,8 @@ import { CONDITIONS, NOT_ON_PAGE } from '../../../src/sources/conditions.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { statusOf } from '../../../src/web/status.ts';
 import type { StatusInput } from '../../../src/web/status-input.ts';
-import { modelOf } from '../../../src/web/status-model.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { knownIn } from '../../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
@@ -165,7 +165,7 @@ async function complaints(known: StatusInput, firing: readonly string[]): Promis
 describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () => {
   it.each(CASES)('%s: the page says what Prometheus fires', async (_, make) => {
     const known = make();
-    const told = new Set(modelOf(known, NOW).notices.map(({ alert }) => alert));
+    const told = new Set(statusOf(known, NOW, false).notices.map(({ alert }) => alert));
     const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
       told.has(alert) && severity !== 'info' ? [alert] : [],
     );

@@ -152,7 +152,7 @@ async function failAndMend(disk: Disk): Promise<void> {
   await world.pass(INTERVAL);
   const during = await world.look();
   expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
-  expect((await world.ask('/status.json')).body.toString()).toContain('"alert":"StateWriteFailing"');
+  expect((await world.ask('/')).body.toString()).toContain('The state could not be written');
   // What cannot be written is not shown: a restart would take it back.
   expect(polledAt(during)).toBe(polledAt(before));
   await world.pass(STALE_AFTER);

@@ -51,11 +51,6 @@ describe('system/programs/demo', () => {
       return text;
     });
     expect(page).not.toMatch(/href="[^"]*beaconcha\.in/);
-    expect(JSON.parse((await ask(port, '/status.json')).body.toString())).toMatchObject({
-      version: 1,
-      is_simulated: true,
-      severity: 'ok',
-    });
   });
 
   it('prints the commands that the README shows, and the alerts that arrive', async () => {

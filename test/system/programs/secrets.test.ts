@@ -61,7 +61,7 @@ describe('system/programs/secrets', () => {
       const before = await failures(reason);
       await service.suffer(fault);
       await waitFor(async () => expect(await failures(reason)).toBeGreaterThan(before));
-      for (const path of ['/metrics', '/', '/status.json', '/-/healthy', '/-/ready']) {
+      for (const path of ['/metrics', '/', '/-/healthy', '/-/ready']) {
         places[`${path} ${i}`] = (await ask(port, path)).body.toString();
       }
       await service.suffer(undefined);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
@@ -87,5 +87,32 @@ describe.concurrent('system/programs/web-config', () => {
     serve.child.kill('SIGHUP');
     expect((await serve.line('configuration not reloaded'))['err']).toContain('web.yml:3: basic_auth_users.broken');
     expect(serve.output).not.toContain('plain');
+  });
+
+  it.skipIf(areMissing(OPENSSL))('a reload takes other users, and says where only a restart helps', async () => {
+    const api = await startService('key');
+    const file = secureFile();
+    const serve = startServe(
+      `api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\nweb: {config_file: ${file}}\n`,
+      'key',
+    );
+    const port = await portOf(serve);
+    const text = readFileSync(file, 'utf8');
+    const reload = async (next: string, headers = HEADERS): Promise<string> => {
+      writeFileSync(file, next);
+      const tls = { rejectUnauthorized: false };
+      return (await ask(port, '/-/reload', { method: 'POST', headers, tls })).body.toString();
+    };
+    const asking = text.replace('tls_server_config:\n', 'tls_server_config:\n  client_auth_type: RequestClientCert\n');
+    expect(await reload(asking)).toBe(
+      'not reloaded: tls_server_config.client_auth_type has changed: this requires a restart\n',
+    );
+    expect(await reload(USERS)).toBe('not reloaded: TLS on or off has changed: this requires a restart\n');
+    const other = basic('prometheus', 'other');
+    expect(await reload(text.replace(USERS, `basic_auth_users: {prometheus: "${hashOf('other')}"}`))).toBe(
+      'reloaded\n',
+    );
+    expect(await reload(text, HEADERS)).toBe('Unauthorized\n');
+    expect(await reload(text, other)).toBe('reloaded\n');
   });
 });

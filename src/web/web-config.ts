@@ -1,23 +1,13 @@
-import { readFile, stat } from 'node:fs/promises';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { SecureContextOptions } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
-import {
-  ConfigError,
-  type Finding,
-  fileFailure,
-  locate,
-  type Mistake,
-  readFailure,
-  readOrRefuse,
-  schemaFindings,
-} from '../config/mistakes.ts';
+import { ConfigError, type Finding, fileFailure, locate, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
-import { WebConfigDocument } from './schema.ts';
-import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, VERSIONS } from './tls-names.ts';
-import { tlsFindings } from './tls-rules.ts';
+import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, tlsFindings, VERSIONS } from './tls-rules.ts';
+import { WebConfigDocument } from './web-config-schema.ts';
 
 export interface TlsSettings {
   readonly context: SecureContextOptions;
@@ -41,71 +31,52 @@ export interface WebConfig {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** The config or its mistakes, and the stamp that each file had just before it was read. */
-export interface ReadResult {
-  readonly outcome: WebConfig | ConfigError;
-  readonly stamps: ReadonlyMap<string, string>;
-}
-
-/** What is wrong with a web config file and the files it names. */
-export async function webConfigMistakes(file: string): Promise<readonly Mistake[]> {
-  const { outcome } = await readWebConfig(file);
-  return outcome instanceof ConfigError ? outcome.mistakes : [];
-}
-
-/** @throws ConfigError */
-export function configIn({ outcome }: ReadResult): WebConfig {
-  if (outcome instanceof ConfigError) throw outcome;
-  return outcome;
-}
-
-/** Reads and checks a web config file and the files it names. */
-export async function readWebConfig(file: string): Promise<ReadResult> {
-  const stamps = new Map<string, string>();
-  const read = async (path: string): Promise<string> => {
-    stamps.set(path, await stampOf(path));
-    return readFile(path, 'utf8');
-  };
-  try {
-    return { outcome: await parse(file, read), stamps };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { outcome: error, stamps };
-  }
-}
-
-/** A text that changes when the file changes or is replaced. */
-export async function stampOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
-  } catch (error) {
-    return readFailure(error);
-  }
-}
-
-type Read = (path: string) => Promise<string>;
-
-async function parse(file: string, read: Read): Promise<WebConfig> {
-  const document = readDocument(await readOrRefuse(file, read));
+/**
+ * Reads and checks a web config file and the files it names.
+ * @throws ConfigError with every mistake at once
+ */
+export async function readWebConfig(file: string): Promise<WebConfig> {
+  const document = readDocument(await readOrRefuse(file, readText));
   const { value } = document;
   const parsed = WebConfigDocument.safeParse(value);
-  const { pems, findings } = await readPems(value, dirname(file), read);
-  const all = [
+  const { pems, findings } = await readPems(value, dirname(file));
+  const found = [
     ...document.findings,
     ...schemaFindings(WebConfigDocument, parsed, value, document.written),
     ...tlsFindings(value),
     ...findings,
   ];
-  const mistakes = locate(file, all, document.positionOf);
-  if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
-  return webConfigOf(parsed.data, pems);
+  const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems) : undefined;
+  const all = [...found, ...contextFindings(config?.tls)];
+  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.positionOf));
+  return config;
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8');
+}
+
+/** What OpenSSL has against settings that are valid one by one, such as a key that is too short. */
+function contextFindings(tls: TlsSettings | undefined): Finding[] {
+  try {
+    if (tls) createSecureContext(tls.context);
+    return [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ path: ['tls_server_config'], message: `OpenSSL does not accept these settings: ${reason}` }];
+  }
+}
+
+/** A text in PEM, and the key of the config that gave it. */
+interface Pem {
+  readonly path: readonly string[];
+  readonly text: string;
 }
 
 type Pems = Partial<Record<'cert' | 'key' | 'client_ca', Pem>>;
 
 /** The certificates and the key, from the document or from files. Paths are relative to the folder of the web config. */
-async function readPems(document: unknown, folder: string, read: Read): Promise<{ pems: Pems; findings: Finding[] }> {
+async function readPems(document: unknown, folder: string): Promise<{ pems: Pems; findings: Finding[] }> {
   const pems: Pems = {};
   const findings: Finding[] = [];
   for (const name of ['cert', 'key', 'client_ca'] as const) {
@@ -117,7 +88,7 @@ async function readPems(document: unknown, folder: string, read: Read): Promise<
     if (typeof file !== 'string' || file === '') continue;
     const tried = resolve(folder, file);
     try {
-      pems[name] = { path, text: await read(tried) };
+      pems[name] = { path, text: await readText(tried) };
     } catch (error) {
       findings.push({ path, message: fileFailure(tried, error) });
     }
@@ -125,6 +96,36 @@ async function readPems(document: unknown, folder: string, read: Read): Promise<
   if (pems.cert && pems.key) findings.push(...pairFindings(pems.cert, pems.key));
   if (pems.client_ca) findings.push(...authorityFindings(pems.client_ca));
   return { pems, findings };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** What is wrong with a certificate and its key. */
+function pairFindings(cert: Pem, key: Pem): Finding[] {
+  const certificate = parsed(() => new X509Certificate(cert.text));
+  const secret = parsed(() => createPrivateKey(key.text));
+  const findings: Finding[] = [];
+  if (!certificate) findings.push({ path: cert.path, message: 'expected a certificate in PEM' });
+  if (!secret) findings.push({ path: key.path, message: 'expected a private key in PEM, without a passphrase' });
+  if (certificate && secret && !parsed(() => certificate.checkPrivateKey(secret))) {
+    findings.push({ path: key.path, message: 'the key does not match the certificate' });
+  }
+  return findings;
+}
+
+function authorityFindings(authorities: Pem): Finding[] {
+  const texts = authorities.text.match(CERTIFICATE) ?? [];
+  const isGood = texts.length > 0 && texts.every((text) => parsed(() => new X509Certificate(text)));
+  return isGood ? [] : [{ path: authorities.path, message: 'expected certificates in PEM' }];
+}
+
+function parsed<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    // The error of OpenSSL contains no more information.
+    return undefined;
+  }
 }
 
 function webConfigOf(document: WebConfigDocument, pems: Pems): WebConfig {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { namesOf } from '../../src/web-config/client-names.ts';
+import { namesOf } from '../../src/web/client-certificates.ts';
 
-describe('web-config/client-names', () => {
+describe('web/client-certificates', () => {
   it.each([
     [undefined, []],
     ['DNS:one', ['one']],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseGoDuration } from '../../src/web-config/go-duration.ts';
+import { parseGoDuration } from '../../src/web/web-config-schema.ts';
 
-describe('web-config/go-duration', () => {
+describe('web/web-config-schema: durations', () => {
   it.each([
     ['0', 0],
     ['1s', 1_000],

@@ -3,15 +3,15 @@ import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
+import { noticesOf } from '../../src/web/headline.ts';
+import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
-import { modelOf } from '../../src/web/status-model.ts';
-import { noticesOf } from '../../src/web/status-notices.ts';
 import { knownIn, type StateName } from '../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 function verdict(known: StatusInput, now = NOW): string {
   const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
-  return modelOf({ ...known, views }, now).verdict.text;
+  return statusOf({ ...known, views }, now, false).verdict.text;
 }
 
 function texts(known: StatusInput): string[] {
@@ -37,7 +37,7 @@ function withEntries(change: Partial<Entry>, names: readonly string[]): StatusIn
   return { ...known, views };
 }
 
-describe('web/status-verdict', () => {
+describe('web/headline', () => {
   it.each<[StateName, string]>([
     ['healthy', 'Working'],
     ['stretched', 'Working'],
@@ -73,17 +73,21 @@ describe('web/status-verdict', () => {
     expect(verdict(refused)).toBe('Not working: the key is refused');
     expect(texts(refused)[0]).toContain('5 min ago');
     const doubtful = withKey({ validHeader: false });
-    expect(verdict(doubtful)).toBe('Needs attention');
+    expect(verdict(doubtful)).toBe('Needs attention: The service reports that the key is not valid');
   });
 
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(FAILING, ['machines']);
-    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 8 sources failing: machines.']);
+    expect([verdict(one), ...texts(one)]).toEqual([
+      'Working, with warnings: 1 of 8 sources failing',
+      '1 of 8 sources failing: machines.',
+    ]);
     const all = withEntries(FAILING, ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee']);
-    expect(verdict(all)).toBe('Not working');
+    expect(verdict(all)).toBe('Not working: sources are failing');
   });
 
   describe('in an outage', () => {
+    const WARNING = 'Working, with warnings: 4 of 8 sources failing';
     const OFTEN = ['machines', 'validators', 'slashings'];
     const HOURLY = ['daily_returns', 'sync_committee'];
 
@@ -98,8 +102,8 @@ describe('web/status-verdict', () => {
     }
 
     it('does not wait for the sources that are not due for hours', () => {
-      expect(verdict(outage(4))).toBe('Working, with warnings');
-      for (const minutes of [5, 12, 200]) expect(verdict(outage(minutes))).toBe('Not working');
+      expect(verdict(outage(4))).toBe(WARNING);
+      for (const minutes of [5, 12, 200]) expect(verdict(outage(minutes))).toBe('Not working: sources are failing');
     });
 
     it('works as long as any source has succeeded since', () => {
@@ -108,12 +112,12 @@ describe('web/status-verdict', () => {
       const views = known.views.map((view) =>
         view.source.name === 'daily_returns' ? { ...view, entry: { ...view.entry, ...daily } } : view,
       );
-      expect(verdict({ ...known, views })).toBe('Working, with warnings');
+      expect(verdict({ ...known, views })).toBe(WARNING);
     });
 
     it('is not one failure of a source that is rarely polled, nor a 403', () => {
-      expect(verdict(outage(6, { failuresInARow: 1 }))).toBe('Working, with warnings');
-      expect(verdict(outage(6, { pausedUntil: NOW + HOUR }))).toBe('Working, with warnings');
+      expect(verdict(outage(6, { failuresInARow: 1 }))).toBe(WARNING);
+      expect(verdict(outage(6, { pausedUntil: NOW + HOUR }))).toBe(WARNING);
     });
 
     it('needs attention where values are withdrawn because their polls fail, although others succeed', () => {
@@ -128,8 +132,9 @@ describe('web/status-verdict', () => {
         );
         return verdict({ ...known, views }, now);
       };
-      expect(later(9)).toBe('Working, with warnings');
-      for (const minutes of [10, 60]) expect(later(minutes)).toBe('Needs attention');
+      expect(later(9)).toMatch(/^Working, with warnings/);
+      expect(later(10)).toBe('Needs attention: old values are withdrawn');
+      expect(later(60)).toMatch(/^Needs attention: /);
     });
   });
 
@@ -145,7 +150,7 @@ describe('web/status-verdict', () => {
     const buckets = { [name]: { ...bucket, closedUntil: NOW + 2 * HOUR } };
     const closed = { ...known, ledger: { ...known.ledger, buckets } };
     expect(texts(closed)).toEqual(['No requests are allowed now. They resume in 2 h.']);
-    expect(verdict(closed)).toBe('Working, with warnings');
+    expect(verdict(closed)).toBe('Working, with warnings: No requests are allowed now');
   });
 
   it('tells which sources wait for what, until when, and calls it not working where all do', () => {
@@ -186,7 +191,7 @@ describe('web/status-verdict', () => {
   it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
     const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
     expect([verdict(known), ...texts(known)]).toEqual([
-      'Needs attention',
+      'Needs attention: The state could not be written 14 min ago',
       'The state could not be written 14 min ago. New values are not shown until they are stored. See the log for the reason.',
     ]);
     expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);

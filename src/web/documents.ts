@@ -20,7 +20,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'metrics', title: 'Metrics', about: 'every metric with its type, labels and meaning' },
   { name: 'queries', title: 'PromQL cookbook', about: 'queries for your own graphs and alerts' },
   { name: 'dashboards', title: 'Dashboards', about: 'what the Grafana dashboards show' },
-  { name: 'status', title: 'Status page and /status.json', about: 'the status page, and the same for scripts' },
+  { name: 'status', title: 'Status page', about: 'what the headline and the notices mean' },
   { name: 'budget', title: 'Request budget', about: 'how the requests of a plan are divided' },
   { name: 'validators', title: 'Your validators', about: 'online, duties, sync committees, and what each costs' },
   {

@@ -1,4 +1,7 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
+import { type Finding, notBoth } from '../config/mistakes.ts';
+import { valueAt } from '../config/value-at.ts';
+import { isObject } from '../lib/is-object.ts';
 
 /**
  * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
@@ -35,12 +38,6 @@ export function opensslSuites(names: readonly string[]): string {
   return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
 }
 
-/** One of them must be among the suites up to TLS 1.2 of a server with HTTP/2 (RFC 7540, section 9.2.2). */
-export const HTTP2_SUITES: readonly string[] = [
-  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
-  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
-];
-
 export const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
 /** Oldest first. */
@@ -70,3 +67,55 @@ export const CLIENT_POLICIES = {
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
 } as const satisfies Record<string, ClientPolicy>;
+
+const SECTION = 'tls_server_config';
+
+/** Keys for the same thing as text and as a file. */
+const TEXT_OR_FILE = [
+  ['cert', 'cert_file'],
+  ['key', 'key_file'],
+  ['client_ca', 'client_ca_file'],
+] as const;
+
+const ORDER = Object.keys(VERSIONS);
+
+/** Contradictions between keys. Reads the document before the schema does, so that all mistakes are reported together. */
+export function tlsFindings(document: unknown): Finding[] {
+  const tls = valueAt(document, [SECTION]);
+  if (!isObject(tls)) return [];
+  const given = Object.keys(tls).filter((key) => isGiven(valueAt(tls, [key])));
+  const has = (key: string): boolean => given.includes(key);
+  const asksNobody = !has('client_auth_type') || valueAt(tls, ['client_auth_type']) === 'NoClientCert';
+  const at = (key: string, message: string): Finding => ({ path: [SECTION, key], message });
+  return [
+    // An empty section is plain HTTP; one that has only an empty cert_file is a mistake.
+    ...(Object.keys(tls).length === 0
+      ? []
+      : TEXT_OR_FILE.slice(0, 2)
+          .filter(([text, file]) => !has(text) && !has(file))
+          .map(([text, file]) => at(text in tls ? text : file, `missing one of ${text} or ${file}`))),
+    ...TEXT_OR_FILE.filter(([text, file]) => has(text) && has(file)).map(([text, file]) => at(file, notBoth(text))),
+    ...['client_ca', 'client_ca_file', 'client_allowed_sans']
+      .filter((key) => has(key) && asksNobody)
+      .map((key) =>
+        at(
+          key,
+          'clients are not asked for a certificate: set client_auth_type, for example to RequireAndVerifyClientCert',
+        ),
+      ),
+    ...versionFindings(tls),
+  ];
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== null && value !== '' && value !== undefined;
+}
+
+function versionFindings(tls: object): Finding[] {
+  const [min = 'TLS12', max = 'TLS13'] = ['min_version', 'max_version'].map(
+    (key) => valueAt(tls, [key]) as string | undefined,
+  );
+  if (!ORDER.includes(min) || !ORDER.includes(max) || ORDER.indexOf(min) <= ORDER.indexOf(max)) return [];
+  const key = 'max_version' in tls ? 'max_version' : 'min_version';
+  return [{ path: [SECTION, key], message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
+}

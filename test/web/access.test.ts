@@ -1,15 +1,16 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { TokenBucket } from '../../src/web/access.ts';
 import { ask } from '../support/ask.ts';
 import { waitFor } from '../support/program.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../support/web-config.ts';
 
 const USERS = `basic_auth_users:\n  alice: ${hashOf('wonder:land')}\n  bob: "${hashOf('ünïcode')}"\n`;
 const ALICE = basic('alice', 'wonder:land');
-const PATHS = ['/', '/status.json', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
+const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
 
-describe.concurrent('web-config/access', () => {
+describe.concurrent('web/access', () => {
   it('asks for a password on every path, by every method', async () => {
     const { port } = await serveGuarded(USERS);
     for (const path of PATHS) {
@@ -75,71 +76,47 @@ describe.concurrent('web-config/access', () => {
     for (let i = 0; i < 10; i += 1) expect((await ask(port, '/metrics')).status).toBe(status);
   });
 
-  it('follows the file from one request to the next, on a connection that stays open too', async () => {
-    const { port, rewrite, lines } = await serveGuarded(USERS);
+  it('follows a reload from one request to the next, on a connection that stays open too', async () => {
+    const { port, reload } = await serveGuarded(USERS);
     const agent = new Agent({ keepAlive: true });
     const status = async (headers = ALICE): Promise<number> => (await ask(port, '/metrics', { headers, agent })).status;
     expect(await status()).toBe(200);
-    rewrite(`basic_auth_users:\n  alice: ${hashOf('other')}\n`);
+    await reload(`basic_auth_users:\n  alice: ${hashOf('other')}\n`);
     expect(await status()).toBe(401);
     expect(await status(basic('alice', 'other'))).toBe(200);
-    rewrite(`basic_auth_users:\n  bob: ${hashOf('other')}\n`);
+    await reload(`basic_auth_users:\n  bob: ${hashOf('other')}\n`);
     expect(await status(basic('alice', 'other'))).toBe(401);
-    rewrite('basic_auth_users: {alice: plain}');
-    expect(await status()).toBe(500);
-    expect(await status()).toBe(500);
-    rewrite(USERS);
-    expect(await status()).toBe(200);
+    await expect(reload('basic_auth_users: {alice: plain}')).rejects.toThrow('expected a bcrypt hash');
+    expect(await status(basic('bob', 'other'))).toBe(200);
+    await reload('rate_limit: {interval: 1h, burst: 1}');
+    expect([await status({}), await status({})]).toEqual([200, 429]);
     agent.destroy();
-    expect(lines.filter(({ level }) => level === 'error')).toEqual([
-      expect.objectContaining({
-        msg: 'web config is invalid',
-        mistakes: expect.stringMatching(/web\.yml:1: basic_auth_users\.alice: expected a bcrypt hash/),
-      }),
-    ]);
   });
 
-  it('answers 500 on every path while the file is broken, and says nothing of it to the client', async () => {
-    const { port, rewrite } = await serveGuarded(USERS);
-    rewrite('basic_auth_user: {}');
-    for (const path of PATHS) {
-      const { status, body } = await ask(port, path, { headers: ALICE });
-      expect([status, body.toString()]).toEqual([500, 'Internal Server Error\n']);
-    }
-  });
-
-  it('keeps to what it knew where the disk does not answer', async () => {
-    const { port, folder } = await serveGuarded(USERS);
-    const { execFileSync } = await import('node:child_process');
-    const { renameSync } = await import('node:fs');
-    // To read a pipe that nobody writes to takes for ever.
-    execFileSync('mkfifo', [`${folder}/pipe`]);
-    renameSync(`${folder}/pipe`, `${folder}/web.yml`);
-    expect((await ask(port, '/metrics', { headers: ALICE })).status).toBe(200);
-    expect((await ask(port, '/metrics')).status).toBe(401);
-    // Ends the reading.
-    const { writeFileSync } = await import('node:fs');
-    writeFileSync(`${folder}/web.yml`, USERS);
-  });
-
-  it('refuses more passwords than it can compare, without falling behind for those it knows', async () => {
+  it('answers 503 over the bound, and who has logged in at once, beside endless guesses', async () => {
     const { port } = await serveGuarded(
-      `basic_auth_users:\n  alice: ${hashOf('a')}\n  slow: $2b$12$${'a'.repeat(53)}\n`,
+      `basic_auth_users:\n  alice: ${hashOf('a')}\n  slow: $2b$20$${'a'.repeat(53)}\n`,
     );
     expect((await ask(port, '/metrics', { headers: basic('alice', 'a') })).status).toBe(200);
     const socket = connect(port, '127.0.0.1');
-    let answers = '';
-    socket.on('data', (data) => {
-      answers += data.toString();
-    });
     const requests = Array.from(
       { length: 200 },
       (_, i) => `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic('slow', `${i}`)['authorization']}\r\n\r\n`,
     );
     socket.write(requests.join(''));
+    const unknown = { headers: basic('alice', 'b') };
+    await waitFor(async () => expect((await ask(port, '/metrics', unknown)).status).toBe(503));
     expect((await ask(port, '/metrics', { headers: basic('alice', 'a') })).status).toBe(200);
-    await waitFor(() => expect(answers).toContain('503 Service Unavailable'));
-    expect(answers).not.toContain('200 OK');
     socket.destroy();
+  });
+});
+
+describe('web/access: the rate limit', () => {
+  it('starts full, gives back one at each interval, and never holds more than the burst', () => {
+    const bucket = new TokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
+    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket.take(now));
+    expect(takenAt(1_000, 1_000, 1_000)).toEqual([true, true, false]);
+    expect(takenAt(1_099, 1_100, 1_150)).toEqual([false, true, false]);
+    expect(takenAt(9_000, 9_000, 9_000)).toEqual([true, true, false]);
   });
 });

@@ -1,0 +1,143 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { MonotonicMs } from '../lib/time.ts';
+import { problemOf } from './client-certificates.ts';
+import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
+import type { RateLimit, WebConfig } from './web-config.ts';
+
+/** Decides by a web config who may connect and send requests, on every path. */
+export class Access {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Logger;
+  readonly #passwords = new Passwords();
+  #config: WebConfig;
+  #bucket: TokenBucket | undefined;
+  #server: HttpsServer | undefined;
+
+  constructor(config: WebConfig, clock: Pick<Clock, 'monotonic'>, log: Logger) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#log = log;
+    this.#bucket = this.#newBucket();
+  }
+
+  get isTls(): boolean {
+    return this.#config.tls !== undefined;
+  }
+
+  /** Uses a config that was read again. It must not differ in what needs a restart. */
+  adopt(config: WebConfig): void {
+    this.#config = config;
+    this.#bucket = this.#newBucket();
+    if (config.tls) this.#server?.setSecureContext(config.tls.context);
+  }
+
+  /** Creates a server whose connections and requests are checked here first. */
+  createServer(options: ServerOptions, listener: RequestListener): Server {
+    const guarded: RequestListener = (request, response) => {
+      this.#admits(request, response).then(
+        (isAdmitted) => isAdmitted && listener(request, response),
+        (error: unknown) => {
+          this.#log.error({ err: String(error) }, 'request not checked');
+          refuse(response, 500);
+        },
+      );
+    };
+    const { tls } = this.#config;
+    if (!tls) return createHttpServer(options, guarded);
+    const handshakeTimeout = options.headersTimeout;
+    const server = createHttpsServer(
+      {
+        ...options,
+        ...tls.context,
+        ...(handshakeTimeout !== undefined && { handshakeTimeout }),
+        requestCert: tls.clients.isAsked,
+        // Decided below: some policies ask for a certificate without requiring it.
+        rejectUnauthorized: false,
+      },
+      guarded,
+    );
+    server.prependListener('secureConnection', (socket) => this.#checkCertificate(socket));
+    this.#server = server;
+    return server;
+  }
+
+  close(): Promise<void> {
+    return this.#passwords.close();
+  }
+
+  #checkCertificate(socket: TLSSocket): void {
+    const { tls } = this.#config;
+    const reason = tls && problemOf(socket, tls);
+    if (reason === undefined) return;
+    socket.destroy();
+    this.#log.debug({ reason }, 'connection refused');
+  }
+
+  /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
+  async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const config = this.#config;
+    if (this.#bucket?.take(this.#clock.monotonic()) === false) return refuse(response, 429);
+    for (const [name, value] of config.headers) response.setHeader(name, value);
+    if (config.users.size === 0) return true;
+    const credentials = credentialsOf(headers.authorization);
+    try {
+      if (credentials && (await this.#passwords.admits(credentials, config.users))) return true;
+    } catch (error) {
+      if (error instanceof TooBusy) return refuse(response, 503);
+      throw error;
+    }
+    response.setHeader('WWW-Authenticate', 'Basic');
+    return refuse(response, 401);
+  }
+
+  #newBucket(): TokenBucket | undefined {
+    const { rateLimit } = this.#config;
+    return rateLimit && new TokenBucket(rateLimit, this.#clock.monotonic());
+  }
+}
+
+/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. */
+export class TokenBucket {
+  readonly #limit: RateLimit;
+  #tokens: number;
+  #filledAt: MonotonicMs;
+
+  constructor(limit: RateLimit, now: MonotonicMs) {
+    this.#limit = limit;
+    this.#tokens = limit.burst;
+    this.#filledAt = now;
+  }
+
+  /** Takes a token if there is one. */
+  take(now: MonotonicMs): boolean {
+    const { intervalMs, burst } = this.#limit;
+    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);
+    this.#filledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}
+
+function refuse(response: ServerResponse, status: number): false {
+  const text = `${STATUS_CODES[status]}\n`;
+  const headers = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': text.length,
+    'X-Content-Type-Options': 'nosniff',
+  };
+  response.writeHead(status, headers).end(text);
+  return false;
+}

@@ -1,0 +1,176 @@
+import { isRateWindowRepeated, quotaOf } from '../budget/bucket.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { MS_PER_MINUTE } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { absolute, cropped, percent, plural, relative, span } from '../lib/words.ts';
+import type { SourceView, Wait } from '../scheduler/schedules.ts';
+import { firing, THRESHOLDS } from '../sources/conditions.ts';
+import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
+import type { StatusInput } from './status-input.ts';
+import { nameOf, stateOf } from './status-sources.ts';
+
+/** The summary of one source. */
+export interface Summed {
+  readonly view: SourceView;
+  readonly summary: Summary;
+}
+
+const MAX_HEADLINE = 160;
+
+/** The answer to "is it working?". The first condition that applies names what is wrong now. */
+export function headlineOf(
+  { views, ledger }: StatusInput,
+  notices: readonly Notice[],
+  summaries: readonly Summed[],
+  now: UnixMs,
+): Notice {
+  const { standing } = ledger.key;
+  const waiting = views.filter(({ wait }) => wait).length;
+  const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
+  // The notices about values end when these are withdrawn. The headline must not get better by that.
+  const lacksValues = summaries.some(({ view, summary }) => summary.isOutdated && stateOf(view, now).isFailing);
+  const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
+    [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
+    [standing === 'refused', 'bad', 'Not working: the key is refused'],
+    [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
+    [views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined), 'neutral', 'Starting'],
+    [isOutage(views, now), 'bad', 'Not working: sources are failing'],
+    [bad !== undefined, 'bad', `Needs attention: ${bad}`],
+    [lacksValues, 'bad', 'Needs attention: old values are withdrawn'],
+    [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
+    [warning !== undefined, 'warning', `Working, with warnings: ${warning}`],
+  ];
+  const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
+  return notice(tone, cropped(text, MAX_HEADLINE));
+}
+
+/** The notices of a tone in short: up to the names and the advice. Undefined: there are none. */
+function named(notices: readonly Notice[], tone: Tone): string | undefined {
+  const texts = notices.filter((one) => one.tone === tone).map(({ text }) => text.split(/[:.](?: |$)/, 1)[0]);
+  return texts.length === 0 ? undefined : texts.join('; ');
+}
+
+/** A shorter series of failures may pass. */
+const OUTAGE_MS = 5 * MS_PER_MINUTE;
+
+/**
+ * Whether all sources fail, or one has failed for some minutes and no source has succeeded since its first failure. A source that was
+ * not polled since then, such as a daily one, is up, but that says nothing about the service.
+ */
+function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
+  if (views.length > 0 && views.every(({ entry }) => entry.failuresInARow > 0)) return true;
+  const lastSuccessAt = Math.max(...views.map(({ entry }) => entry.lastSuccessAt ?? 0));
+  return views.some((view) => {
+    const { failingSince = 0, failuresInARow, pausedUntil = 0 } = view.entry;
+    // One failure is not enough: the next poll of a stretched source can be hours away. A 403 concerns only its source.
+    const isPersistent = stateOf(view, now).isFailing && failuresInARow > 1 && pausedUntil <= now;
+    return isPersistent && failingSince > lastSuccessAt && now - failingSince >= OUTAGE_MS;
+  });
+}
+
+/** Notices about the configuration, the state, the key, the sources and the budget. */
+export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
+  return [...configNotices(input), ...stateNotices(input, now), ...keyNotices(input, now)];
+}
+
+function configNotices({ isConfigRead }: StatusInput): Notice[] {
+  return isConfigRead ? [] : [firing('ConfigReloadFailed', [])];
+}
+
+/** As long as the alert looks back. */
+const UNWRITTEN_MS = 15 * MS_PER_MINUTE;
+
+function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, now: UnixMs): Notice[] {
+  return now - unwrittenAt > UNWRITTEN_MS ? [] : [firing('StateWriteFailing', [], relative(unwrittenAt, now))];
+}
+
+/** If the key is not accepted, nothing else matters. */
+function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
+  const { standing, since, validHeader } = input.ledger.key;
+  switch (standing) {
+    case 'revoked':
+      return [firing('AccessRevoked', [], relative(since, now))];
+    case 'refused': {
+      const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
+      return [firing('ApiKeyInvalid', [], detail)];
+    }
+    default: {
+      const detail = 'The service reports that the key is not valid.';
+      return [
+        ...(validHeader === false ? [firing('ApiKeyInvalid', [], detail)] : []),
+        ...startNotices(input),
+        ...failureNotices(input.views, now),
+        ...(validHeader === false ? [] : staleNotices(input, now)),
+        ...waitNotices(input, now),
+        ...nearlyUsedNotices(input),
+        ...stretchNotices(input.views),
+      ];
+    }
+  }
+}
+
+function startNotices({ views }: StatusInput): Notice[] {
+  const waiting = views.filter(({ entry }) => entry.lastAttemptAt === undefined).length;
+  if (waiting === 0) return [];
+  return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
+}
+
+function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
+  const failing = views.filter((view) => stateOf(view, now).isFailing);
+  if (failing.length === 0) return [];
+  return [firing('SourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
+}
+
+/** A replica that does not poll has no overdue sources. */
+function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Notice[] {
+  const stale = views.filter(
+    ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
+  );
+  return stale.length > 0 && isLeader ? [firing('SourceStale', stale.map(nameOf))] : [];
+}
+
+function stretchNotices(views: readonly SourceView[]): Notice[] {
+  const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
+  if (stretched.length === 0) return [];
+  const changes = stretched.map(
+    (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
+  );
+  return [firing('BudgetStretched', changes)];
+}
+
+const LIMITS = {
+  hour: 'the hourly quota',
+  month: 'the monthly quota',
+  '429': 'the service, which responded with 429',
+} as const satisfies Record<Wait['limit'], string>;
+
+function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+  const waiting = Map.groupBy(
+    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
+  );
+  if (waiting.size > 0) {
+    return [...waiting].map(([what, group]) => {
+      const names = group.map(({ view }) => nameOf(view));
+      return firing('SourceWaitsForQuota', names, what);
+    });
+  }
+  const opensAt = Object.values(ledger.buckets).map((bucket) => quotaOf(bucket, budgetOptions, now).opensAt);
+  const last = Math.max(0, ...opensAt);
+  if (last <= now) return [];
+  return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
+}
+
+/** As reported by the last responses. An hour that repeats the month is not a real window. */
+function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
+  return Object.values(ledger.buckets).flatMap((bucket) =>
+    LONG_WINDOWS.flatMap((window): Notice[] => {
+      const { limits, remaining } = bucket;
+      const [limit, left] = [limits[window], remaining[window]];
+      if (!limit || left === undefined || isRateWindowRepeated(bucket, window)) return [];
+      if (window === 'hour' && limit === limits.month) return [];
+      if (left / limit >= THRESHOLDS.budget_remaining_ratio) return [];
+      return [firing('BudgetNearlyUsed', [window], percent(left / limit))];
+    }),
+  );
+}

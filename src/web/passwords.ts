@@ -1,0 +1,105 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+/** As many good logins as exporter-toolkit remembers. */
+const MAX_REMEMBERED = 100;
+/** A comparison takes about 60 ms at the usual cost: a client behind so many gives up before its turn. */
+const MAX_WAITING = 64;
+/** For a name that is not in the file, so that the time of the answer does not tell which names are. */
+const DECOY = `$2y$10$${'.'.repeat(53)}`;
+/** Both the source (.ts) and the build (.js) run. */
+const WORKER = join(import.meta.dirname, `bcrypt-worker${extname(import.meta.filename)}`);
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What the worker gets. It answers with true or false, in the same order. */
+export interface Comparison {
+  readonly password: string;
+  readonly hash: string;
+}
+
+interface Waiting {
+  readonly resolve: (isEqual: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Too many passwords wait to be compared. */
+export class TooBusy extends Error {
+  override readonly name = 'TooBusy';
+}
+
+/**
+ * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good logins
+ * are remembered, so that a client that has logged in never waits behind guesses.
+ */
+export class Passwords {
+  /** Known only to this process, so that remembered digests are useless elsewhere. */
+  readonly #salt = randomBytes(32);
+  /** Digests of good logins, the oldest first. */
+  readonly #good = new Set<string>();
+  /** In the order in which the worker answers. */
+  readonly #waiting: Waiting[] = [];
+  #worker: Worker | undefined;
+
+  /**
+   * @param users Bcrypt hashes by name
+   * @throws TooBusy
+   */
+  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>): Promise<boolean> {
+    const hash = users.get(user);
+    // The hash is part of the digest: a changed password or a removed user is forgotten at once.
+    const digest = createHmac('sha256', this.#salt)
+      .update(JSON.stringify([user, hash, password]))
+      .digest('hex');
+    if (this.#good.has(digest)) return true;
+    const isAdmitted = (await this.#compare(password, hash ?? DECOY)) && hash !== undefined;
+    if (isAdmitted) this.#remember(digest);
+    return isAdmitted;
+  }
+
+  /** Stops at once, even during a comparison. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #remember(digest: string): void {
+    const [oldest] = this.#good;
+    if (oldest !== undefined && this.#good.size >= MAX_REMEMBERED) this.#good.delete(oldest);
+    this.#good.add(digest);
+  }
+
+  async #compare(password: string, hash: string): Promise<boolean> {
+    if (this.#waiting.length >= MAX_WAITING) throw new TooBusy('too many passwords wait');
+    this.#worker ??= this.#start();
+    this.#worker.postMessage({ password, hash } satisfies Comparison);
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WORKER);
+    worker.unref();
+    worker.on('message', (isEqual: boolean) => this.#waiting.shift()?.resolve(isEqual));
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('the thread that compares passwords has ended')));
+    return worker;
+  }
+
+  /** Rejects all comparisons. The next one starts a new thread. */
+  #fail(error: unknown): void {
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+/** The name and password of an Authorization header; undefined where it has none. */
+export function credentialsOf(authorization: string | undefined): Credentials | undefined {
+  const [, encoded] = /^Basic ([A-Za-z0-9+/]*={0,2})$/i.exec(authorization ?? '') ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
