@@ -1,7 +1,5 @@
 import { cpus, loadavg } from 'node:os';
 import { benchBackfill } from './backfill.ts';
-import { benchChurn } from './churn.ts';
-import { benchCrowd } from './crowd.ts';
 import { benchDaemon } from './daemon.ts';
 import { benchLargeBodies } from './large-bodies.ts';
 import { benchRate } from './rate.ts';
@@ -17,8 +15,6 @@ const SECTIONS = {
   bodies: benchLargeBodies,
   sweep: benchSweep,
   rate: benchRate,
-  churn: benchChurn,
-  crowd: benchCrowd,
   backfill: benchBackfill,
 } as const;
 

@@ -18,7 +18,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm run verify:release *', LONG],
   ['npm exec -- node scripts/cut-release.ts 1.2.3', 'changes the checkout; test/scripts tries it'],
   ['npm publish', NAMED],
-  ['npm run tour', 'test/system/programs/tour.test.ts runs it'],
   ['*check --safe-to-restart*', 'test/system/programs/safe-to-restart.test.ts runs it'],
   ['npm run fuzz', LONG],
   ['npm run simulate*', LONG],
