@@ -68,6 +68,8 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/dashboards'
     // Rates need two scrapes, and the first comes five seconds after the start.
     const requested = 'increase(beaconchain_api_requests_total{endpoint="machine_metrics"}[1m]) > 1';
     await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1));
+    const validators = 'beaconchain_source_up{source="validators"} == 1';
+    await waitFor(async () => expect(await prometheus.query(validators)).toHaveLength(2));
 
     // In whole seconds, and not before the last scrape.
     const now = Math.ceil(Date.now() / 1000);

@@ -27,6 +27,8 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/queries', (
     // Rates need two scrapes, and the first comes five seconds after the start.
     const requested = 'increase(beaconchain_api_requests_total{endpoint="machine_metrics"}[1m]) > 1';
     await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1));
+    const validators = 'beaconchain_source_up{source="validators"} == 1';
+    await waitFor(async () => expect(await prometheus.query(validators)).toHaveLength(2));
 
     const wrong: string[] = [];
     for (const { document, question, expr, isMaybeEmpty } of DOCUMENT_QUERIES) {
