@@ -35,7 +35,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       const { sandbox } = exporter;
       sandbox.plan = { perSecond: 5, perMonth: QUOTA };
       ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
-      await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7), 30_000);
+      await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(8), 30_000);
       await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toHaveLength(5));
       // It wakes somebody, so it must stay when only a warning tells that nothing new is known.
       sandbox.silence('node-a', clock.now());
@@ -51,11 +51,11 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
 
     it('every source waits until the month ends, at the pace that it had', async () => {
       const waits = 'beaconchain_source_quota_wait_end_timestamp_seconds > 0';
-      await waitFor(async () => expect(await prometheus.query(waits)).toHaveLength(7), 30_000);
+      await waitFor(async () => expect(await prometheus.query(waits)).toHaveLength(8), 30_000);
       for (const name of ['quota_wait_end', 'next_attempt']) {
         const series = await prometheus.query(`beaconchain_source_${name}_timestamp_seconds`);
         const late = series.map(({ value }) => Number(value[1]) - NOVEMBER_SECONDS);
-        expect(late, name).toHaveLength(7);
+        expect(late, name).toHaveLength(8);
         // A 429 tells whole seconds, from when it came: a busy machine takes it in 100 ms later, which is ten seconds here.
         for (const seconds of late) {
           expect(seconds, name).toBeGreaterThanOrEqual(0);
@@ -64,7 +64,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       }
       const fast = await prometheus.query('beaconchain_source_interval_seconds <= 65');
       expect(names(fast)).toEqual(['machines', 'slashings', 'slashings']);
-      expect(await prometheus.query('beaconchain_budget_stretch_ratio == 1')).toHaveLength(4);
+      expect(await prometheus.query('beaconchain_budget_stretch_ratio == 1')).toHaveLength(5);
     });
 
     it('one line of the log says which, for what and until when', () => {
@@ -82,7 +82,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       const page = await status();
       expect(page).toContain('<h2 id="verdict">Not working: all sources wait for the quota</h2>');
       expect(page).toContain('Waiting for the monthly quota, until 2026-11-01 00:00:');
-      expect(page.match(/waits for the quota<\/span>/g)).toHaveLength(7);
+      expect(page.match(/waits for the quota<\/span>/g)).toHaveLength(8);
     });
 
     it('values are gone ten minutes after their records, as in an outage', async () => {
@@ -98,7 +98,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
     it('SourceWaitsForQuota tells the operator, and only a machine that was silent before stays reported', async () => {
       await waitFor(() => {
         const told = alertmanager.notifications.filter(({ alert }) => alert === 'SourceWaitsForQuota');
-        expect(new Set(told.map(({ labels }) => labels['source'])).size).toBe(4);
+        expect(new Set(told.map(({ labels }) => labels['source'])).size).toBe(5);
         expect(new Set(told.map(({ receiver }) => receiver))).toEqual(new Set(['chat']));
       }, 30_000);
       const alerts = await alertmanager.alerts();
