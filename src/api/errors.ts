@@ -55,3 +55,8 @@ export class RequestFailed extends Error {
     this.status = status;
   }
 }
+
+/** Whether a request was sent and failed for this reason. */
+export function isFailure(error: unknown, reason: FailureReason): error is RequestFailed {
+  return error instanceof RequestFailed && error.reason === reason;
+}

@@ -5,12 +5,12 @@ import { LONG_WINDOWS } from '../budget/long-window.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
+import { MS_PER_PERIOD } from '../lib/chain.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { watchedCount, watchOf } from '../lib/watch.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
-import { PERIOD_MS } from '../sources/validators/committees.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { requestsPerPoll } from '../state/entry.ts';
 import { columns } from './columns.ts';
@@ -102,7 +102,7 @@ function describeParts({ validators }: CheckInput, { source, pace }: SourceView)
     ...(validators.status
       ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
       : []),
-    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / PERIOD_MS)}`] : []),
+    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
     ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];

@@ -1,4 +1,4 @@
-import { type Endpoint, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
+import { type Endpoint, isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
@@ -145,7 +145,7 @@ function describePace({ intervalMs, coverage }: Pace): string {
 }
 
 function helpOn(failure: Error): string | undefined {
-  if (!(failure instanceof RequestFailed) || failure.reason !== 'forbidden') return undefined;
+  if (!isFailure(failure, 'forbidden')) return undefined;
   const known = PLANS[failure.endpoint] ?? NOT_PUBLISHED;
   return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
 }

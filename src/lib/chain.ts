@@ -19,6 +19,7 @@ export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
 export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
+export const MS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
 
 /** The page of a slot in the public explorer. Each chain has its own host. */
 export function slotUrl(chain: Chain, slot: number): string {
@@ -30,9 +31,24 @@ export function validatorUrl(chain: Chain, validator: number): string {
   return `${CHAINS[chain].v1BaseUrl}/validator/${validator}`;
 }
 
+/** The sync committee period of an epoch. */
+export function periodOf(epoch: number): number {
+  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
 /** When `slot` starts. */
 export function slotTime(chain: Chain, slot: number): UnixSeconds {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
+}
+
+/** When `epoch` starts. */
+export function epochTime(chain: Chain, epoch: number): UnixSeconds {
+  return slotTime(chain, epoch * SLOTS_PER_EPOCH);
+}
+
+/** When the sync committee period starts. */
+export function periodTime(chain: Chain, period: number): UnixSeconds {
+  return epochTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../lib/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../lib/chain.ts';
 import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { accepted, SyncCommitteeBody } from './body.ts';
@@ -22,7 +22,7 @@ export function syncCommittee(_: Sandbox, body: unknown, now: UnixMs): string {
 function headOf(chain: Chain, now: UnixMs): { readonly period: number; readonly epoch: number } {
   const epoch = epochOf(headSlot(chain, now));
   return {
-    period: Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD),
+    period: periodOf(epoch),
     epoch: epoch % EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   };
 }

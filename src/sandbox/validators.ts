@@ -1,4 +1,4 @@
-import { type Chain, EPOCHS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between, hexOf } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { accepted, type Identifiers, PerformanceBody, ValidatorsBody } from './body.ts';
@@ -118,6 +118,6 @@ function missedEpochs(world: ChainWorld, index: number, last: number): number {
 
 function isSilentIn({ chain, offline }: ChainWorld, index: number, epoch: number): boolean {
   const span = offline.get(index);
-  const start = slotTime(chain, epoch * SLOTS_PER_EPOCH) * 1000;
+  const start = epochTime(chain, epoch) * 1000;
   return span !== undefined && span.from <= start && start + SECONDS_PER_EPOCH * 1000 <= span.until;
 }

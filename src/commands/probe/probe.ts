@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import * as z from 'zod';
 import type { Api, ApiRequest } from '../../api/client.ts';
-import { type Endpoint, RequestFailed } from '../../api/errors.ts';
+import { type Endpoint, isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Headers, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
@@ -124,7 +124,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     if (request.chain && !endpointsOn(config, request.chain).includes(request.endpoint)) return undefined;
     const { length: before } = heads;
     let result = await answerTo(client.api, request);
-    if (otherPath && result instanceof RequestFailed && result.reason === 'not_found') {
+    if (otherPath && isFailure(result, 'not_found')) {
       result = await answerTo(client.api, { ...request, path: otherPath });
     }
     findings.push(findingOf(question, heads.slice(before).at(-1), result));

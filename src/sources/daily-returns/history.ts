@@ -17,7 +17,7 @@ export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
       const { data, paging } = await readDays(api, query, signal);
       return {
         cursor: paging?.next_cursor,
-        records: await api.records('daily_returns', Datapoint, data),
+        records: api.records('daily_returns', Datapoint, data),
         count: data.length,
       };
     },

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
@@ -37,7 +37,7 @@ export function daysReader(chain: Chain): ReadDays {
     try {
       return { ...(await ask(path)), failedRequests: 0 };
     } catch (error) {
-      if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+      if (!isFailure(error, 'not_found')) throw error;
       const page = await ask(other);
       [path, other] = [other, path];
       return { ...page, failedRequests: 1 };
@@ -55,7 +55,7 @@ export async function pollDailyReturns(
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
   const { data, failedRequests } = await readDays(api, { range: { evaluation_window: '24h' } }, signal);
-  const days = await api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+  const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
   const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
   return { value: newest ? { newest } : {}, oneTimeRequests: failedRequests };
 }

@@ -111,7 +111,7 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const ask = async (): Promise<void> => {
     const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);
     const items = data.map((name) => ({ name }));
-    const listed = await api.records('machine_names', ListedName, items);
+    const listed = api.records('machine_names', ListedName, items);
     noteNames(
       sweep,
       options,

@@ -35,7 +35,7 @@ export async function requestPage(
   for (const process of PROCESSES) {
     const items = data[`${process}_metrics`] ?? [];
     count += items.length;
-    const good = await api.records('machine_metrics', RECORDS[process], items, isPlausible);
+    const good = api.records('machine_metrics', RECORDS[process], items, isPlausible);
     for (const record of good) records.push([process, record] as MachineRecord);
   }
   return { cursor: paging?.next_cursor, records, count };

@@ -1,4 +1,4 @@
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../../lib/chain.ts';
+import { periodOf } from '../../lib/chain.ts';
 import { MS_PER_HOUR } from '../../lib/duration.ts';
 import { watches } from '../../lib/watch.ts';
 import { attempt, type PollContext } from './read.ts';
@@ -6,10 +6,6 @@ import { MembersAnswer, type Slashings, type SlotRow } from './schema.ts';
 
 /** How often members that could not be read are asked for. */
 const RETRY_MS = MS_PER_HOUR;
-
-export function periodOf(epoch: number): number {
-  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
-}
 
 /**
  * The state with the members of the period of an epoch that is about to be counted. They are asked for here only if nothing else

@@ -41,7 +41,7 @@ async function readValidators({ api, options: { chain }, signal }: PollContext, 
   const path = `/api/v1/slot/${row.slot}/proposerslashings`;
   const request = { endpoint: 'proposer_slashings', priority: 'slashing_details', chain, path } as const;
   const { data } = await api.request(request, V1List, signal);
-  const records = await api.records('proposer_slashings', ProposerSlashing, data);
+  const records = api.records('proposer_slashings', ProposerSlashing, data);
   return new Set(records.filter((one) => one.block_root === row.blockroot).map((one) => one.proposerindex));
 }
 

@@ -34,7 +34,7 @@ export async function readEpoch(
 ): Promise<EpochRows> {
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = await api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, now));
+  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, now));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);
@@ -131,7 +131,7 @@ async function readBlock(
   const path = `/api/v1/slot/${row.slot}/attesterslashings`;
   const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
   const { data } = await api.request(request, V1List, signal);
-  const records = await api.records('attester_slashings', AttesterSlashing, data);
+  const records = api.records('attester_slashings', AttesterSlashing, data);
   return records.filter((record) => record.block_root === row.blockroot);
 }
 

@@ -1,8 +1,8 @@
-import type { Chain } from '../../lib/chain.ts';
+import { type Chain, MS_PER_PERIOD } from '../../lib/chain.ts';
 import type { Milliseconds } from '../../lib/time.ts';
 import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
-import { PERIOD_MS, pollSyncCommittee } from './poll.ts';
+import { pollSyncCommittee } from './poll.ts';
 import { SyncCommittee } from './schema.ts';
 import { syncCommitteeSummary } from './summary.ts';
 
@@ -19,12 +19,12 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
     state: SyncCommittee,
     due({ period }, attempts, timing) {
       const endsAt = period && period.timestamp.end * 1000;
-      const current = { endsAt, lengthMs: PERIOD_MS, delayMs: AFTER_PERIOD_END_MS };
+      const current = { endsAt, lengthMs: MS_PER_PERIOD, delayMs: AFTER_PERIOD_END_MS };
       return dueOncePer(current, intervalMs, attempts, timing);
     },
     isDaily: true,
     weight: 1,
-    pace: (requestsPerDay) => oncePer(PERIOD_MS, intervalMs, requestsPerDay),
+    pace: (requestsPerDay) => oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay),
     poll: (api, previous, { now }, signal) => pollSyncCommittee(chain, api, previous, now, signal),
     summary: (value, timing) => syncCommitteeSummary(value, timing),
     families: (value) => syncCommitteeFamilies(chain, value),

@@ -1,18 +1,9 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import {
-  type Chain,
-  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
-  MS_PER_EPOCH,
-  NONSENSE_AHEAD_SECONDS,
-  SLOTS_PER_EPOCH,
-  slotTime,
-} from '../../lib/chain.ts';
+import { type Chain, NONSENSE_AHEAD_SECONDS, periodTime } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Poll } from '../source.ts';
 import { type SyncCommittee, SyncCommitteeAnswer } from './schema.ts';
-
-export const PERIOD_MS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
 
 /** Reads the current period. An older one than is known comes from a cache or from a node that lags. */
 export async function pollSyncCommittee(
@@ -27,8 +18,7 @@ export async function pollSyncCommittee(
   const request = { endpoint: 'sync_committee', priority: 'sync_committee', path, body } as const;
   const { data, range } = await api.request(request, SyncCommitteeAnswer, signal);
   const { period: number } = data;
-  const start = slotTime(chain, number * EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);
-  if (start > now / 1000 + NONSENSE_AHEAD_SECONDS) {
+  if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
     throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future', 200);
   }
   const period = known && number < known.number ? known : { number, epoch: range.epoch, timestamp: range.timestamp };

@@ -1,11 +1,4 @@
-import {
-  type Chain,
-  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
-  epochAt,
-  MS_PER_EPOCH,
-  SLOTS_PER_EPOCH,
-  slotTime,
-} from '../../lib/chain.ts';
+import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../lib/chain.ts';
 import { MS_PER_HOUR } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
@@ -17,18 +10,16 @@ import { MembersAnswer, type Validators } from './schema.ts';
 /** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
 
-export const PERIOD_MS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
-
 /** How often members that are not known are asked for. */
 const RETRY_MS = MS_PER_HOUR;
 
 export function periodAt(chain: Chain, now: UnixMs): number {
-  return Math.floor(epochAt(chain, now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+  return periodOf(epochAt(chain, now));
 }
 
 /** When a period starts. */
 export function startOf(chain: Chain, period: number): UnixMs {
-  return slotTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH) * 1000;
+  return periodTime(chain, period) * 1000;
 }
 
 /** The watched members of a period, each once, ascending; undefined: not known. */

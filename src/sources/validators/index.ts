@@ -1,7 +1,8 @@
+import { MS_PER_PERIOD } from '../../lib/chain.ts';
 import { watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
-import { membersDue, PERIOD_MS } from './committees.ts';
+import { membersDue } from './committees.ts';
 import { requestsPerStatusPoll } from './costs.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -32,7 +33,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
       const isRefused = refusedUntil(value?.statusRefusal, operatorAt) > 0;
       return status && !isRefused
         ? evenPace(intervalMs, requestsPerDay, Math.max(requestsPerPoll, usualRequests))
-        : oncePer(PERIOD_MS, intervalMs, requestsPerDay);
+        : oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay);
     },
     poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
     families: (value, timing) => validatorFamilies(options, value, timing),

@@ -1,7 +1,7 @@
-import { type Chain, MS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
+import { type Chain, epochTime, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { etherOf } from '../../lib/ether.ts';
-import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { rangesOf, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
@@ -211,8 +211,4 @@ function memberFamilies(options: ValidatorsOptions, value: Validators, now: Unix
 
 function gauge(name: string, help: string, samples: Sample[]): Family {
   return { name: `beaconchain_watched_${name}`, type: 'gauge', help: `${help}.`, samples };
-}
-
-function epochTime(chain: Chain, epoch: number): UnixSeconds {
-  return slotTime(chain, epoch * SLOTS_PER_EPOCH);
 }

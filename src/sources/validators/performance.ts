@@ -1,4 +1,4 @@
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { rangesOf, watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
@@ -27,7 +27,7 @@ export async function readPerformance(context: PollContext, previous: Validators
     // The plan has its own mean for them.
     return { value: { ...value, performance }, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
   } catch (error) {
-    const isTooMany = !isSmall && error instanceof RequestFailed && error.reason === 'forbidden';
+    const isTooMany = !isSmall && isFailure(error, 'forbidden');
     if (isTooMany && [...chunksOf(watch, small)].length > 1) {
       const step = await readPerformance(context, { ...previous, smallChunksSince: operatorAt });
       return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
@@ -86,7 +86,7 @@ async function readAll({ options, api, signal }: PollContext, size: number): Pro
       answers.push((await api.request(request, PerformanceAnswer, signal)).data);
     } catch (error) {
       // Here a 404 says that the service knows none of them.
-      if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+      if (!isFailure(error, 'not_found')) throw error;
     }
   }
   return performanceOf(answers, { watch: rangesOf(watch), readAt: api.now() });

@@ -1,4 +1,4 @@
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
@@ -29,7 +29,8 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
       if (context.signal.aborted || !(error instanceof Error)) throw error;
       failure ??= error;
       failures += 1;
-      if (failures >= MAX_FAILURES || isForbidden(error)) break;
+      // If the plan does not include the endpoint, the next request would get the same answer.
+      if (failures >= MAX_FAILURES || isFailure(error, 'forbidden')) break;
     }
   }
   // All are shown at the end, so their age begins there: the next sweep may take as long.
@@ -40,11 +41,6 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   if (!failure || answers > 0) return { value, failure };
   const { refusal, failure: told } = refused(context, 'status', before, failure);
   return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: told };
-}
-
-/** The plan does not include the endpoint, so the next request would get the same answer. */
-function isForbidden(error: Error): boolean {
-  return error instanceof RequestFailed && error.reason === 'forbidden';
 }
 
 /** The watched indices in groups of up to `size`, ascending. */
@@ -77,7 +73,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
     answer = await api.request(request, ValidatorsAnswer, signal);
   } catch (error) {
     // Here a 404 says that the service knows none of them.
-    if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+    if (!isFailure(error, 'not_found')) throw error;
     answer = { data: [], range: { epoch: epochAt(chain, api.now()) } };
   }
   const { data, range, paging } = answer;
@@ -86,7 +82,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
     throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`, 200);
   }
-  const rows = await api.records('validators', ValidatorRow, data);
+  const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row, range.epoch)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;
   return chunk.flatMap((index) => {

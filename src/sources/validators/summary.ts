@@ -1,4 +1,4 @@
-import { type Chain, SLOTS_PER_EPOCH, slotTime, validatorUrl } from '../../lib/chain.ts';
+import { type Chain, epochTime, validatorUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { count, percent, plural, spaced } from '../../lib/words.ts';
@@ -61,7 +61,7 @@ function validators(options: ValidatorsOptions, value: Validators, shown: Shown,
       : []),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
-    html`epoch ${epoch}, ${time(slotTime(chain, epoch * SLOTS_PER_EPOCH) * 1000, now)}`,
+    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
     ...(refused ? [refused] : []),
   );
 }
