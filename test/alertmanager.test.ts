@@ -60,10 +60,10 @@ describe('alertmanager', () => {
     });
 
     it.each([
-      ["the Watchdog to the dead man's switch", ['alertname=Watchdog', 'severity=none'], 'watchdog'],
-      ['critical alerts to the pager', ['alertname=MachineOffline', 'severity=critical'], 'pager'],
-      ['warnings to the chat', ['alertname=CPUBusy', 'severity=warning'], 'chat'],
-      ['information to the log', ['alertname=AttesterSlashing', 'severity=info'], 'log'],
+      ["the BeaconchainWatchdog to the dead man's switch", ['alertname=BeaconchainWatchdog', 'severity=none'], 'watchdog'],
+      ['critical alerts to the pager', ['alertname=BeaconchainMachineOffline', 'severity=critical'], 'pager'],
+      ['warnings to the chat', ['alertname=BeaconchainCPUBusy', 'severity=warning'], 'chat'],
+      ['information to the log', ['alertname=BeaconchainAttesterSlashing', 'severity=info'], 'log'],
     ])('routes %s', (_, labels, receiver) => {
       const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
       expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
@@ -80,7 +80,7 @@ describe('alertmanager', () => {
         hastyDuration(demo, SPEED).replaceAll('localhost:10033', webhook),
       );
       const notified = async (machine: string): Promise<number> => {
-        const labels = { alertname: 'MachineOffline', severity: 'critical', job: 'j', chain: 'mainnet', machine };
+        const labels = { alertname: 'BeaconchainMachineOffline', severity: 'critical', job: 'j', chain: 'mainnet', machine };
         const body = JSON.stringify([{ labels }]);
         const since = Date.now();
         const headers = { 'content-type': 'application/json' };
@@ -132,7 +132,7 @@ describe('alertmanager', () => {
 
   it('never lets one machine or exporter inhibit another', () => {
     for (const { equal } of inhibitions) expect(equal).toContain('job');
-    const ofMachine = inhibitions.find(({ source_matchers: [first] }) => first === 'alertname="MachineOffline"');
+    const ofMachine = inhibitions.find(({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"');
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
   });
 

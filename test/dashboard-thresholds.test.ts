@@ -67,13 +67,13 @@ describe('thresholds of the dashboards', () => {
     expect(() => severityOf('Gone')).toThrow('no alert Gone');
   });
 
-  const LINE = queryOf('Staking fleet', 'Disk free', 'alert DiskAlmostFull');
+  const LINE = queryOf('Staking fleet', 'Disk free', 'alert BeaconchainDiskAlmostFull');
   const GREEN = queryOf('Staking machine', 'Disk free', 'A');
   const RED = queryOf('Staking machine', 'Disk free', 'B');
-  const IS_FULL = 'count(ALERTS{alertname="DiskAlmostFull", alertstate="firing"})';
+  const IS_FULL = 'count(ALERTS{alertname="BeaconchainDiskAlmostFull", alertstate="firing"})';
   // The condition holds from the first evaluation on, at 0.
   const FIRING = queryOf('Staking fleet', 'Firing alerts', 'A');
-  const NAMED = '{severity="critical", alertname="DiskAlmostFull", chain="mainnet"}';
+  const NAMED = '{severity="critical", alertname="BeaconchainDiskAlmostFull", chain="mainnet"}';
   const value = { labels: '{chain="mainnet", machine="node-b"}', value: 0.4 };
 
   it.skipIf(areMissing(PROMTOOL))('a number that is changed in the rules moves alert, line and colour', () => {

@@ -137,7 +137,7 @@ describe('docs', () => {
     const all = <T>(of: (file: string) => T[]): number => DOCUMENTS.flatMap(of).length;
     expect(all(callsIn)).toBeGreaterThan(12);
     expect(all(targetsOf)).toBeGreaterThan(80);
-    expect(isBroken('README.md', 'docs/alerts.md#machineoffline')).toBe(false);
+    expect(isBroken('README.md', 'docs/alerts.md#beaconchainmachineoffline')).toBe(false);
     expect(isBroken('README.md', 'docs/alerts.md#no-such-alert')).toBe(true);
     expect(isBroken('docs/alerts.md', 'no-such-file.md')).toBe(true);
     expect(refusalOf(['serve', '--probe'])).toContain('unknown flag');

@@ -30,7 +30,7 @@ const rules = z
 const alerts = rules.flatMap((rule) => (rule.alert ? [{ ...rule, alert: rule.alert }] : []));
 const names = alerts.map(({ alert }) => alert);
 /** Always fires. */
-const WATCHDOG = 'Watchdog';
+const WATCHDOG = 'BeaconchainWatchdog';
 const recorded = rules.flatMap(({ record }) => record ?? []);
 
 const Sample = z.object({ labels: z.string() });
@@ -96,8 +96,8 @@ describe('rules', () => {
         [`beaconchain_machine_disk_free_bytes{${labels}}`]: '30000-40x600',
       };
       const expected = [
-        ['DiskFullSoon', 'the disk will be full within 12h 0m 0s.'],
-        ['ProcessSilent', 'the alert resolves after 1d 0h 0m 0s.'],
+        ['BeaconchainDiskFullSoon', 'the disk will be full within 12h 0m 0s.'],
+        ['BeaconchainProcessSilent', 'the alert resolves after 1d 0h 0m 0s.'],
       ] as const;
       const test = {
         interval: '1m',
@@ -154,7 +154,7 @@ describe('rules', () => {
     },
   );
 
-  it('the Watchdog depends on no series, and every case about trouble leaves it out', () => {
+  it('the BeaconchainWatchdog depends on no series, and every case about trouble leaves it out', () => {
     expect(alerts.find(({ alert }) => alert === WATCHDOG)?.expr).toBe('vector(1)');
     const others = cases.filter((one) => !subjectsOf(one.name).includes(WATCHDOG));
     const samples = others.flatMap((one) => one.promql_expr_test.flatMap((check) => check.exp_samples));
@@ -186,7 +186,7 @@ describe('rules', () => {
     const linked = alerts.filter(({ annotations }) => annotations?.['explorer_url']).map(({ alert }) => alert);
     const naming = alerts.filter(({ annotations }) => annotations?.['summary']?.includes('$labels.validator'));
     expect(linked).toEqual(expect.arrayContaining(naming.map(({ alert }) => alert)));
-    expect(linked).toEqual(expect.arrayContaining(['AttesterSlashing', 'ProposerSlashing']));
+    expect(linked).toEqual(expect.arrayContaining(['BeaconchainAttesterSlashing', 'BeaconchainProposerSlashing']));
     const rendered = readFileSync(TESTS, 'utf8');
     for (const url of [validatorUrl('mainnet', 7), validatorUrl('hoodi', 8), slotUrl('hoodi', 249)]) {
       expect(rendered).toContain(url);

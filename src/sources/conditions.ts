@@ -58,23 +58,23 @@ function machines(
 
 /** The problems of a machine, the worst first. Named like the alerts. */
 export const MACHINE_CONDITIONS = {
-  MachineOffline: machines('critical', 'silent', 'silent', 'machine_offline_seconds'),
-  BeaconNodeNotSynced: machines('critical', 'not synced', 'not synced'),
-  ExecutionClientDisconnected: machines('critical', 'without an execution client', 'no execution client'),
-  DiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full', 'disk_free_ratio'),
-  MachineNeverSeen: machines('warning', 'never seen', 'never seen'),
-  ProcessSilent: machines(
+  BeaconchainMachineOffline: machines('critical', 'silent', 'silent', 'machine_offline_seconds'),
+  BeaconchainBeaconNodeNotSynced: machines('critical', 'not synced', 'not synced'),
+  BeaconchainExecutionClientDisconnected: machines('critical', 'without an execution client', 'no execution client'),
+  BeaconchainDiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full', 'disk_free_ratio'),
+  BeaconchainMachineNeverSeen: machines('warning', 'never seen', 'never seen'),
+  BeaconchainProcessSilent: machines(
     'warning',
     'partly silent',
     'partly silent',
     'machine_offline_seconds',
     'process_forgotten_seconds',
   ),
-  MemoryAlmostFull: machines('warning', 'with almost full memory', 'memory almost full', 'memory_used_ratio'),
-  BeaconNodeLagging: machines('warning', 'behind the clock', 'behind the clock', 'head_lag_slots'),
-  FewPeers: machines('warning', 'with few peers', 'few peers', 'peers'),
-  ValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
-  FallbackInUse: machines('warning', 'on a fallback node', 'on a fallback'),
+  BeaconchainMemoryAlmostFull: machines('warning', 'with almost full memory', 'memory almost full', 'memory_used_ratio'),
+  BeaconchainBeaconNodeLagging: machines('warning', 'behind the clock', 'behind the clock', 'head_lag_slots'),
+  BeaconchainFewPeers: machines('warning', 'with few peers', 'few peers', 'peers'),
+  BeaconchainValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
+  BeaconchainFallbackInUse: machines('warning', 'on a fallback node', 'on a fallback'),
 } as const satisfies Record<string, MachineCondition>;
 export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
@@ -85,7 +85,7 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
 
-  WatchedValidatorSlashed: condition(
+  BeaconchainWatchedValidatorSlashed: condition(
     'critical',
     (validators, chain) =>
       `${plural(validators.length, 'watched validator')} of ${chain} slashed: ${listed(validators)}.`,
@@ -101,82 +101,82 @@ export const CONDITIONS = {
       `${plural(validators.length, 'watched validator')} of ${chain} not found by the service: ${listed(validators)}.`,
   ),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
-  WatchedProposalMissed: condition('warning', (validators, detail) =>
+  BeaconchainWatchedProposalMissed: condition('warning', (validators, detail) =>
     validators.length === 1
       ? `Watched validator ${validators[0]} ${detail}.`
       : `${plural(validators.length, 'watched validator')} ${detail}: ${listed(validators)}.`,
   ),
   // Covers the last ten proposals, because the page has no others.
-  WatchedProposalsMissedOften: condition(
+  BeaconchainWatchedProposalsMissedOften: condition(
     'critical',
     ([chain], counted) => `Watched validators of ${chain} missed ${counted} proposals in the last day.`,
     'missed_proposals',
     'missed_proposals_ratio',
   ),
   // An hour, and up to another one until the block is final and counted.
-  ProposerSlashing: condition('warning', ([chain], ago) => `A proposer of ${chain} was slashed ${ago}.`),
-  MassSlashing: condition(
+  BeaconchainProposerSlashing: condition('warning', ([chain], ago) => `A proposer of ${chain} was slashed ${ago}.`),
+  BeaconchainMassSlashing: condition(
     'warning',
     ([chain], counted) => `${counted} of ${chain} slashed within a day.`,
     'mass_slashing_validators',
   ),
-  SlashingScanLagging: condition(
+  BeaconchainSlashingScanLagging: condition(
     'warning',
     ([chain], lag) => `Slashings of ${chain} are counted late: ${lag} behind finality.`,
     'scan_lag_epochs',
   ),
   // The alert uses the mean of 15 minutes, the page the newest block.
-  SyncParticipationLow: condition(
+  BeaconchainSyncParticipationLow: condition(
     'warning',
     ([chain], share) => `Sync committee participation of ${chain} is low: ${share} in the newest block.`,
     'sync_participation_ratio',
   ),
-  NoFinality: condition(
+  BeaconchainNoFinality: condition(
     'critical',
     ([chain], lag) => `${chain} is not finalizing: finality is ${lag} behind.`,
     'finality_lag_epochs',
   ),
-  DailyReturnLate: condition(
+  BeaconchainDailyReturnLate: condition(
     'warning',
     ([chain], late) => `The daily return of ${chain} is late by ${late}.`,
     'daily_return_late_seconds',
   ),
 
-  ApiKeyInvalid: condition('critical', (_, detail) => detail),
-  AccessRevoked: condition(
+  BeaconchainApiKeyInvalid: condition('critical', (_, detail) => detail),
+  BeaconchainAccessRevoked: condition(
     'critical',
     (_, ago) =>
       `The service revoked access ${ago}: the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.`,
   ),
   // The page knows only the failures since the last success, so it reports the first one.
-  SourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
-  SourceStale: condition(
+  BeaconchainSourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
+  BeaconchainSourceStale: condition(
     'warning',
     (names) => `Overdue: ${names.join(', ')}. Check the log and restart the exporter.`,
     'source_stale_seconds',
   ),
-  SourceWaitsForQuota: condition(
+  BeaconchainSourceWaitsForQuota: condition(
     'warning',
     (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
   ),
-  BudgetNearlyUsed: condition(
+  BeaconchainBudgetNearlyUsed: condition(
     'warning',
     ([window], left) => `The ${window}ly quota is nearly used: ${left} is left.`,
     'budget_remaining_ratio',
   ),
-  ConfigReloadFailed: condition(
+  BeaconchainConfigReloadFailed: condition(
     'warning',
     () =>
       'The last configuration reload failed. The previous configuration is still in use. See the log for the reason.',
   ),
-  StateWriteFailing: condition(
+  BeaconchainStateWriteFailing: condition(
     'critical',
     (_, ago) =>
       `The state could not be written ${ago}. New values are not shown until they are stored. See the log for the reason.`,
   ),
 
   // Severity info: shown without a colour.
-  BudgetStretched: condition(
+  BeaconchainBudgetStretched: condition(
     'info',
     (changes) => `The budget does not allow the configured intervals: ${changes.join('; ')}.`,
   ),
@@ -185,14 +185,14 @@ export type Alert = keyof typeof CONDITIONS;
 
 /** Why the page has no notices for the other alerts of severity critical or warning. */
 export const NOT_ON_PAGE = {
-  ExporterDown: 'is about the scrape: an exporter that is down serves no page',
-  NoLeader: 'is about all replicas, and the page shows only one',
-  DiskFullSoon: 'needs twelve hours of history',
-  CPUBusy: 'needs the rate of a counter',
-  ManyMissedSlots: 'needs the rate of a counter',
+  BeaconchainExporterDown: 'is about the scrape: an exporter that is down serves no page',
+  BeaconchainNoLeader: 'is about all replicas, and the page shows only one',
+  BeaconchainDiskFullSoon: 'needs twelve hours of history',
+  BeaconchainCPUBusy: 'needs the rate of a counter',
+  BeaconchainManyMissedSlots: 'needs the rate of a counter',
   BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
-  EpochsSkipped: 'needs the value of an hour ago; the page shows the count under its chain',
-  InvalidRecords: 'needs the value of six hours ago',
+  BeaconchainEpochsSkipped: 'needs the value of an hour ago; the page shows the count under its chain',
+  BeaconchainInvalidRecords: 'needs the value of six hours ago',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The notice with the meaning of an alert. */

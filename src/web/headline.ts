@@ -74,14 +74,14 @@ export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
 }
 
 function configNotices({ isConfigRead }: StatusInput): Notice[] {
-  return isConfigRead ? [] : [firing('ConfigReloadFailed', [])];
+  return isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])];
 }
 
 /** As long as the alert looks back. */
 const UNWRITTEN_MS = 15 * MS_PER_MINUTE;
 
 function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, now: UnixMs): Notice[] {
-  return now - unwrittenAt > UNWRITTEN_MS ? [] : [firing('StateWriteFailing', [], relative(unwrittenAt, now))];
+  return now - unwrittenAt > UNWRITTEN_MS ? [] : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
 }
 
 /** If the key is not accepted, nothing else matters. */
@@ -89,15 +89,15 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = input.ledger.key;
   switch (standing) {
     case 'revoked':
-      return [firing('AccessRevoked', [], relative(since, now))];
+      return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
     case 'refused': {
       const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
-      return [firing('ApiKeyInvalid', [], detail)];
+      return [firing('BeaconchainApiKeyInvalid', [], detail)];
     }
     default: {
       const detail = 'The service reports that the key is not valid.';
       return [
-        ...(validHeader === false ? [firing('ApiKeyInvalid', [], detail)] : []),
+        ...(validHeader === false ? [firing('BeaconchainApiKeyInvalid', [], detail)] : []),
         ...startNotices(input),
         ...failureNotices(input.views, now),
         ...(validHeader === false ? [] : staleNotices(input, now)),
@@ -118,7 +118,7 @@ function startNotices({ views }: StatusInput): Notice[] {
 function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
   const failing = views.filter((view) => stateOf(view, now).isFailing);
   if (failing.length === 0) return [];
-  return [firing('SourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
+  return [firing('BeaconchainSourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
 }
 
 /** A replica that does not poll has no overdue sources. */
@@ -126,7 +126,7 @@ function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Not
   const stale = views.filter(
     ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
   );
-  return stale.length > 0 && isLeader ? [firing('SourceStale', stale.map(nameOf))] : [];
+  return stale.length > 0 && isLeader ? [firing('BeaconchainSourceStale', stale.map(nameOf))] : [];
 }
 
 function stretchNotices(views: readonly SourceView[]): Notice[] {
@@ -135,7 +135,7 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   const changes = stretched.map(
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
   );
-  return [firing('BudgetStretched', changes)];
+  return [firing('BeaconchainBudgetStretched', changes)];
 }
 
 const LIMITS = {
@@ -152,7 +152,7 @@ function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs)
   if (waiting.size > 0) {
     return [...waiting].map(([what, group]) => {
       const names = group.map(({ view }) => nameOf(view));
-      return firing('SourceWaitsForQuota', names, what);
+      return firing('BeaconchainSourceWaitsForQuota', names, what);
     });
   }
   const opensAt = Object.values(ledger.buckets).map((bucket) => quotaOf(bucket, budgetOptions, now).opensAt);
@@ -170,7 +170,7 @@ function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
       if (!limit || left === undefined || isRateWindowRepeated(bucket, window)) return [];
       if (window === 'hour' && limit === limits.month) return [];
       if (left / limit >= THRESHOLDS.budget_remaining_ratio) return [];
-      return [firing('BudgetNearlyUsed', [window], percent(left / limit))];
+      return [firing('BeaconchainBudgetNearlyUsed', [window], percent(left / limit))];
     }),
   );
 }

@@ -54,7 +54,7 @@ export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now
     if (entry.lastError?.reason === 'BudgetClosed') return notice('warning', 'waits for the budget');
     const times = entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`;
     const text = (entry.pausedUntil ?? 0) > now ? 'paused' : times;
-    return { ...notice(toneOf('SourceFailing'), text), isFailing: true };
+    return { ...notice(toneOf('BeaconchainSourceFailing'), text), isFailing: true };
   }
   if (entry.lastAttemptAt !== undefined) return notice('good', 'up');
   return notice('neutral', running ? 'first poll' : 'not polled yet');
@@ -100,7 +100,7 @@ function perDay(requests: number): string {
 function lastError({ entry }: SourceView, now: UnixMs): Cell {
   const { lastError: error } = entry;
   if (!error) return '';
-  const tone = entry.failuresInARow > 0 ? toneOf('SourceFailing') : 'neutral';
+  const tone = entry.failuresInARow > 0 ? toneOf('BeaconchainSourceFailing') : 'neutral';
   return lines(
     html`${badge(tone, spaced(error.reason))} ${time(error.at, now)}`,
     quiet(cropped(error.message, MAX_ERROR)),

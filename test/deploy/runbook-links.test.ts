@@ -9,7 +9,7 @@ import { areMissing, PROMTOOL } from '../support/tools.ts';
 
 const FOLDER = 'deploy/prometheus';
 /** Their link is that of another exporter where the alert has no instance, or its instance is down. */
-const OF_NO_INSTANCE = ['ExporterDown', 'NoLeader', 'Watchdog'];
+const OF_NO_INSTANCE = ['BeaconchainExporterDown', 'BeaconchainNoLeader', 'BeaconchainWatchdog'];
 
 interface Case {
   readonly promql_expr_test: readonly {

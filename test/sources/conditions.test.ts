@@ -52,13 +52,13 @@ describe('sources/conditions', () => {
   });
 
   it('is red for critical, amber for a warning and without colour for the rest, and names the alert', () => {
-    expect(firing('DiskAlmostFull', ['a', 'b'])).toEqual({
+    expect(firing('BeaconchainDiskAlmostFull', ['a', 'b'])).toEqual({
       tone: 'bad',
       text: '2 machines with an almost full disk: a, b.',
-      alert: 'DiskAlmostFull',
+      alert: 'BeaconchainDiskAlmostFull',
     });
-    expect(firing('FewPeers', ['a']).tone).toBe('warning');
-    expect(firing('BudgetStretched', ['a every 2 h']).tone).toBe('neutral');
+    expect(firing('BeaconchainFewPeers', ['a']).tone).toBe('warning');
+    expect(firing('BeaconchainBudgetStretched', ['a every 2 h']).tone).toBe('neutral');
   });
 
   it.each(conditions)('%s: has its place in the runbook', (name) => {

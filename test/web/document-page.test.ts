@@ -64,7 +64,7 @@ describe('web/document-page: links', () => {
   it.each([
     ['a section of the same document', '#state', '#state'],
     ['another document', 'budget.md', 'budget'],
-    ['a section of another document', 'alerts.md#noleader', 'alerts#noleader'],
+    ['a section of another document', 'alerts.md#beaconchainnoleader', 'alerts#beaconchainnoleader'],
     ['a picture', 'images/fleet.png', 'images/fleet.png'],
     ['the web', 'https://prometheus.io/docs/', 'https://prometheus.io/docs/'],
     ['a script', 'javascript:alert(1)', undefined],

@@ -78,11 +78,11 @@ describe.skipIf(areMissing(CHROMIUM))('web/document-page', () => {
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.getByRole('link', { name: 'Alerts' }).click();
     expect(page.url()).toBe(`${base}/docs/alerts`);
-    await page.goto(`${base}/docs/alerts#diskalmostfull`);
+    await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
     await expect
       .poll(() =>
         page
-          .locator('#diskalmostfull')
+          .locator('#beaconchaindiskalmostfull')
           .boundingBox()
           .then((box) => box?.y),
       )

@@ -97,9 +97,9 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
       seen.push(await page.evaluate('document.activeElement.getAttribute("href")'));
     }
     expect(seen).toEqual([
-      runbookUrl('MachineOffline'),
-      runbookUrl('WatchedValidatorSlashed'),
-      runbookUrl('MachineNeverSeen'),
+      runbookUrl('BeaconchainMachineOffline'),
+      runbookUrl('BeaconchainWatchedValidatorSlashed'),
+      runbookUrl('BeaconchainMachineNeverSeen'),
       '?refresh=30',
       '#t0',
     ]);

@@ -133,7 +133,7 @@ describe('web/status', () => {
 
   it('links what to do about each alert', () => {
     const { notices } = pageIn('silent');
-    expect(notices.map(({ alert }) => alert)).toContain('WatchedValidatorSlashed');
+    expect(notices.map(({ alert }) => alert)).toContain('BeaconchainWatchedValidatorSlashed');
     for (const { alert } of notices) expect(pageText(pageIn('silent'))).toContain(`#${alert?.toLowerCase()}"`);
   });
 

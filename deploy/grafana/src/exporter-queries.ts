@@ -8,7 +8,7 @@ export function ofExporter(metric: string): string {
   return `max by (instance) (${metric} and on (job, instance) last_over_time(beaconchain_exporter_build_info[1d]))`;
 }
 
-/** As the alert ExporterDown, but for a job that has lost its last target. */
+/** As the alert BeaconchainExporterDown, but for a job that has lost its last target. */
 export const UP =
   'min by (instance) (up and on (job, instance) last_over_time(beaconchain_exporter_build_info[7d]) or up{job=~".*beaconchain.*"})';
 

@@ -18,14 +18,14 @@ const now: Section = {
       title: 'Exporter',
       unit: 'none',
       description:
-        'Whether Prometheus can scrape the exporter. If a job has no target left, nothing is shown here, and the alert ExporterDown fires.',
+        'Whether Prometheus can scrape the exporter. If a job has no target left, nothing is shown here, and the alert BeaconchainExporterDown fires.',
       queries: [[UP, '{{instance}}']],
       mappings: words('up', 'down'),
     }),
     stat({
       title: 'API key',
       unit: 'none',
-      description: 'Whether the service accepts the API key, as in the alert ApiKeyInvalid.',
+      description: 'Whether the service accepts the API key, as in the alert BeaconchainApiKeyInvalid.',
       queries: [['min(beaconchain_api_key_valid)', '']],
       mappings: words('valid', 'refused'),
       noValue: 'not yet asked',
@@ -67,7 +67,7 @@ const now: Section = {
     timeline({
       title: 'State of the sources',
       description:
-        '"overdue" corresponds to the alert SourceStale, "waits for the quota" to SourceWaitsForQuota, and "failed" to SourceFailing.',
+        '"overdue" corresponds to the alert BeaconchainSourceStale, "waits for the quota" to BeaconchainSourceWaitsForQuota, and "failed" to BeaconchainSourceFailing.',
       span: 12,
       height: 8,
       queries: [[withName(SOURCE_STATE), '{{name}}']],
@@ -109,7 +109,7 @@ const process: Section = {
     stat({
       title: 'Configuration',
       unit: 'none',
-      description: 'Whether the last configuration reload succeeded, as in the alert ConfigReloadFailed.',
+      description: 'Whether the last configuration reload succeeded, as in the alert BeaconchainConfigReloadFailed.',
       span: 6,
       queries: [['min(beaconchain_exporter_config_last_reload_successful)', '']],
       mappings: words('accepted', 'refused'),
@@ -125,7 +125,7 @@ const process: Section = {
     stat({
       title: 'Failed state writes',
       unit: 'none',
-      description: 'Failed writes of the state in the selected time range, as in the alert StateWriteFailing.',
+      description: 'Failed writes of the state in the selected time range, as in the alert BeaconchainStateWriteFailing.',
       decimals: 0,
       span: 6,
       queries: [['sum(increase(beaconchain_exporter_state_write_failures_total[$__range]))', '']],

@@ -25,27 +25,27 @@ const INTERVAL = 'beaconchain_source_interval_seconds{source="machines"}';
 const OFFLINE_AFTER = `(${threshold('machine_offline_seconds')} + scalar(max(${INTERVAL} > 300) or vector(0)))`;
 const OFFLINE_AFTER_BY_EXPORTER = `((${INTERVAL} > bool 300) * ${INTERVAL} + ${threshold('machine_offline_seconds')})`;
 
-export const SILENT = above('MachineOffline', OFFLINE_AFTER);
-export const PROCESS_SILENT = above('ProcessSilent', OFFLINE_AFTER);
-export const CPU_BUSY = above('CPUBusy', threshold('cpu_busy_ratio'));
-export const MEMORY_FULL = above('MemoryAlmostFull', threshold('memory_used_ratio'));
-export const DISK_FULL = below('DiskAlmostFull', threshold('disk_free_ratio'));
-export const FEW_PEERS = below('FewPeers', threshold('peers'));
-export const LAGGING = above('BeaconNodeLagging', threshold('head_lag_slots'));
+export const SILENT = above('BeaconchainMachineOffline', OFFLINE_AFTER);
+export const PROCESS_SILENT = above('BeaconchainProcessSilent', OFFLINE_AFTER);
+export const CPU_BUSY = above('BeaconchainCPUBusy', threshold('cpu_busy_ratio'));
+export const MEMORY_FULL = above('BeaconchainMemoryAlmostFull', threshold('memory_used_ratio'));
+export const DISK_FULL = below('BeaconchainDiskAlmostFull', threshold('disk_free_ratio'));
+export const FEW_PEERS = below('BeaconchainFewPeers', threshold('peers'));
+export const LAGGING = above('BeaconchainBeaconNodeLagging', threshold('head_lag_slots'));
 
-export const NO_FINALITY = above('NoFinality', threshold('finality_lag_epochs'));
-export const LOW_PARTICIPATION = below('SyncParticipationLow', threshold('sync_participation_ratio'));
-export const MISSED_SLOTS = above('ManyMissedSlots', threshold('missed_slots_ratio'));
-export const MASS_SLASHING = above('MassSlashing', threshold('mass_slashing_validators'));
-export const SCAN_LAGGING = above('SlashingScanLagging', threshold('scan_lag_epochs'));
+export const NO_FINALITY = above('BeaconchainNoFinality', threshold('finality_lag_epochs'));
+export const LOW_PARTICIPATION = below('BeaconchainSyncParticipationLow', threshold('sync_participation_ratio'));
+export const MISSED_SLOTS = above('BeaconchainManyMissedSlots', threshold('missed_slots_ratio'));
+export const MASS_SLASHING = above('BeaconchainMassSlashing', threshold('mass_slashing_validators'));
+export const SCAN_LAGGING = above('BeaconchainSlashingScanLagging', threshold('scan_lag_epochs'));
 
-export const RETURN_LATE = above('DailyReturnLate', `(86400 + ${threshold('daily_return_late_seconds')})`);
-export const RETURN_DROPPED = below('DailyReturnDropped', threshold('daily_return_drop_ratio'));
+export const RETURN_LATE = above('BeaconchainDailyReturnLate', `(86400 + ${threshold('daily_return_late_seconds')})`);
+export const RETURN_DROPPED = below('BeaconchainDailyReturnDropped', threshold('daily_return_drop_ratio'));
 
-export const STRETCHED = above('BudgetStretched', threshold('stretch_ratio'));
-export const QUOTA_LOW = below('BudgetNearlyUsed', threshold('budget_remaining_ratio'));
-export const INVALID_RECORDS = above('InvalidRecords', threshold('invalid_records'));
-export const SOURCE_STALE = above('SourceStale', threshold('source_stale_seconds'));
+export const STRETCHED = above('BeaconchainBudgetStretched', threshold('stretch_ratio'));
+export const QUOTA_LOW = below('BeaconchainBudgetNearlyUsed', threshold('budget_remaining_ratio'));
+export const INVALID_RECORDS = above('BeaconchainInvalidRecords', threshold('invalid_records'));
+export const SOURCE_STALE = above('BeaconchainSourceStale', threshold('source_stale_seconds'));
 
 /** The machines or processes that are silent for too long, each exporter by its own interval. */
 export function silentTooLong(silenceByExporter: string): string {

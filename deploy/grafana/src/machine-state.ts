@@ -20,19 +20,19 @@ const RARE_SWEEPS = 'beaconchain_source_interval_seconds{source="machines"} > 30
 
 /** The alert gives its colour. */
 const TROUBLES: readonly { readonly text: string; readonly alert: string; readonly series: string }[] = [
-  { text: 'silent', alert: 'MachineOffline', series: silentTooLong(SILENCE_BY_EXPORTER) },
+  { text: 'silent', alert: 'BeaconchainMachineOffline', series: silentTooLong(SILENCE_BY_EXPORTER) },
   { text: 'disk almost full', alert: DISK_FULL.alert, series: beyond(DISK_FREE_BY_EXPORTER, DISK_FULL) },
   {
     text: 'no execution client',
-    alert: 'ExecutionClientDisconnected',
+    alert: 'BeaconchainExecutionClientDisconnected',
     series: `${of('execution_connected')} == 0`,
   },
-  { text: 'not synced', alert: 'BeaconNodeNotSynced', series: `${of('synced')} == 0` },
-  { text: 'never seen', alert: 'MachineNeverSeen', series: `${SEEN} == 0` },
-  { text: 'no current data', alert: 'SourceFailing', series: `${SEEN} > 0 unless (${CURRENT})` },
+  { text: 'not synced', alert: 'BeaconchainBeaconNodeNotSynced', series: `${of('synced')} == 0` },
+  { text: 'never seen', alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
+  { text: 'no current data', alert: 'BeaconchainSourceFailing', series: `${SEEN} > 0 unless (${CURRENT})` },
   {
     text: 'process silent',
-    alert: 'ProcessSilent',
+    alert: 'BeaconchainProcessSilent',
     series: silentProcesses('process=~"validator|node"'),
   },
   { text: 'behind the clock', alert: LAGGING.alert, series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
@@ -45,12 +45,12 @@ const TROUBLES: readonly { readonly text: string; readonly alert: string; readon
   },
   {
     text: 'keys not active',
-    alert: 'ValidatorsInactive',
+    alert: 'BeaconchainValidatorsInactive',
     series: `${LOADED} - ${of('validators_active')} > 0 and ${LOADED} > 0`,
   },
   {
     text: 'on its fallback',
-    alert: 'FallbackInUse',
+    alert: 'BeaconchainFallbackInUse',
     series: `${of('consensus_fallback_connected')} == 1 or ${of('execution_fallback_connected')} == 1`,
   },
 ];

@@ -62,7 +62,7 @@ export function cpuShare(mode: 'user' | 'iowait'): string {
   return `${EACH_MACHINE} (rate(beaconchain_machine_cpu_${mode}_seconds_total{${MACHINE}}[$__rate_interval]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[$__rate_interval]) > 0))`;
 }
 
-/** As the alert CPUBusy: clients that send no idle time give no ratio. */
+/** As the alert BeaconchainCPUBusy: clients that send no idle time give no ratio. */
 export function cpuBusy(window = '$__rate_interval'): string {
   return `${EACH_MACHINE} (${cpuBusyByExporter(window)})`;
 }
@@ -71,10 +71,10 @@ export function cpuBusyByExporter(window: string): string {
   return `1 - rate(beaconchain_machine_cpu_idle_seconds_total{${MACHINE}}[${window}]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[${window}]) > 0) and beaconchain_machine_cpu_idle_seconds_total{${MACHINE}} > 0`;
 }
 
-/** The last quarter of an hour, or the last hours where polls are too rare for that: as the alert CPUBusy. */
+/** The last quarter of an hour, or the last hours where polls are too rare for that: as the alert BeaconchainCPUBusy. */
 export const CPU_BUSY_NOW = `${cpuBusy('15m')} or ${cpuBusy('6h')}`;
 
-/** As the alert MemoryAlmostFull. */
+/** As the alert BeaconchainMemoryAlmostFull. */
 export const MEMORY_USED_BYTES = `${EACH_MACHINE} (beaconchain_machine_memory_total_bytes{${MACHINE}} - ${reclaimable()})`;
 export const MEMORY_USED_BY_EXPORTER = `1 - ${reclaimable()} / (beaconchain_machine_memory_total_bytes{${MACHINE}} > 0)`;
 export const MEMORY_USED_RATIO = `${EACH_MACHINE} (${MEMORY_USED_BY_EXPORTER})`;
@@ -116,7 +116,7 @@ function ageAtSweep(seen: string): string {
   return `-1 * ((${seen} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0))`;
 }
 
-/** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconNodeLagging. */
+/** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconchainBeaconNodeLagging. */
 export const HEAD_LAG_BY_EXPORTER = `((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}} and on (job, instance, chain, machine) beaconchain_machine_chain_known == 1)`;
 export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 

@@ -179,7 +179,7 @@ export function missedProposalMarks(): AnnotationQueryBuilder[] {
   ];
 }
 
-/** As the alert MachineRebooted: some clients compute the boot time anew each time, and a second is no reboot. */
+/** As the alert BeaconchainMachineRebooted: some clients compute the boot time anew each time, and a second is no reboot. */
 export function rebootMarks(): AnnotationQueryBuilder[] {
   const boot = `beaconchain_machine_boot_time_seconds{${MACHINE}}`;
   const moved = `${boot} - (last_over_time(${boot}[1d] offset 1h) > 0) > 60 or ${boot} - (min_over_time(${boot}[1h]) > 0) > 60`;

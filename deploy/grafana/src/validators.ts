@@ -55,14 +55,14 @@ const now: Section = {
       title: 'Keys not active',
       unit: 'none',
       description:
-        'Keys that are loaded but not active, as in the alert ValidatorsInactive. Lighthouse reports keys that are enabled locally, Teku keys that are active on chain. Includes keys that wait for activation or have exited.',
+        'Keys that are loaded but not active, as in the alert BeaconchainValidatorsInactive. Lighthouse reports keys that are enabled locally, Teku keys that are active on chain. Includes keys that wait for activation or have exited.',
       queries: [[`sum(${LOADED} - ${ACTIVE})`, '']],
       steps: from(1, POOR),
     }),
     stat({
       title: 'Clients silent',
       unit: 'none',
-      description: 'Validator processes without a record for longer than the alert ProcessSilent allows.',
+      description: 'Validator processes without a record for longer than the alert BeaconchainProcessSilent allows.',
       queries: [[orZero(`count(${SILENT_CLIENTS})`), '']],
       steps: from(1, BAD),
     }),
@@ -220,7 +220,7 @@ const proposals: Section = {
     stat({
       title: 'Missed or orphaned',
       description:
-        'Proposals of watched validators in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert WatchedProposalMissed.',
+        'Proposals of watched validators in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert BeaconchainWatchedProposalMissed.',
       unit: 'none',
       decimals: 0,
       span: 6,

@@ -43,33 +43,33 @@ function silence(timestamp: number | undefined, { lastSuccessAt }: Polls): numbe
   return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
 }
 
-const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>> = {
-  MachineOffline: isOffline,
-  BeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
-  ExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,
-  DiskAlmostFull: ({ fresh }) => (diskFree(fresh.system) ?? 1) < THRESHOLDS.disk_free_ratio,
-  ProcessSilent: (one, polls) =>
+const CHECKS: Readonly<Record<Exclude<MachineAlert, 'BeaconchainMachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>> = {
+  BeaconchainMachineOffline: isOffline,
+  BeaconchainBeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
+  BeaconchainExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,
+  BeaconchainDiskAlmostFull: ({ fresh }) => (diskFree(fresh.system) ?? 1) < THRESHOLDS.disk_free_ratio,
+  BeaconchainProcessSilent: (one, polls) =>
     !isOffline(one, polls) &&
     [one.seen.validator, one.seen.node].some((record) => {
       const seconds = silence(record?.timestamp, polls);
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
-  MemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
-  BeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
+  BeaconchainMemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
+  BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
     if (!node || slot === undefined || !isChainKnown) return false;
     return slotsBehind(labels.chain, { at: node.timestamp, slot }) > THRESHOLDS.head_lag_slots;
   },
-  FewPeers: ({ fresh }) => {
+  BeaconchainFewPeers: ({ fresh }) => {
     // 0 can mean that the client does not report peers: Grandine without --metrics. The alert looks at the last day.
     const peers = shownValue('peers', fresh.node) || Number.POSITIVE_INFINITY;
     return peers < THRESHOLDS.peers;
   },
-  ValidatorsInactive: ({ fresh: { validator } }) => {
+  BeaconchainValidatorsInactive: ({ fresh: { validator } }) => {
     const [all, active] = [shownValue('validators', validator), shownValue('validators_active', validator)];
     return !!all && active !== undefined && all > active;
   },
-  FallbackInUse: ({ fresh }) =>
+  BeaconchainFallbackInUse: ({ fresh }) =>
     shownValue('execution_fallback_connected', fresh.node) === 1 ||
     [fresh.validator, fresh.node].some((record) => shownValue('consensus_fallback_connected', record) === 1),
 };
@@ -80,7 +80,7 @@ function isOffline({ seen }: Shown, polls: Polls): boolean {
 
 /** The alerts that apply to a machine, the worst first. */
 function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
-  return MACHINE_ALERTS.filter((alert) => alert !== 'MachineNeverSeen' && CHECKS[alert](one, polls));
+  return MACHINE_ALERTS.filter((alert) => alert !== 'BeaconchainMachineNeverSeen' && CHECKS[alert](one, polls));
 }
 
 /** A machine as shown in the status. */
@@ -100,7 +100,7 @@ export function listedMachines(
   polls: Polls,
 ): ListedMachine[] {
   const shown = shownMachines(options, machines, timing);
-  const neverSeen: readonly MachineAlert[] = polls.lastSuccessAt === undefined ? [] : ['MachineNeverSeen'];
+  const neverSeen: readonly MachineAlert[] = polls.lastSuccessAt === undefined ? [] : ['BeaconchainMachineNeverSeen'];
   return [
     ...missing(options, shown).map((name): ListedMachine => ({ name, alerts: neverSeen, shown: undefined })),
     ...shown.map((one): ListedMachine => ({ name: one.labels.machine, alerts: alertsOf(one, polls), shown: one })),

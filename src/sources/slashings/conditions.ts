@@ -33,7 +33,7 @@ export function slashingsNotices(
 
 function watchedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
   const watched = watchedSlashed(watch, state).map(([validator]) => String(validator));
-  return watched.length === 0 ? [] : [firing('WatchedValidatorSlashed', watched, chain)];
+  return watched.length === 0 ? [] : [firing('BeaconchainWatchedValidatorSlashed', watched, chain)];
 }
 
 /** Proposals missed in the last day. */
@@ -48,7 +48,7 @@ function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now
     missed.length === 1
       ? `of ${chain} missed its proposal ${relative(slotTime(chain, first[1]) * 1000, now)}`
       : `of ${chain} missed a proposal in the last day`;
-  return [firing('WatchedProposalMissed', validators.map(String), detail)];
+  return [firing('BeaconchainWatchedProposalMissed', validators.map(String), detail)];
 }
 
 function missedOften({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
@@ -58,7 +58,7 @@ function missedOften({ chain, watch }: SlashingsOptions, state: Slashings, now: 
   const missed = ofDay.filter(({ status }) => status !== 'proposed').length;
   if (missed < THRESHOLDS.missed_proposals) return [];
   if (missed / ofDay.length <= THRESHOLDS.missed_proposals_ratio) return [];
-  return [firing('WatchedProposalsMissedOften', [chain], `${missed} of ${ofDay.length}`)];
+  return [firing('BeaconchainWatchedProposalsMissedOften', [chain], `${missed} of ${ofDay.length}`)];
 }
 
 /** If the head is not read, the epoch of the last successful poll is used instead, as in the alert rules. */
@@ -72,13 +72,13 @@ function finalityNotices(
   const byClock =
     lastSuccessAt === undefined ? 0 : Math.floor((lastSuccessAt / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
   const lag = (shownHead(state, timing)?.epoch ?? byClock) - state.finalizedEpoch;
-  return lag > THRESHOLDS.finality_lag_epochs ? [firing('NoFinality', [chain], plural(lag, 'epoch'))] : [];
+  return lag > THRESHOLDS.finality_lag_epochs ? [firing('BeaconchainNoFinality', [chain], plural(lag, 'epoch'))] : [];
 }
 
 function participationNotices({ chain }: SlashingsOptions, state: Slashings, timing: Timing): Notice[] {
   const share = shownHead(state, timing)?.participation;
   if (share == null || share >= THRESHOLDS.sync_participation_ratio) return [];
-  return [firing('SyncParticipationLow', [chain], percent(share))];
+  return [firing('BeaconchainSyncParticipationLow', [chain], percent(share))];
 }
 
 function slashingNotices({ chain }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
@@ -86,9 +86,9 @@ function slashingNotices({ chain }: SlashingsOptions, state: Slashings, now: Uni
   const isNew = last !== undefined && ageOf(chain, last, now) < PROPOSER_SLASHING_MS;
   const ofDay = state.slashed.filter(([, slot]) => ageOf(chain, slot, now) < MS_PER_DAY).length;
   return [
-    ...(isNew ? [firing('ProposerSlashing', [chain], relative(slotTime(chain, last) * 1000, now))] : []),
+    ...(isNew ? [firing('BeaconchainProposerSlashing', [chain], relative(slotTime(chain, last) * 1000, now))] : []),
     ...(ofDay > THRESHOLDS.mass_slashing_validators
-      ? [firing('MassSlashing', [chain], plural(ofDay, 'validator'))]
+      ? [firing('BeaconchainMassSlashing', [chain], plural(ofDay, 'validator'))]
       : []),
   ];
 }
@@ -96,7 +96,7 @@ function slashingNotices({ chain }: SlashingsOptions, state: Slashings, now: Uni
 function scanNotices({ chain }: SlashingsOptions, { finalizedEpoch, scannedEpoch }: Slashings): Notice[] {
   if (finalizedEpoch === undefined || scannedEpoch === undefined) return [];
   const lag = finalizedEpoch - scannedEpoch;
-  return lag > THRESHOLDS.scan_lag_epochs ? [firing('SlashingScanLagging', [chain], plural(lag, 'epoch'))] : [];
+  return lag > THRESHOLDS.scan_lag_epochs ? [firing('BeaconchainSlashingScanLagging', [chain], plural(lag, 'epoch'))] : [];
 }
 
 function ageOf(chain: Chain, slot: number, now: UnixMs): Milliseconds {

@@ -17,11 +17,11 @@ function post(body: unknown, path = '/alerts', method = 'POST') {
 
 const OFFLINE = {
   status: 'firing',
-  labels: { alertname: 'MachineOffline', severity: 'critical', chain: 'mainnet', machine: 'node-a' },
+  labels: { alertname: 'BeaconchainMachineOffline', severity: 'critical', chain: 'mainnet', machine: 'node-a' },
   annotations: {
     summary: 'Machine node-a (mainnet) is silent',
     description: 'not printed',
-    runbook_url: 'http://localhost:10032/docs/alerts#machineoffline',
+    runbook_url: 'http://localhost:10032/docs/alerts#beaconchainmachineoffline',
   },
   startsAt: '2026-11-22T16:00:00Z',
 };
@@ -34,9 +34,9 @@ describe('commands/demo/receive-alerts', () => {
     const { answer, printed } = post({ version: '4', receiver: 'pager', alerts: [OFFLINE, resolved(OFFLINE.labels)] });
     expect(answer).toMatchObject({ status: 200 });
     expect(printed).toBe(
-      `${TIME} ALERT firing critical MachineOffline: Machine node-a (mainnet) is silent ` +
-        'http://localhost:10032/docs/alerts#machineoffline\n' +
-        `${TIME} RESOLVED critical MachineOffline: mainnet, machine node-a\n`,
+      `${TIME} ALERT firing critical BeaconchainMachineOffline: Machine node-a (mainnet) is silent ` +
+        'http://localhost:10032/docs/alerts#beaconchainmachineoffline\n' +
+        `${TIME} RESOLVED critical BeaconchainMachineOffline: mainnet, machine node-a\n`,
     );
   });
 
@@ -53,10 +53,10 @@ describe('commands/demo/receive-alerts', () => {
   it('names what an alert is about if its summary does not', () => {
     const line = (summary: string): string => post({ alerts: [{ ...OFFLINE, annotations: { summary } }] }).printed;
     expect(line('It is silent')).toBe(
-      `${TIME} ALERT firing critical MachineOffline (mainnet, machine node-a): It is silent\n`,
+      `${TIME} ALERT firing critical BeaconchainMachineOffline (mainnet, machine node-a): It is silent\n`,
     );
-    expect(line('node-a is silent')).toBe(`${TIME} ALERT firing critical MachineOffline (mainnet): node-a is silent\n`);
-    expect(line('')).toBe(`${TIME} ALERT firing critical MachineOffline: mainnet, machine node-a\n`);
+    expect(line('node-a is silent')).toBe(`${TIME} ALERT firing critical BeaconchainMachineOffline (mainnet): node-a is silent\n`);
+    expect(line('')).toBe(`${TIME} ALERT firing critical BeaconchainMachineOffline: mainnet, machine node-a\n`);
   });
 
   it('an alert with nothing but its name is a line too, and one without a name', () => {
@@ -94,7 +94,7 @@ describe('commands/demo/receive-alerts', () => {
   it('prints at most a hundred alerts of a message, and how many more there are', () => {
     const { printed } = post({ alerts: Array(120).fill(OFFLINE), truncatedAlerts: 7 });
     expect(printed.split('\n').slice(99)).toEqual([
-      expect.stringContaining('MachineOffline'),
+      expect.stringContaining('BeaconchainMachineOffline'),
       `${TIME} ALERT and 27 more`,
       '',
     ]);

@@ -54,7 +54,7 @@ describe('sources/slashings/summary', () => {
   it('warns of watched validators', async () => {
     const { notices } = summaryOf(await followed());
     expect(notices).toEqual([
-      { tone: 'bad', text: '1 watched validator of mainnet slashed: 7.', alert: 'WatchedValidatorSlashed' },
+      { tone: 'bad', text: '1 watched validator of mainnet slashed: 7.', alert: 'BeaconchainWatchedValidatorSlashed' },
     ]);
     expect(summaryOf(new Follower()).notices).toEqual([]);
   });

@@ -75,35 +75,35 @@ const HEALTHY: Readonly<Record<string, Setup>> = {
 
 /** A machine that breaks in the middle of the run: nothing but the alert that is its name fires, on this chain. */
 const BROKEN: Readonly<Record<string, Partial<Setup>>> = {
-  'MachineOffline mainnet': { change: () => undefined },
-  'ProcessSilent mainnet': { change: (record) => (record['process'] === 'validator' ? undefined : record) },
-  'MachineNeverSeen mainnet': { expected: ['misspelled'] },
-  'DiskAlmostFull mainnet': { change: fields('system', () => ({ disk_node_bytes_free: 200e9 })) },
-  'DiskFullSoon mainnet': {
+  'BeaconchainMachineOffline mainnet': { change: () => undefined },
+  'BeaconchainProcessSilent mainnet': { change: (record) => (record['process'] === 'validator' ? undefined : record) },
+  'BeaconchainMachineNeverSeen mainnet': { expected: ['misspelled'] },
+  'BeaconchainDiskAlmostFull mainnet': { change: fields('system', () => ({ disk_node_bytes_free: 200e9 })) },
+  'BeaconchainDiskFullSoon mainnet': {
     hours: 8,
     change: fields('system', (_, since) => ({ disk_node_bytes_free: 1.5e12 - 20e6 * since })),
   },
-  'CPUBusy mainnet': {
+  'BeaconchainCPUBusy mainnet': {
     change: fields('system', ({ cpu_node_idle_seconds_total: idle = 0 }, since) => ({
       cpu_node_idle_seconds_total: idle - 5 * Math.floor(since),
     })),
   },
-  'MemoryAlmostFull mainnet': { change: fields('system', () => ({ memory_node_bytes_cached: 3e9 })) },
-  'MachineRebooted mainnet': {
+  'BeaconchainMemoryAlmostFull mainnet': { change: fields('system', () => ({ memory_node_bytes_cached: 3e9 })) },
+  'BeaconchainMachineRebooted mainnet': {
     change: fields('system', ({ misc_node_boot_ts_seconds: boot = 0 }) => ({
       misc_node_boot_ts_seconds: boot + 86_400,
     })),
   },
-  'BeaconNodeNotSynced mainnet': { change: fields('beaconnode', () => ({ sync_eth2_synced: false })) },
-  'BeaconNodeLagging mainnet': { change: fields('beaconnode', standing) },
-  'BeaconNodeLagging hoodi': { change: fields('beaconnode', standing), pushers: ON_HOODI },
-  'ExecutionClientDisconnected mainnet': {
+  'BeaconchainBeaconNodeNotSynced mainnet': { change: fields('beaconnode', () => ({ sync_eth2_synced: false })) },
+  'BeaconchainBeaconNodeLagging mainnet': { change: fields('beaconnode', standing) },
+  'BeaconchainBeaconNodeLagging hoodi': { change: fields('beaconnode', standing), pushers: ON_HOODI },
+  'BeaconchainExecutionClientDisconnected mainnet': {
     pushers: [{ body: GRANDINE.both, at: 3 }],
     change: fields('beaconnode', () => ({ sync_eth1_connected: false })),
   },
-  'FewPeers mainnet': { change: fields('beaconnode', () => ({ network_peers_connected: 3 })) },
-  'ValidatorsInactive mainnet': { change: fields('validator', () => ({ validator_active: 3 })) },
-  'FallbackInUse mainnet': {
+  'BeaconchainFewPeers mainnet': { change: fields('beaconnode', () => ({ network_peers_connected: 3 })) },
+  'BeaconchainValidatorsInactive mainnet': { change: fields('validator', () => ({ validator_active: 3 })) },
+  'BeaconchainFallbackInUse mainnet': {
     pushers: [...ON_MAINNET.slice(0, 1), { body: LIGHTHOUSE.validator, at: 41 }],
     change: fields('validator', () => ({ sync_eth2_fallback_connected: true })),
   },
@@ -120,7 +120,7 @@ async function firing(all: ReadonlyMap<string, Played>): Promise<Map<string, str
     input_series: [...all.values()].flatMap(({ series }) =>
       [...series].map(([name, values]) => ({ series: name, values: values.join(' ') })),
     ),
-    // An empty list: promtool prints what fires instead, and the Watchdog always does.
+    // An empty list: promtool prints what fires instead, and the BeaconchainWatchdog always does.
     promql_expr_test: [
       {
         expr: 'max by (instance, alertname, chain) (max_over_time(ALERTS{alertstate="firing"}[1d]))',
@@ -143,7 +143,7 @@ async function firing(all: ReadonlyMap<string, Played>): Promise<Map<string, str
   const found = [...printed.matchAll(/\{(alertname="[^}]*)\}/g)].map(([, labels = '']) =>
     Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label, value])),
   );
-  if (!found.some(({ alertname }) => alertname === 'Watchdog')) throw new Error(printed);
+  if (!found.some(({ alertname }) => alertname === 'BeaconchainWatchdog')) throw new Error(printed);
   const groups = Map.groupBy(found, ({ instance = '' }) => instance);
   return new Map([...groups].map(([name, list]) => [name, list.map((one) => `${one.alertname} ${one.chain ?? ''}`)]));
 }

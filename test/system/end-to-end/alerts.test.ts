@@ -9,7 +9,7 @@ import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } fro
 
 const SPEED = 100;
 const MINUTE = 60_000;
-/** The Watchdog always fires. */
+/** The BeaconchainWatchdog always fires. */
 const FIRING = 'ALERTS{alertstate="firing", severity!="none"}';
 /** An hour before day, month and quarter end. */
 const EVENING = Date.UTC(2026, 8, 30, 23);
@@ -36,8 +36,8 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
       const names = series.map(({ metric: { alertname, machine } }) => [alertname, machine].filter(Boolean).join(' '));
       expect(names.toSorted()).toEqual(expected);
     });
-  /** The notifications without the Watchdog, which may come a minute late: Prometheus sent it before it knew Alertmanager. */
-  const troubles = () => alertmanager.notifications.filter(({ alert }) => alert !== 'Watchdog');
+  /** The notifications without the BeaconchainWatchdog, which may come a minute late: Prometheus sent it before it knew Alertmanager. */
+  const troubles = () => alertmanager.notifications.filter(({ alert }) => alert !== 'BeaconchainWatchdog');
   const notified = (alert: string): boolean =>
     alertmanager.notifications.some((told) => told.alert === alert && told.status === 'firing');
   /** Waits until the webhook was told, and says after how many minutes of the exporter's time. */
@@ -60,89 +60,89 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     expect(troubles()).toEqual([]);
   });
 
-  it('a disk fills: DiskAlmostFull of that machine', async () => {
+  it('a disk fills: BeaconchainDiskAlmostFull of that machine', async () => {
     const since = clock.now();
     sandbox.fillDisk('node-a', 0.05, since);
-    expect(await told('DiskAlmostFull', since)).toBeGreaterThan(5);
-    await expectFiring('DiskAlmostFull node-a');
+    expect(await told('BeaconchainDiskAlmostFull', since)).toBeGreaterThan(5);
+    await expectFiring('BeaconchainDiskAlmostFull node-a');
   });
 
-  it('the machine falls silent: MachineOffline, and its other alerts are silenced', async () => {
+  it('the machine falls silent: BeaconchainMachineOffline, and its other alerts are silenced', async () => {
     const since = clock.now();
     sandbox.silence('node-a', since);
     // Its last push may have been a minute before.
-    expect(await told('MachineOffline', since)).toBeGreaterThan(9);
-    await expectFiring('DiskAlmostFull node-a', 'MachineOffline node-a');
+    expect(await told('BeaconchainMachineOffline', since)).toBeGreaterThan(9);
+    await expectFiring('BeaconchainDiskAlmostFull node-a', 'BeaconchainMachineOffline node-a');
     await waitFor(async () => {
       const alerts = (await alertmanager.alerts()).filter(({ labels }) => labels['severity'] !== 'none');
       const states = alerts.map(({ labels, status }) => [labels['alertname'], status.state, status.inhibitedBy.length]);
       expect(states.toSorted()).toEqual([
-        ['DiskAlmostFull', 'suppressed', 1],
-        ['MachineOffline', 'active', 0],
+        ['BeaconchainDiskAlmostFull', 'suppressed', 1],
+        ['BeaconchainMachineOffline', 'active', 0],
       ]);
     });
   });
 
-  it('a watched validator misses its proposal: WatchedProposalMissed, once that is final', async () => {
+  it('a watched validator misses its proposal: BeaconchainWatchedProposalMissed, once that is final', async () => {
     const since = clock.now();
     sandbox.missProposal('mainnet', WATCHED, since);
     // The slot is among the next ones. Its epoch of 6.4 minutes, or the rest of it, and the next one pass before it is final.
-    expect(await told('WatchedProposalMissed', since)).toBeGreaterThan(6.4);
-    await expectFiring('DiskAlmostFull node-a', 'MachineOffline node-a', 'WatchedProposalMissed');
-    const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'WatchedProposalMissed') ?? {};
+    expect(await told('BeaconchainWatchedProposalMissed', since)).toBeGreaterThan(6.4);
+    await expectFiring('BeaconchainDiskAlmostFull node-a', 'BeaconchainMachineOffline node-a', 'BeaconchainWatchedProposalMissed');
+    const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainWatchedProposalMissed') ?? {};
     expect(annotations?.['summary']).toBe(`Watched validator ${WATCHED} (mainnet) missed its proposal`);
     expect(annotations?.['explorer_url']).toBe(`https://beaconcha.in/validator/${WATCHED}`);
   });
 
-  it('a watched validator is slashed: WatchedValidatorSlashed, and AttesterSlashing for the log', async () => {
+  it('a watched validator is slashed: BeaconchainWatchedValidatorSlashed, and BeaconchainAttesterSlashing for the log', async () => {
     const since = clock.now();
     sandbox.slash('mainnet', [WATCHED], since);
-    await told('WatchedValidatorSlashed', since);
-    await told('AttesterSlashing', since);
+    await told('BeaconchainWatchedValidatorSlashed', since);
+    await told('BeaconchainAttesterSlashing', since);
     await expectFiring(
-      'AttesterSlashing',
-      'DiskAlmostFull node-a',
-      'MachineOffline node-a',
-      'WatchedProposalMissed',
-      'WatchedValidatorSlashed',
+      'BeaconchainAttesterSlashing',
+      'BeaconchainDiskAlmostFull node-a',
+      'BeaconchainMachineOffline node-a',
+      'BeaconchainWatchedProposalMissed',
+      'BeaconchainWatchedValidatorSlashed',
     );
     const receivers = troubles().map(({ alert, receiver }) => `${alert} ${receiver}`);
     expect([...new Set(receivers)].toSorted()).toEqual([
-      'AttesterSlashing log',
-      'DiskAlmostFull pager',
-      'MachineOffline pager',
-      'WatchedProposalMissed chat',
-      'WatchedValidatorSlashed pager',
+      'BeaconchainAttesterSlashing log',
+      'BeaconchainDiskAlmostFull pager',
+      'BeaconchainMachineOffline pager',
+      'BeaconchainWatchedProposalMissed chat',
+      'BeaconchainWatchedValidatorSlashed pager',
     ]);
   });
 
-  it('access is revoked: AccessRevoked, and what is said of machines is silenced', async () => {
+  it('access is revoked: BeaconchainAccessRevoked, and what is said of machines is silenced', async () => {
     const since = clock.now();
     sandbox.revoked = true;
-    await told('AccessRevoked', since);
+    await told('BeaconchainAccessRevoked', since);
     await pass(20);
     await expectFiring(
-      'AccessRevoked',
-      'AttesterSlashing',
-      'DiskAlmostFull node-a',
-      'MachineOffline node-a',
-      'WatchedProposalMissed',
-      'WatchedValidatorSlashed',
+      'BeaconchainAccessRevoked',
+      'BeaconchainAttesterSlashing',
+      'BeaconchainDiskAlmostFull node-a',
+      'BeaconchainMachineOffline node-a',
+      'BeaconchainWatchedProposalMissed',
+      'BeaconchainWatchedValidatorSlashed',
     );
     // Between two messages of a busy Prometheus, Alertmanager may take what inhibits for resolved.
     await waitFor(async () => {
       const silenced = (await alertmanager.alerts())
         .filter(({ status }) => status.state === 'suppressed')
         .map(({ labels }) => labels['alertname']);
-      expect(silenced.toSorted()).toEqual(['DiskAlmostFull', 'MachineOffline']);
+      expect(silenced.toSorted()).toEqual(['BeaconchainDiskAlmostFull', 'BeaconchainMachineOffline']);
     });
   });
 
-  it('the exporter is down: ExporterDown, and nothing is said of machines; the slashings stay', async () => {
+  it('the exporter is down: BeaconchainExporterDown, and nothing is said of machines; the slashings stay', async () => {
     const since = clock.now();
     await exporter.down();
-    expect(await told('ExporterDown', since)).toBeGreaterThan(5);
-    await expectFiring('AttesterSlashing', 'ExporterDown', 'WatchedProposalMissed', 'WatchedValidatorSlashed');
+    expect(await told('BeaconchainExporterDown', since)).toBeGreaterThan(5);
+    await expectFiring('BeaconchainAttesterSlashing', 'BeaconchainExporterDown', 'BeaconchainWatchedProposalMissed', 'BeaconchainWatchedValidatorSlashed');
   });
 
   it('says in words what happened', () => {

@@ -40,7 +40,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       // It wakes somebody, so it must stay when only a warning tells that nothing new is known.
       sandbox.silence('node-a', clock.now());
       await waitFor(
-        () => expect(alertmanager.notifications.map(({ alert }) => alert)).toContain('MachineOffline'),
+        () => expect(alertmanager.notifications.map(({ alert }) => alert)).toContain('BeaconchainMachineOffline'),
         30_000,
       );
       spentAt = clock.now();
@@ -95,9 +95,9 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       );
     });
 
-    it('SourceWaitsForQuota tells the operator, and only a machine that was silent before stays reported', async () => {
+    it('BeaconchainSourceWaitsForQuota tells the operator, and only a machine that was silent before stays reported', async () => {
       await waitFor(() => {
-        const told = alertmanager.notifications.filter(({ alert }) => alert === 'SourceWaitsForQuota');
+        const told = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainSourceWaitsForQuota');
         expect(new Set(told.map(({ labels }) => labels['source'])).size).toBe(5);
         expect(new Set(told.map(({ receiver }) => receiver))).toEqual(new Set(['chat']));
       }, 30_000);
@@ -106,14 +106,14 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
         .filter(({ status: { state } }) => state === 'active')
         .map(({ labels }) => labels['alertname']);
       // What it is due to is told as well.
-      expect(new Set(active.filter((name) => name !== 'BudgetNearlyUsed'))).toEqual(
-        new Set(['SourceWaitsForQuota', 'MachineOffline']),
+      expect(new Set(active.filter((name) => name !== 'BeaconchainBudgetNearlyUsed'))).toEqual(
+        new Set(['BeaconchainSourceWaitsForQuota', 'BeaconchainMachineOffline']),
       );
-      const offline = alerts.filter(({ labels }) => labels['alertname'] === 'MachineOffline');
+      const offline = alerts.filter(({ labels }) => labels['alertname'] === 'BeaconchainMachineOffline');
       expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([
         ['node-a', 'active'],
       ]);
-      const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'SourceWaitsForQuota') ?? {};
+      const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainSourceWaitsForQuota') ?? {};
       expect(annotations?.['description']).toMatch(
         /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
       );

@@ -22,7 +22,7 @@ const { groups }: RuleFile = parse(readFileSync('deploy/prometheus/rules.yaml', 
 const alerts = groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 const names = alerts.map(({ alert = '' }) => alert);
 /** Their series have no instance. */
-const OF_NO_INSTANCE = ['ExporterDown', 'NoLeader', 'Watchdog'];
+const OF_NO_INSTANCE = ['BeaconchainExporterDown', 'BeaconchainNoLeader', 'BeaconchainWatchdog'];
 
 /** The words of every shipped alert, with another expression: they fire at once. */
 function firing(): string {
