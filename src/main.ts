@@ -6,11 +6,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`beaconchain-exporter needs Node 24 or newer; this is ${process.versions.node}\n`);
   process.exit(1);
 }
-const { holdHangUps } = await import('./commands/hang-up.ts');
-holdHangUps();
 const { limitMemory } = await import('./commands/memory.ts');
 limitMemory();
-const { closeDebugger } = await import('./commands/debugger.ts');
-await closeDebugger();
 const { runProgram } = await import('./commands/run.ts');
 process.exitCode = await runProgram(process.argv.slice(2), process.env);

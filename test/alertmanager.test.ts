@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
-import { ALERTS_PATH } from '../src/commands/demo/receive-alerts.ts';
 import { sandboxAddress } from '../src/commands/demo.ts';
+import { ALERTS_PATH } from '../src/commands/demo-alerts.ts';
 import { parseDuration } from '../src/lib/duration.ts';
 import { startAlertmanager } from './support/alertmanager.ts';
 import { unknownNames } from './support/exposed.ts';
@@ -60,7 +60,11 @@ describe('alertmanager', () => {
     });
 
     it.each([
-      ["the BeaconchainWatchdog to the dead man's switch", ['alertname=BeaconchainWatchdog', 'severity=none'], 'watchdog'],
+      [
+        "the BeaconchainWatchdog to the dead man's switch",
+        ['alertname=BeaconchainWatchdog', 'severity=none'],
+        'watchdog',
+      ],
       ['critical alerts to the pager', ['alertname=BeaconchainMachineOffline', 'severity=critical'], 'pager'],
       ['warnings to the chat', ['alertname=BeaconchainCPUBusy', 'severity=warning'], 'chat'],
       ['information to the log', ['alertname=BeaconchainAttesterSlashing', 'severity=info'], 'log'],
@@ -80,7 +84,13 @@ describe('alertmanager', () => {
         hastyDuration(demo, SPEED).replaceAll('localhost:10033', webhook),
       );
       const notified = async (machine: string): Promise<number> => {
-        const labels = { alertname: 'BeaconchainMachineOffline', severity: 'critical', job: 'j', chain: 'mainnet', machine };
+        const labels = {
+          alertname: 'BeaconchainMachineOffline',
+          severity: 'critical',
+          job: 'j',
+          chain: 'mainnet',
+          machine,
+        };
         const body = JSON.stringify([{ labels }]);
         const since = Date.now();
         const headers = { 'content-type': 'application/json' };
@@ -132,7 +142,9 @@ describe('alertmanager', () => {
 
   it('never lets one machine or exporter inhibit another', () => {
     for (const { equal } of inhibitions) expect(equal).toContain('job');
-    const ofMachine = inhibitions.find(({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"');
+    const ofMachine = inhibitions.find(
+      ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
+    );
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
   });
 

@@ -33,7 +33,7 @@ import {
   rangeOf,
 } from './backfill-flags.ts';
 import type { Flags } from './flag-table.ts';
-import { CommandRefused } from './refused.ts';
+import { CommandRefused } from './refusals.ts';
 
 /** The backfill cannot start or continue; the message gives the reason. */
 export class BackfillRefused extends CommandRefused {

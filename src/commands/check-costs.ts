@@ -13,8 +13,7 @@ import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { requestsPerPoll } from '../state/entry.ts';
-import { columns } from './columns.ts';
-import { shownBucket } from './shown-bucket.ts';
+import { columns, shownBucket } from './columns.ts';
 
 export interface CheckInput {
   readonly state: State;
@@ -60,14 +59,25 @@ export function describeCosts(input: CheckInput): string {
 
 /** Settings that do not work as intended at the pace that the limits allow. */
 export function stretchWarnings({ machines }: Config, { state, plan, now }: CheckInput): string[] {
-  const { enabled, staleAfterMs, intervalMs } = machines;
-  const view = viewsOf(state, plan, now).find(({ source }) => source.name === 'machines');
-  if (!enabled || !view || staleAfterMs === 'auto') return [];
-  const { intervalMs: effective } = view.pace;
-  // Otherwise the warning about the configured interval covers it.
-  if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= effective + MS_PER_MINUTE) return [];
-  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(effective)})`;
-  return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
+  return viewsOf(state, plan, now).flatMap(({ source, pace }): string[] => {
+    const { intervalMs } = pace;
+    // Otherwise the warning about the configured interval covers it.
+    const { staleAfterMs } = machines;
+    const isWithdrawnByPace =
+      source.name === 'machines' &&
+      staleAfterMs !== 'auto' &&
+      staleAfterMs >= machines.intervalMs + MS_PER_MINUTE &&
+      staleAfterMs < intervalMs + MS_PER_MINUTE;
+    if (isWithdrawnByPace) {
+      const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(intervalMs)})`;
+      return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
+    }
+    if (source.name !== 'validators' || intervalMs <= Math.max(source.intervalMs, MS_PER_DAY)) return [];
+    const pages = `The limits allow a poll of the validators of ${source.chain} every ${duration(intervalMs)}`;
+    return [
+      `Warning: ${pages}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
+    ];
+  });
 }
 
 interface Cost {

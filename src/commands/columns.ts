@@ -1,3 +1,6 @@
+import { visible } from '../lib/text.ts';
+import { cropped } from '../lib/words.ts';
+
 /** Rows as lines, each column as wide as its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
@@ -7,4 +10,11 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
       .join('  ')
       .trimEnd(),
   );
+}
+
+const MAX_LENGTH = 20;
+
+/** The beginning of the name of a bucket, which comes from the service, for a terminal. */
+export function shownBucket(name: string): string {
+  return visible(cropped(name, MAX_LENGTH));
 }

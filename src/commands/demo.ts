@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import type { Access } from '../web/access.ts';
-import { ALERTS_PATH, receiveAlerts } from './demo/receive-alerts.ts';
+import { ALERTS_PATH, receiveAlerts } from './demo-alerts.ts';
 import { UsageError } from './flags.ts';
 import { type Daemon, startDaemon } from './serve.ts';
 

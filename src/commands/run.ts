@@ -14,13 +14,10 @@ import { problemOf } from '../state/directory.ts';
 import type { Access } from '../web/access.ts';
 import { createServer } from '../web/server.ts';
 import type { WebConfig } from '../web/web-config.ts';
-import { asMistakes, withWarnings } from './coloured.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
-import { endOnHangUp, onHangUp } from './hang-up.ts';
-import { isListenError, listenRefusal } from './listen-refusal.ts';
 import { useAllCompilers } from './memory.ts';
-import { CommandRefused } from './refused.ts';
+import { CommandRefused, isListenError, listenRefusal } from './refusals.ts';
 import { startDaemon } from './serve.ts';
 import { doubtText, exposureText, warningLog } from './warning-log.ts';
 
@@ -38,32 +35,22 @@ const STOP_WITHIN_MS = 4_500;
 export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
   try {
     const command = parseCommand(argv, env);
-    if ('flags' in command) return await runListening(command, env);
+    if ('flags' in command) return await runCommand(command, env);
     print(command.name === 'help' ? helpText(command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
-    if (error instanceof ConfigError) return refuse(asMistakes(error.message, process.stderr), EXIT.refused);
-    const isRefusal = [StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
+    if (isListenError(error)) {
+      return refuse(listenRefusal(error), error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused);
+    }
+    const isRefusal = [ConfigError, StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
     throw error;
   }
 }
 
-async function runListening(command: Flagged, env: Environment): Promise<number> {
-  try {
-    return await runCommand(command, env);
-  } catch (error) {
-    if (!isListenError(error)) throw error;
-    const code = error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused;
-    return refuse(listenRefusal(error, command.overrides), code);
-  }
-}
-
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
-  // These commands have nothing to reload, so they end with their terminal.
-  if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
   let doubts: readonly Mistake[] = [];
@@ -110,7 +97,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     const isAsked = flags.probe && (await mayProbe(settings.config, flags.yes ?? false));
     const now = systemClock.now();
     const probed = isAsked ? await probe(settings, settings.proxies, now) : undefined;
-    print(withWarnings(await check({ ...settings, log, probe: probed, warnings, now }), process.stdout));
+    print(await check({ ...settings, log, probe: probed, warnings, now }));
     return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
   }
   const log = await openLogger(settings.config.log);
@@ -208,7 +195,7 @@ async function untilStopped(begin: (onLost: (error: Error) => void) => Promise<R
     endInTime(() => log.error('not stopped in time'));
     return why;
   });
-  onHangUp(() => {
+  process.on('SIGHUP', () => {
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });

@@ -70,7 +70,12 @@ export const MACHINE_CONDITIONS = {
     'machine_offline_seconds',
     'process_forgotten_seconds',
   ),
-  BeaconchainMemoryAlmostFull: machines('warning', 'with almost full memory', 'memory almost full', 'memory_used_ratio'),
+  BeaconchainMemoryAlmostFull: machines(
+    'warning',
+    'with almost full memory',
+    'memory almost full',
+    'memory_used_ratio',
+  ),
   BeaconchainBeaconNodeLagging: machines('warning', 'behind the clock', 'behind the clock', 'head_lag_slots'),
   BeaconchainFewPeers: machines('warning', 'with few peers', 'few peers', 'peers'),
   BeaconchainValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
@@ -149,7 +154,10 @@ export const CONDITIONS = {
       `The service revoked access ${ago}: the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.`,
   ),
   // The page knows only the failures since the last success, so it reports the first one.
-  BeaconchainSourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
+  BeaconchainSourceFailing: condition(
+    'warning',
+    (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`,
+  ),
   BeaconchainSourceStale: condition(
     'warning',
     (names) => `Overdue: ${names.join(', ')}. Check the log and restart the exporter.`,

@@ -81,7 +81,9 @@ function configNotices({ isConfigRead }: StatusInput): Notice[] {
 const UNWRITTEN_MS = 15 * MS_PER_MINUTE;
 
 function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, now: UnixMs): Notice[] {
-  return now - unwrittenAt > UNWRITTEN_MS ? [] : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
+  return now - unwrittenAt > UNWRITTEN_MS
+    ? []
+    : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
 }
 
 /** If the key is not accepted, nothing else matters. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
+import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
@@ -137,6 +137,21 @@ describe('commands/check-costs', () => {
     expect(describeCosts(input({ ledger }))).toContain(
       '  The daemon and other users of the account have used 419 of the 1000 requests of the month.\n',
     );
+  });
+
+  it('warns of a list of validators that the limits poll too rarely', () => {
+    const defaults = defaultConfig();
+    const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {
+      const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
+      const config = { ...defaults, validators: { ...defaults.validators, watch } };
+      return stretchWarnings(config, input({ config, ...(budgetOptions && { budgetOptions }) }));
+    };
+    const trial = { utilization: 0.9, perMonth: 1_000 };
+    expect(warnings(10_000, trial)).toEqual([
+      'Warning: The limits allow a poll of the validators of mainnet every 31d: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.',
+    ]);
+    expect(warnings(4, trial)).toEqual([]);
+    expect(warnings(10_000)).toEqual([]);
   });
 
   it('takes the cost of a sweep from what was observed', () => {

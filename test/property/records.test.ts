@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/sources/machines/schema.ts';
-import { BeaconchainAttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
+import { AttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
@@ -17,7 +17,7 @@ const RECORDS: readonly (readonly [string, z.ZodType, Record<string, unknown>])[
   ['of a node', NodeRecord, nodeRecord()],
   ['of a day', Datapoint, datapoint()],
   ['of a slot', SlotRow, row({ slot: 12_960_000 })],
-  ['of a slashing', BeaconchainAttesterSlashing, slashing(12_960_000, [1, 2, 3])],
+  ['of a slashing', AttesterSlashing, slashing(12_960_000, [1, 2, 3])],
 ];
 
 /** What can be saved: no NaN, no infinity. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Chain, slotTime } from '../../src/lib/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { BeaconchainProposerSlashing } from '../../src/sources/slashings/schema.ts';
+import { ProposerSlashing } from '../../src/sources/slashings/schema.ts';
 import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
@@ -99,7 +99,7 @@ describe('sandbox/proposers', () => {
       { block_index: 0, block_root: row?.blockroot, block_slot: slot, proposerindex: 7 },
     ]);
     for (const record of records) {
-      BeaconchainProposerSlashing.parse(record);
+      ProposerSlashing.parse(record);
       // Two blocks of one slot.
       expect(record['header1_slot']).toBe(record['header2_slot']);
       expect(record['header1_bodyroot']).not.toBe(record['header2_bodyroot']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Chain, slotTime } from '../../src/lib/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
-import { BeaconchainAttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
+import { AttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
 import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
@@ -135,12 +135,12 @@ describe('sandbox/v1', () => {
       expect(records).toHaveLength(row.attesterslashingscount);
       for (const record of records) {
         expect(record).toMatchObject({ block_root: row.blockroot, block_slot: row.slot, block_index: 0 });
-        expect(slashedBy(BeaconchainAttesterSlashing.parse(record)).length).toBeGreaterThan(0);
+        expect(slashedBy(AttesterSlashing.parse(record)).length).toBeGreaterThan(0);
       }
     }
     const kinds = announced
       .flatMap((row) => slashingsOf(sandbox, row.slot))
-      .map((one) => kindOf(BeaconchainAttesterSlashing.parse(one)));
+      .map((one) => kindOf(AttesterSlashing.parse(one)));
     expect(new Set(kinds)).toEqual(new Set(['double_vote', 'surround_vote']));
     expect(kinds.filter((kind) => kind === 'surround_vote').length).toBeLessThan(kinds.length / 2);
     expect(CANONICAL.some((row) => row.proposerslashingscount > 0)).toBe(true);
@@ -162,7 +162,7 @@ describe('sandbox/v1', () => {
 
   it('lists more validators in each attestation than are slashed', () => {
     const row = CANONICAL.find((one) => one.attesterslashingscount > 0);
-    const [record] = slashingsOf(sandboxOf(), row?.slot ?? 0).map((one) => BeaconchainAttesterSlashing.parse(one));
+    const [record] = slashingsOf(sandboxOf(), row?.slot ?? 0).map((one) => AttesterSlashing.parse(one));
     const slashed = record ? slashedBy(record).length : 0;
     expect(record?.attestation1_indices.length).toBeGreaterThan(slashed);
     expect(record?.attestation2_indices.length).toBeGreaterThan(slashed);
@@ -189,7 +189,7 @@ describe('sandbox/v1', () => {
     expect(row?.attesterslashingscount).toBe(1);
     const [record] = slashingsOf(sandbox, slot, later, chain);
     expect(record?.['block_root']).toBe(row?.blockroot);
-    expect(slashedBy(BeaconchainAttesterSlashing.parse(record))).toEqual([11, 22, 44]);
+    expect(slashedBy(AttesterSlashing.parse(record))).toEqual([11, 22, 44]);
   });
 
   it('tells the hosts of the chains apart by prefix', () => {

@@ -125,7 +125,8 @@ const process: Section = {
     stat({
       title: 'Failed state writes',
       unit: 'none',
-      description: 'Failed writes of the state in the selected time range, as in the alert BeaconchainStateWriteFailing.',
+      description:
+        'Failed writes of the state in the selected time range, as in the alert BeaconchainStateWriteFailing.',
       decimals: 0,
       span: 6,
       queries: [['sum(increase(beaconchain_exporter_state_write_failures_total[$__range]))', '']],

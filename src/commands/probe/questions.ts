@@ -21,6 +21,8 @@ export interface Question {
   readonly request: ApiRequest;
   /** Replaces the path if the service does not know it. */
   readonly otherPath?: string;
+  /** Whether a 404 says that there is no record. */
+  readonly mayFindNone?: true;
   readonly envelope: z.ZodType;
   /** The schema of the records in each list, by the path of the list. Empty: the answer is the only record. */
   readonly records: Readonly<Record<string, z.ZodType>>;
@@ -91,6 +93,7 @@ export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
     },
     {
       request: { ...own, endpoint: 'validators', path: v2, body: status },
+      mayFindNone: true,
       envelope: ValidatorsAnswer,
       records: { data: ValidatorRow },
     },

@@ -2,10 +2,8 @@ import { RequestFailed } from '../../api/errors.ts';
 import { planOf } from '../../budget/bucket.ts';
 import type { Ledger } from '../../budget/ledger.ts';
 import { plural } from '../../lib/words.ts';
-import { columns } from '../columns.ts';
-import { shownBucket } from '../shown-bucket.ts';
-import { mayBeAbsent } from './absent-fields.ts';
-import type { Finding, Probe } from './probe.ts';
+import { columns, shownBucket } from '../columns.ts';
+import { type Finding, mayBeAbsent, type Probe } from './probe.ts';
 
 /**
  * `refused`: the key is refused, or no request was answered. `partly`: something could not be read, or a field that is

@@ -36,7 +36,9 @@ export function dailyReturnSummary(chain: Chain, day: Datapoint | undefined, { n
 function lateNotices(chain: Chain, { day_end }: Datapoint, { lastSuccessAt }: Polls): Notice[] {
   if (lastSuccessAt === undefined || day_end <= 0) return [];
   const late = lastSuccessAt / 1000 - day_end - SECONDS_PER_DAY;
-  return late > THRESHOLDS.daily_return_late_seconds ? [firing('BeaconchainDailyReturnLate', [chain], span(late * 1000))] : [];
+  return late > THRESHOLDS.daily_return_late_seconds
+    ? [firing('BeaconchainDailyReturnLate', [chain], span(late * 1000))]
+    : [];
 }
 
 function rate(ratio: number | null | undefined): string {

@@ -43,7 +43,9 @@ function silence(timestamp: number | undefined, { lastSuccessAt }: Polls): numbe
   return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
 }
 
-const CHECKS: Readonly<Record<Exclude<MachineAlert, 'BeaconchainMachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>> = {
+const CHECKS: Readonly<
+  Record<Exclude<MachineAlert, 'BeaconchainMachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>
+> = {
   BeaconchainMachineOffline: isOffline,
   BeaconchainBeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
   BeaconchainExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,

@@ -96,7 +96,9 @@ function slashingNotices({ chain }: SlashingsOptions, state: Slashings, now: Uni
 function scanNotices({ chain }: SlashingsOptions, { finalizedEpoch, scannedEpoch }: Slashings): Notice[] {
   if (finalizedEpoch === undefined || scannedEpoch === undefined) return [];
   const lag = finalizedEpoch - scannedEpoch;
-  return lag > THRESHOLDS.scan_lag_epochs ? [firing('BeaconchainSlashingScanLagging', [chain], plural(lag, 'epoch'))] : [];
+  return lag > THRESHOLDS.scan_lag_epochs
+    ? [firing('BeaconchainSlashingScanLagging', [chain], plural(lag, 'epoch'))]
+    : [];
 }
 
 function ageOf(chain: Chain, slot: number, now: UnixMs): Milliseconds {

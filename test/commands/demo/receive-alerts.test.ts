@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { receiveAlerts } from '../../../src/commands/demo/receive-alerts.ts';
+import { receiveAlerts } from '../../../src/commands/demo-alerts.ts';
 import { NOW } from '../../support/timing.ts';
 
 const TIME = new Date(NOW).toTimeString().slice(0, 8);
@@ -55,7 +55,9 @@ describe('commands/demo/receive-alerts', () => {
     expect(line('It is silent')).toBe(
       `${TIME} ALERT firing critical BeaconchainMachineOffline (mainnet, machine node-a): It is silent\n`,
     );
-    expect(line('node-a is silent')).toBe(`${TIME} ALERT firing critical BeaconchainMachineOffline (mainnet): node-a is silent\n`);
+    expect(line('node-a is silent')).toBe(
+      `${TIME} ALERT firing critical BeaconchainMachineOffline (mainnet): node-a is silent\n`,
+    );
     expect(line('')).toBe(`${TIME} ALERT firing critical BeaconchainMachineOffline: mainnet, machine node-a\n`);
   });
 

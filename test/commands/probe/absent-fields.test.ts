@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { absentFields, mayBeAbsent } from '../../../src/commands/probe/absent-fields.ts';
+import { absentFields, mayBeAbsent } from '../../../src/commands/probe/probe.ts';
 
 const Reward = z.object({ total: z.string(), layer: z.string().nullish() });
 const Page = z.object({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mayBeAbsent } from '../../../src/commands/probe/absent-fields.ts';
-import { findingOf } from '../../../src/commands/probe/probe.ts';
+import { RequestFailed } from '../../../src/api/errors.ts';
+import { findingOf, mayBeAbsent } from '../../../src/commands/probe/probe.ts';
 import {
   dailyQuestions,
   machinesQuestion,
@@ -99,6 +99,12 @@ describe('commands/probe: findings', () => {
       read: 0,
       unreadable: 1,
     });
+  });
+
+  it('takes a 404 about validators for none found, and any other for a failure', () => {
+    const notFound = new RequestFailed('validators', 'not_found', '404');
+    expect(findingOf(status, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
+    expect(findingOf(performance, undefined, notFound)).toMatchObject({ failure: notFound });
   });
 
   it('asks about the first ten watched validators, and twenty for their duties', () => {

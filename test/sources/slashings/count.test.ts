@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { countEpoch, countSlashings, NO_SLASHINGS, skipTo } from '../../../src/sources/slashings/count.ts';
-import { BeaconchainAttesterSlashing, SlotRow } from '../../../src/sources/slashings/schema.ts';
+import { AttesterSlashing, SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { epochRows, type Fields, slashing } from '../../support/slot-rows.ts';
 
-function records(...fields: Fields[]): BeaconchainAttesterSlashing[] {
-  return fields.map((one) => BeaconchainAttesterSlashing.parse(one));
+function records(...fields: Fields[]): AttesterSlashing[] {
+  return fields.map((one) => AttesterSlashing.parse(one));
 }
 
 function rows(special: Readonly<Record<number, Fields>> = {}): SlotRow[] {

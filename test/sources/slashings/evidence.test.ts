@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { identityOf, kindOf, slashedBy } from '../../../src/sources/slashings/evidence.ts';
-import { BeaconchainAttesterSlashing } from '../../../src/sources/slashings/schema.ts';
+import { AttesterSlashing } from '../../../src/sources/slashings/schema.ts';
 import { type Fields, slashing } from '../../support/slot-rows.ts';
 
-function evidence(validators: readonly number[], fields: Fields = {}): BeaconchainAttesterSlashing {
-  return BeaconchainAttesterSlashing.parse(slashing(12571718, validators, fields));
+function evidence(validators: readonly number[], fields: Fields = {}): AttesterSlashing {
+  return AttesterSlashing.parse(slashing(12571718, validators, fields));
 }
 
 /** The record with its two attestations exchanged. */
@@ -20,7 +20,7 @@ describe('sources/slashings/evidence', () => {
     const known = identityOf(evidence([7, 5]));
 
     it.each([
-      ['the order of the attestations', BeaconchainAttesterSlashing.parse(exchanged(slashing(12571718, [7, 5])))],
+      ['the order of the attestations', AttesterSlashing.parse(exchanged(slashing(12571718, [7, 5])))],
       ['the order of the indices', evidence([5, 7])],
       ['an index that is repeated', evidence([5, 7, 5])],
       ['the signatures', evidence([5, 7], { attestation1_signature: '0xb2', attestation2_signature: undefined })],

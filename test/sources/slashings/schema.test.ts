@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { BeaconchainAttesterSlashing, Slashings, SlotRow, V1List } from '../../../src/sources/slashings/schema.ts';
+import { AttesterSlashing, Slashings, SlotRow, V1List } from '../../../src/sources/slashings/schema.ts';
 import { row, slashing } from '../../support/slot-rows.ts';
 
 describe('sources/slashings/schema', () => {

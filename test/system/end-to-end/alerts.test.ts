@@ -88,8 +88,13 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     sandbox.missProposal('mainnet', WATCHED, since);
     // The slot is among the next ones. Its epoch of 6.4 minutes, or the rest of it, and the next one pass before it is final.
     expect(await told('BeaconchainWatchedProposalMissed', since)).toBeGreaterThan(6.4);
-    await expectFiring('BeaconchainDiskAlmostFull node-a', 'BeaconchainMachineOffline node-a', 'BeaconchainWatchedProposalMissed');
-    const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainWatchedProposalMissed') ?? {};
+    await expectFiring(
+      'BeaconchainDiskAlmostFull node-a',
+      'BeaconchainMachineOffline node-a',
+      'BeaconchainWatchedProposalMissed',
+    );
+    const { annotations } =
+      alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainWatchedProposalMissed') ?? {};
     expect(annotations?.['summary']).toBe(`Watched validator ${WATCHED} (mainnet) missed its proposal`);
     expect(annotations?.['explorer_url']).toBe(`https://beaconcha.in/validator/${WATCHED}`);
   });
@@ -142,7 +147,12 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     const since = clock.now();
     await exporter.down();
     expect(await told('BeaconchainExporterDown', since)).toBeGreaterThan(5);
-    await expectFiring('BeaconchainAttesterSlashing', 'BeaconchainExporterDown', 'BeaconchainWatchedProposalMissed', 'BeaconchainWatchedValidatorSlashed');
+    await expectFiring(
+      'BeaconchainAttesterSlashing',
+      'BeaconchainExporterDown',
+      'BeaconchainWatchedProposalMissed',
+      'BeaconchainWatchedValidatorSlashed',
+    );
   });
 
   it('says in words what happened', () => {

@@ -41,9 +41,13 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-s
     const terminal = start('bash', ['-c', script], { cwd, env: SURROUNDINGS });
     atTheEnd(() => terminal.stop());
 
-    await waitFor(() => expect(demo.stdout).toMatch(/ALERT firing none BeaconchainWatchdog: Alerts are delivered http/));
     await waitFor(() =>
-      expect(demo.stdout).toMatch(/ALERT firing info BeaconchainWatchedInSyncCommittee: Watched validator \d+ \(mainnet\) is/),
+      expect(demo.stdout).toMatch(/ALERT firing none BeaconchainWatchdog: Alerts are delivered http/),
+    );
+    await waitFor(() =>
+      expect(demo.stdout).toMatch(
+        /ALERT firing info BeaconchainWatchedInSyncCommittee: Watched validator \d+ \(mainnet\) is/,
+      ),
     );
     expect(terminal.output).toBe('');
     for (const log of ['alertmanager.log', 'prometheus.log']) {

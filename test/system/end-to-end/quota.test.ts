@@ -113,7 +113,8 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([
         ['node-a', 'active'],
       ]);
-      const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainSourceWaitsForQuota') ?? {};
+      const { annotations } =
+        alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainSourceWaitsForQuota') ?? {};
       expect(annotations?.['description']).toMatch(
         /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
       );

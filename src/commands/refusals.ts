@@ -1,4 +1,5 @@
-import type { Override } from '../config/override.ts';
+/** A command cannot do what it was asked for; the message says why. */
+export class CommandRefused extends Error {}
 
 interface ListenError extends Error {
   readonly code: string;
@@ -17,11 +18,10 @@ export function isListenError(error: unknown): error is ListenError {
 }
 
 /** Why the program cannot listen, and which setting to change. */
-export function listenRefusal(error: ListenError, overrides: readonly Override[]): string {
+export function listenRefusal(error: ListenError): string {
   const { code, address, hostname, port } = error;
   const where = `${address ?? hostname}${port === undefined ? '' : `:${port}`}`;
-  const given = overrides.find(({ path }) => path.join('.') === 'web.listen_address')?.origin;
-  const setting = error.flag ?? given ?? '--web.listen-address or web.listen_address in the configuration';
+  const setting = error.flag ?? '--web.listen-address or web.listen_address in the configuration';
   const problem = code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${code}`;
   return `${problem}: choose another one with ${setting}`;
 }
