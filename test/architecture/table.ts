@@ -21,7 +21,7 @@ const BELOW_EXPORTER = ['lib', 'metrics', 'config', 'budget', 'api', ...SOURCES,
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, atomic file writes, HTML, origins, formatting, durations, constants of chains and plans.',
+    what: 'Clock, random numbers, log, whole files, texts, durations, constants of chains and plans.',
     imports: [],
     packages: ['pino'],
   },
@@ -51,7 +51,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources',
-    what: 'The contract of a source (source.ts), its content on the status page (content.ts), and the notices that match alerts (conditions.ts).',
+    what: 'The contract of a source, its content on the status page, and the notices that match alerts.',
     imports: ['lib'],
     types: ['api', 'metrics'],
     packages: ['zod'],
@@ -64,7 +64,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources/*/poll',
-    what: 'Makes the requests of a poll, and turns the previous value and the answers into the next value.',
+    what: 'Turns the previous value and the answers to its requests into the next value.',
     imports: ['sources', 'api', 'lib'],
     packages: [],
   },
@@ -115,7 +115,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'web',
-    what: 'The server with TLS and passwords, the status page, and the pages of the documentation.',
+    what: 'The server with TLS and passwords, the status page, the documentation.',
     imports: ['scheduler', 'sources', 'metrics', 'budget', 'lib'],
     packages: [
       'negotiator in server.ts',

@@ -77,7 +77,7 @@ describe('web/document-page: links', () => {
   });
 
   it.each([
-    ['an internal document', 'internals/design.md#why-it-polls', `${REPOSITORY}/docs/internals/design.md#why-it-polls`],
+    ['an internal document', 'internals/performance.md#start', `${REPOSITORY}/docs/internals/performance.md#start`],
     ['a file elsewhere', '../config.example.yaml', `${REPOSITORY}/config.example.yaml`],
     ['a picture that is not served', 'images/overview.png', `${REPOSITORY}/docs/images/overview.png`],
   ])('%s leads to the repository, if one is known', (_, target, address) => {

@@ -23,7 +23,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm run simulate*', LONG],
   ['npm run bench*', LONG],
   ['npx vitest run *', LONG],
-  ['scripts/odd-moments *', LONG],
   ['node --disable-sigusr1', NAMED],
   ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
   ['systemd-analyze security', 'test/deploy/systemd.test.ts runs it on the unit'],
