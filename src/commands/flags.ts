@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Environment, nonEmpty } from '../config/environment.ts';
+import { type Environment, nonEmpty } from '../config/document.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Override } from '../config/override.ts';
 import { columns } from './columns.ts';

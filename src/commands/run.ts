@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import type { Environment } from '../config/environment.ts';
+import type { Environment } from '../config/document.ts';
 import type { Exposure } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError, type Mistake } from '../config/mistakes.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { type Environment, nonEmpty } from './environment.ts';
+import { type Environment, nonEmpty } from './document.ts';
 import { type Finding, fileFailure, notBoth } from './mistakes.ts';
 import { mayBeKey } from './paths.ts';
 import { valueAt } from './value-at.ts';

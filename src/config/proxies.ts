@@ -1,5 +1,5 @@
 import type { Proxies } from '../lib/proxies.ts';
-import { type Environment, nonEmpty } from './environment.ts';
+import { type Environment, nonEmpty } from './document.ts';
 import type { Finding } from './mistakes.ts';
 
 /** Lower case first, as in curl. */

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readBody } from '../../src/api/body.ts';
+import { readBody } from '../../src/api/client.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { listen } from '../support/listen.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Machines } from '../../src/sources/machines/schema.ts';
-import { lastSeen } from '../../src/sources/machines/shown.ts';
+import { lastSeen } from '../../src/sources/machines/schema.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import {
   machinesOptions,

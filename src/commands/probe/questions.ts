@@ -7,7 +7,7 @@ import type { Watch } from '../../lib/watch.ts';
 import { DAILY_RETURNS_PATHS, DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
 import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.ts';
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
-import { isPlausibleAt } from '../../sources/machines/reading.ts';
+import { isPlausibleAt } from '../../sources/machines/poll.ts';
 import { MachineMetricsPage, RECORDS } from '../../sources/machines/schema.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from '../../sources/slashings/schema.ts';

@@ -1,11 +1,10 @@
 import type { UnixMs } from '../../lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
-import { PROCESS_FIELDS } from './catalogue.ts';
 import { slotsBehind } from './learned.ts';
+import { missing, PROCESS_FIELDS, type Shown, shownMachines } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
-import { type Machines, PROCESSES, type ProcessRecord } from './schema.ts';
-import { lastSeen, missing, type Shown, shownMachines } from './shown.ts';
+import { lastSeen, type Machines, PROCESSES, type ProcessRecord } from './schema.ts';
 
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 

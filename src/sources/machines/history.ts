@@ -5,7 +5,7 @@ import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { learnAll } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
-import { requestPage } from './reading.ts';
+import { requestPage } from './poll.ts';
 import { type Learned, type MachineRecord, PROCESSES } from './schema.ts';
 
 const MINUTE = 60;

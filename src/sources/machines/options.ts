@@ -1,7 +1,9 @@
 import type { Ending } from '../../api/paginate.ts';
 import type { Chain } from '../../lib/chain.ts';
+import { autoStaleAfter } from '../../lib/stale-after.ts';
 import { readableText } from '../../lib/text.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
+import type { Timing } from '../source.ts';
 import type { Machine } from './schema.ts';
 
 /** config `machines`. */
@@ -91,4 +93,15 @@ function isMatch(glob: string, text: string): boolean {
     }
   }
   return pattern.slice(at).every((rest) => rest === '*');
+}
+
+/** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
+export function staleAfter(options: MachinesOptions, timing: Timing): Milliseconds {
+  if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
+  return autoStaleAfter(timing.intervalMs);
+}
+
+/** Whether a record is too old even for last_seen. */
+export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, now: UnixMs): boolean {
+  return now - timestamp * 1000 > options.forgetAfterMs;
 }

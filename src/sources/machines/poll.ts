@@ -2,15 +2,22 @@ import { type Api, countingApi } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { PastPage, Span } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName, type Warn } from './options.ts';
-import { isPlausibleAt, MACHINES_PATH, requestPage } from './reading.ts';
-import { ListedName, MachineNames, type MachineRecord, type Machines } from './schema.ts';
-import { staleAfter } from './shown.ts';
+import { type MachinesOptions, machineName, RECORDS_PER_PAGE, staleAfter, type Warn } from './options.ts';
+import {
+  ListedName,
+  MachineMetricsPage,
+  MachineNames,
+  type MachineRecord,
+  type Machines,
+  PROCESSES,
+  type ProcessRecord,
+  RECORDS,
+} from './schema.ts';
 import {
   absentNames,
   addRecord,
@@ -180,4 +187,46 @@ async function readPage(
   const page = await requestPage(api, { range: { start, end }, names, cursor }, signal, isPlausibleAt(timing.now));
   for (const record of page.records) addRecord(sweep, options, record);
   return page;
+}
+
+export interface PageQuery {
+  readonly range: Span;
+  /** Undefined: all machines. */
+  readonly names?: readonly string[] | undefined;
+  /** Undefined: the first page. */
+  readonly cursor: string | undefined;
+}
+
+const MACHINES_PATH = '/api/v2/machine-metrics';
+
+/** Reads one page, record by record. */
+export async function requestPage(
+  api: Api,
+  { range, names, cursor }: PageQuery,
+  signal: AbortSignal,
+  isPlausible?: (record: ProcessRecord) => boolean,
+): Promise<PastPage<MachineRecord>> {
+  const body = {
+    range: { timestamp: range },
+    ...(names ? { machines: names } : {}),
+    page_size: RECORDS_PER_PAGE,
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  const request = { endpoint: 'machine_metrics', priority: 'machines', path: MACHINES_PATH, body } as const;
+  const { data, paging } = await api.request(request, MachineMetricsPage, signal);
+  const records: MachineRecord[] = [];
+  let count = 0;
+  for (const process of PROCESSES) {
+    const items = data[`${process}_metrics`] ?? [];
+    count += items.length;
+    const good = api.records('machine_metrics', RECORDS[process], items, isPlausible);
+    for (const record of good) records.push([process, record] as MachineRecord);
+  }
+  return { cursor: paging?.next_cursor, records, count };
+}
+
+/** Whether a record is plausible at `now`: not far in the future. */
+export function isPlausibleAt(now: UnixMs): (record: ProcessRecord) => boolean {
+  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
+  return ({ timestamp }) => timestamp <= latest;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CHAIN_NAMES } from '../../lib/chain.ts';
-import { isMilliseconds } from '../../lib/time.ts';
+import { isMilliseconds, type UnixSeconds } from '../../lib/time.ts';
 import { Refusal } from '../refusal.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
@@ -150,3 +150,20 @@ export const Machines = z.object({
   asked: z.array(z.tuple([z.string(), z.number()])).optional(),
 });
 export type Machines = z.infer<typeof Machines>;
+
+/** The times of the records of a machine. */
+export function timesOf(records: Partial<Machine>): UnixSeconds[] {
+  const times: UnixSeconds[] = [];
+  for (const process of PROCESSES) {
+    const record = records[process];
+    if (record) times.push(record.timestamp);
+  }
+  return times;
+}
+
+/** The time of the newest record of any process; 0 without one. */
+export function lastSeen(records: Partial<Machine>): UnixSeconds {
+  let last = 0;
+  for (const process of PROCESSES) last = Math.max(last, records[process]?.timestamp ?? 0);
+  return last;
+}

@@ -18,9 +18,9 @@ import {
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
+import { isOutdated, type Shown, shownFor } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
-import { isOutdated, type Shown, shownFor } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;

@@ -5,9 +5,8 @@ import type { Span } from '../history.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
-import { isIncluded, type MachinesOptions, machineName } from './options.ts';
-import { type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
-import { isForgotten, lastSeen } from './shown.ts';
+import { isForgotten, isIncluded, type MachinesOptions, machineName } from './options.ts';
+import { lastSeen, type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
 
 /** When earlier sweeps read what. */
 export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;

@@ -19,14 +19,14 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'range missing from the next page',
-    file: 'sources/machines/reading.ts',
+    file: 'sources/machines/poll.ts',
     find: '    range: { timestamp: range },',
     replace: '    ...(cursor === undefined ? { range: { timestamp: range } } : {}),',
     why: 'A cursor is valid only with every other field of the body unchanged.',
   },
   {
     name: 'record of the future accepted',
-    file: 'sources/machines/reading.ts',
+    file: 'sources/machines/poll.ts',
     find: '  return ({ timestamp }) => timestamp <= latest;',
     replace: '  return ({ timestamp }) => timestamp <= latest * 2;',
     why: 'A record with a wrong clock is never replaced by a real one.',
@@ -47,7 +47,7 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'stale values not withdrawn',
-    file: 'sources/machines/shown.ts',
+    file: 'sources/machines/metrics.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return options.forgetAfterMs;',
     why: 'A machine that is down looks as if it were running.',
@@ -61,14 +61,14 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'values withdrawn too early',
-    file: 'sources/machines/shown.ts',
+    file: 'sources/machines/metrics.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
     why: 'A machine that pushes each minute has gaps in its values.',
   },
   {
     name: 'last_seen withdrawn with the values',
-    file: 'sources/machines/shown.ts',
+    file: 'sources/machines/metrics.ts',
     find: '    seen: recordsUpTo(machine, options.forgetAfterMs, now),',
     replace: '    seen: recordsUpTo(machine, shownFor(options, timing), now),',
     why: 'A machine that is down disappears instead of being reported.',

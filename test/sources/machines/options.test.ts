@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chainOf, isIncluded, machineName } from '../../../src/sources/machines/options.ts';
-import { isForgotten, lastSeen, staleAfter } from '../../../src/sources/machines/shown.ts';
+import { chainOf, isForgotten, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
+import { lastSeen } from '../../../src/sources/machines/schema.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
