@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { RULE_FILES } from '../deploy/grafana/src/rules.ts';
 import { bundle } from './dashboard-pictures/bundle.ts';
 import { shrink } from './dashboard-pictures/shrink.ts';
 import { simulate } from './dashboard-pictures/simulate.ts';
@@ -17,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..');
 const { values: flags } = parseArgs({
   options: {
     dashboards: { type: 'string', default: join(ROOT, 'deploy/grafana/dashboards') },
-    rules: { type: 'string', default: join(ROOT, 'deploy/prometheus/rules.yaml') },
+    rules: { type: 'string', multiple: true, default: RULE_FILES },
     out: { type: 'string', default: join(ROOT, 'docs/images') },
     all: { type: 'string' },
     /** Only dashboards with this in their name. */

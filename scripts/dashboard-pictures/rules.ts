@@ -23,8 +23,8 @@ interface Span {
  * Adds what the rules would have recorded and the alerts that would have fired. promtool can do so with rules that
  * record, but not with alerts.
  */
-export async function addRules(file: string, folder: string, span: Span): Promise<void> {
-  const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] };
+export async function addRules(files: readonly string[], folder: string, span: Span): Promise<void> {
+  const groups = files.flatMap((file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups);
   let waiting = groups.flatMap(({ rules }) => rules);
   while (waiting.length > 0) {
     const unknown = waiting.flatMap(({ record }) => record ?? []);

@@ -9,7 +9,7 @@ import { DAYS, type State } from './trouble.ts';
 /** Starts a Prometheus that has a simulated day, with recorded series and alerts. It keeps the day in the folder. */
 export async function simulate(
   state: State,
-  { rules, folder }: { readonly rules: string; readonly folder: string },
+  { rules, folder }: { readonly rules: readonly string[]; readonly folder: string },
 ): Promise<Prometheus> {
   if (existsSync(join(folder, 'data'))) return startPrometheus(folder);
   mkdirSync(folder, { recursive: true });

@@ -2,8 +2,8 @@ import { listed, plural } from '../lib/words.ts';
 import type { Notice, Tone } from './content.ts';
 
 /**
- * The numbers `beaconchain:threshold:*` of deploy/prometheus/rules.yaml for what the page can see by itself. A test compares
- * both.
+ * The numbers `beaconchain:threshold:*` of the rule files in deploy/prometheus for what the page can see by itself. A test
+ * compares both.
  */
 export const THRESHOLDS = {
   machine_offline_seconds: 600,
@@ -20,7 +20,6 @@ export const THRESHOLDS = {
   finality_lag_epochs: 6,
   daily_return_late_seconds: 6 * 3600,
   source_stale_seconds: 900,
-  budget_remaining_ratio: 0.05,
 } as const;
 export type Threshold = keyof typeof THRESHOLDS;
 
@@ -166,11 +165,6 @@ export const CONDITIONS = {
   BeaconchainSourceWaitsForQuota: condition(
     'warning',
     (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
-  ),
-  BeaconchainBudgetNearlyUsed: condition(
-    'warning',
-    ([window], left) => `The ${window}ly quota is nearly used: ${left} is left.`,
-    'budget_remaining_ratio',
   ),
   BeaconchainConfigReloadFailed: condition(
     'warning',

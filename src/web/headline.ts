@@ -1,8 +1,7 @@
-import { isRateWindowRepeated, quotaOf } from '../budget/bucket.ts';
-import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { quotaOf } from '../budget/bucket.ts';
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { absolute, cropped, percent, plural, relative, span } from '../lib/words.ts';
+import { absolute, cropped, plural, relative, span } from '../lib/words.ts';
 import type { SourceView, Wait } from '../scheduler/schedules.ts';
 import { firing, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
@@ -104,7 +103,6 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
         ...failureNotices(input.views, now),
         ...(validHeader === false ? [] : staleNotices(input, now)),
         ...waitNotices(input, now),
-        ...nearlyUsedNotices(input),
         ...stretchNotices(input.views),
       ];
     }
@@ -161,18 +159,4 @@ function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs)
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
   return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
-}
-
-/** As reported by the last responses. An hour that repeats the month is not a real window. */
-function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
-  return Object.values(ledger.buckets).flatMap((bucket) =>
-    LONG_WINDOWS.flatMap((window): Notice[] => {
-      const { limits, remaining } = bucket;
-      const [limit, left] = [limits[window], remaining[window]];
-      if (!limit || left === undefined || isRateWindowRepeated(bucket, window)) return [];
-      if (window === 'hour' && limit === limits.month) return [];
-      if (left / limit >= THRESHOLDS.budget_remaining_ratio) return [];
-      return [firing('BeaconchainBudgetNearlyUsed', [window], percent(left / limit))];
-    }),
-  );
 }

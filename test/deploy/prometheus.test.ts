@@ -1,10 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RULE_FILES } from '../../deploy/grafana/src/rules.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
-
-const RULES = 'deploy/prometheus/rules.yaml';
 
 describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
   it.each([
@@ -14,7 +13,7 @@ describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
     'deploy/compose/prometheus.yaml',
   ])('%s is what Prometheus takes, with the rules beside it', (file) => {
     const folder = temporaryFolder();
-    for (const one of [file, RULES, join(dirname(file), 'exporter-url.yaml')])
+    for (const one of [file, ...RULE_FILES, join(dirname(file), 'exporter-url.yaml')])
       copyFileSync(one, join(folder, basename(one)));
     const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -70,7 +70,7 @@ describe('scripts/build', () => {
     ];
     const demo = start(process.execPath, [main, ...args]);
     const port = await portOf(demo);
-    expect((await ask(port, '/docs/alerts')).body.toString()).toContain('<h3 id="machineoffline">');
+    expect((await ask(port, '/docs/alerts')).body.toString()).toContain('<h3 id="beaconchainmachineoffline">');
     expect((await ask(port, '/docs/')).body.toString()).toContain('<a href="alerts">Alerts</a>');
     expect((await ask(port, '/docs/images/fleet.png')).status).toBe(200);
     const maps = files().map((file) => readFileSync(join(dist, 'program', `${file}.map`), 'utf8'));

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
@@ -206,18 +205,5 @@ describe('web/headline', () => {
     expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);
     expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);
-  });
-
-  it('tells of a quota of which little is left, as far as it is one', () => {
-    const known = knownIn('healthy');
-    const left = (limits: object, remaining: object): StatusInput => {
-      const bucket = { ...EMPTY_BUCKET, limits, remaining, firstUseAt: NOW - DAY };
-      return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
-    };
-    expect(texts(left({ second: 5, month: 1_000 }, { month: 40 }))).toEqual([
-      'The monthly quota is nearly used: 4 % is left.',
-    ]);
-    expect(texts(left({ second: 5, month: 1_000 }, { month: 50 }))).toEqual([]);
-    expect(texts(left({ second: 5, hour: 5, month: 5 }, { hour: 0, month: 0 }))).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ function firing(subjects: string, labels: readonly string[], more: string): stri
   return `min by (severity, alertname, about, chain) (${about})`;
 }
 
-/** The alerts of rules.yaml, and nobody else's, have the label subject. Those on an exporter name it, as there can be more. */
+/** The alerts of this exporter, and nobody else's, have the label subject. Those on an exporter name it, as there can be more. */
 function allFiring(more: string): string {
   return `${firing('machine|chain|returns', ABOUT, more)} or ${firingOfExporters(more)}`;
 }

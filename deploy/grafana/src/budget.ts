@@ -6,7 +6,7 @@ import {
   QUOTA_LEFT,
   withName,
 } from './exporter-queries.ts';
-import { INVALID_RECORDS, QUOTA_LOW, STRETCHED } from './limits.ts';
+import { INVALID_RECORDS, STRETCHED } from './limits.ts';
 import { graph } from './panels/graph.ts';
 import type { Section } from './shell.ts';
 
@@ -20,7 +20,6 @@ export const budget: Section = {
       min: 0,
       max: 1,
       queries: [[QUOTA_LEFT, '{{bucket}}, {{window}}']],
-      limit: QUOTA_LOW,
     }),
     graph({
       title: 'Use of the monthly quota',

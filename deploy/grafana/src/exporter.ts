@@ -2,7 +2,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { firingAlerts } from './alerts.ts';
 import { api, budget } from './budget.ts';
 import { ofExporter, ofSource, QUOTA_LEFT, UP, withName } from './exporter-queries.ts';
-import { QUOTA_LOW, STRETCHED } from './limits.ts';
+import { STRETCHED } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
 import { graph, RATE_STEP } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
@@ -53,14 +53,13 @@ const now: Section = {
       query: ['max(beaconchain_budget_stretch_ratio)', 'stretch'],
       limit: STRETCHED,
     }),
-    limitedStat({
+    stat({
       title: 'Quota left',
       description: 'Share of the monthly (or hourly) quota that is left, in the bucket with the least left.',
       unit: 'percentunit',
       decimals: 0,
       history: true,
-      query: [`min(${QUOTA_LEFT})`, 'left'],
-      limit: QUOTA_LOW,
+      queries: [[`min(${QUOTA_LEFT})`, 'left']],
       noValue: 'no quota',
     }),
     firingAlerts({ subject: 'exporter' }),

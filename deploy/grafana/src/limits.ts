@@ -43,7 +43,6 @@ export const RETURN_LATE = above('BeaconchainDailyReturnLate', `(86400 + ${thres
 export const RETURN_DROPPED = below('BeaconchainDailyReturnDropped', threshold('daily_return_drop_ratio'));
 
 export const STRETCHED = above('BeaconchainBudgetStretched', threshold('stretch_ratio'));
-export const QUOTA_LOW = below('BeaconchainBudgetNearlyUsed', threshold('budget_remaining_ratio'));
 export const INVALID_RECORDS = above('BeaconchainInvalidRecords', threshold('invalid_records'));
 export const SOURCE_STALE = above('BeaconchainSourceStale', threshold('source_stale_seconds'));
 

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-const RULES = join(import.meta.dirname, '../../prometheus/rules.yaml');
+const FOLDER = join(import.meta.dirname, '../../prometheus');
+/** The alerts that a staker needs, and the others. */
+export const RULE_FILES = ['rules.yaml', 'rules-extra.yaml'].map((name) => join(FOLDER, name));
 const PREFIX = 'beaconchain:threshold:';
 
 const Severity = z.enum(['critical', 'warning', 'info', 'none']);
@@ -11,12 +13,15 @@ const Rule = z.object({
   record: z.string().optional(),
   alert: z.string().optional(),
   expr: z.string(),
-  labels: z.object({ severity: Severity }).optional(),
+  labels: z.object({ severity: Severity, subject: z.string() }).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
 });
 const Rules = z.object({ groups: z.array(z.object({ rules: z.array(Rule) })) });
 
-/** All rules of deploy/prometheus/rules.yaml. */
-export const rules = Rules.parse(parse(readFileSync(RULES, 'utf8'))).groups.flatMap((group) => group.rules);
+/** All rules of both files. */
+export const rules = RULE_FILES.flatMap((file) => Rules.parse(parse(readFileSync(file, 'utf8'))).groups).flatMap(
+  (group) => group.rules,
+);
 
 const numbers = new Map(
   rules.flatMap(({ record, expr }) => (record?.startsWith(PREFIX) ? [[record, productOf(record, expr)] as const] : [])),
@@ -26,7 +31,7 @@ const severities = new Map(rules.flatMap(({ alert, labels }) => (alert && labels
 /** The number at which an alert fires, as shipped. @throws for no such name. */
 export function shippedThreshold(name: string): number {
   const value = numbers.get(PREFIX + name);
-  if (value === undefined) throw new TypeError(`${RULES}: no record ${PREFIX}${name}`);
+  if (value === undefined) throw new TypeError(`${FOLDER}: no record ${PREFIX}${name}`);
   return value;
 }
 
@@ -41,13 +46,13 @@ export function threshold(name: string): string {
 /** @throws for no such alert. */
 export function severityOf(alert: string): z.infer<typeof Severity> {
   const severity = severities.get(alert);
-  if (severity === undefined) throw new TypeError(`${RULES}: no alert ${alert} with a severity`);
+  if (severity === undefined) throw new TypeError(`${FOLDER}: no alert ${alert} with a severity`);
   return severity;
 }
 
 /** A number, or numbers times numbers: "4 * 86400". */
 function productOf(record: string, expr: string): number {
   const value = expr.split('*').reduce((product, factor) => product * Number(factor), 1);
-  if (!Number.isFinite(value)) throw new TypeError(`${RULES}: ${record} is not a product of numbers: ${expr}`);
+  if (!Number.isFinite(value)) throw new TypeError(`${FOLDER}: ${record} is not a product of numbers: ${expr}`);
   return value;
 }

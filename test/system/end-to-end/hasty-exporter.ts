@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
+import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import type { Exporter } from '../../../src/exporter/exporter.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
@@ -65,13 +66,13 @@ interface Haste extends Setting {
 
 /** The shipped rules, with all durations divided by the speed and `time()` on the clock of the exporter. */
 function hastyRules({ speed, ...setting }: Haste): string {
-  const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
-  for (const rule of rules.groups.flatMap((group) => group.rules)) {
+  const groups = RULE_FILES.flatMap((file) => (parse(readFileSync(file, 'utf8')) as RuleFile).groups);
+  for (const rule of groups.flatMap((group) => group.rules)) {
     rule.expr = hastyExpression(rule.expr, speed, setting);
     if (rule.for) rule.for = hastyDuration(rule.for, speed);
   }
   const file = join(temporaryFolder(), 'rules.json');
-  writeFileSync(file, JSON.stringify(rules));
+  writeFileSync(file, JSON.stringify({ groups }));
   return file;
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import type { Family } from '../../../src/metrics/family.ts';
 import { CONDITIONS, NOT_ON_PAGE } from '../../../src/sources/conditions.ts';
@@ -17,7 +18,6 @@ import { knownIn } from '../../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
 import { areMissing, PROMTOOL } from '../../support/tools.ts';
 
-const RULES = join(import.meta.dirname, '../../../deploy/prometheus/rules.yaml');
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;
 
@@ -153,7 +153,7 @@ async function complaints(known: StatusInput, firing: readonly string[]): Promis
   const file = join(temporaryFolder(), 'test.yaml');
   writeFileSync(
     file,
-    stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: [promtoolTest(known, firing)] }),
+    stringify({ rule_files: RULE_FILES, evaluation_interval: '1m', tests: [promtoolTest(known, firing)] }),
   );
   const run = promisify(execFile)(PROMTOOL.command, ['test', 'rules', file], { maxBuffer: 1e8 });
   return run.then(

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { waitFor } from '../../support/program.ts';
@@ -18,7 +19,7 @@ interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-const { groups }: RuleFile = parse(readFileSync('deploy/prometheus/rules.yaml', 'utf8'));
+const groups = RULE_FILES.flatMap((file) => (parse(readFileSync(file, 'utf8')) as RuleFile).groups);
 const alerts = groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 const names = alerts.map(({ alert = '' }) => alert);
 /** Their series have no instance. */
