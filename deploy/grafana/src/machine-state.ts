@@ -1,3 +1,4 @@
+import { MACHINE_CONDITIONS, type MachineAlert } from '../../../src/sources/conditions.ts';
 import { beyond, CPU_BUSY, DISK_FULL, FEW_PEERS, LAGGING, MEMORY_FULL, silentTooLong } from './limits.ts';
 import { colorOf } from './look.ts';
 import {
@@ -18,38 +19,29 @@ const LOADED = of('validators');
 const CURRENT = ['info', 'client_info', 'memory_total_bytes', 'head_slot', 'validators'].map(of).join(' or ');
 const RARE_SWEEPS = 'beaconchain_source_interval_seconds{source="machines"} > 300';
 
-/** The alert gives its colour. */
-const TROUBLES: readonly { readonly text: string; readonly alert: string; readonly series: string }[] = [
-  { text: 'silent', alert: 'BeaconchainMachineOffline', series: silentTooLong(SILENCE_BY_EXPORTER) },
-  { text: 'disk almost full', alert: DISK_FULL.alert, series: beyond(DISK_FREE_BY_EXPORTER, DISK_FULL) },
+type Trouble =
+  | { readonly alert: MachineAlert; readonly series: string }
+  | { readonly alert: string; readonly series: string; readonly text: string };
+
+/** The worst first, with the words of the status page. The alert gives its colour. */
+const TROUBLES: readonly Trouble[] = [
+  { alert: 'BeaconchainMachineOffline', series: silentTooLong(SILENCE_BY_EXPORTER) },
+  { alert: 'BeaconchainBeaconNodeNotSynced', series: `${of('synced')} == 0` },
+  { alert: 'BeaconchainExecutionClientDisconnected', series: `${of('execution_connected')} == 0` },
+  { alert: 'BeaconchainDiskAlmostFull', series: beyond(DISK_FREE_BY_EXPORTER, DISK_FULL) },
+  { alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
+  { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
+  { alert: 'BeaconchainProcessSilent', series: silentProcesses('process=~"validator|node"') },
+  { alert: 'BeaconchainMemoryAlmostFull', series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL) },
+  { alert: 'BeaconchainBeaconNodeLagging', series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
+  { alert: 'BeaconchainFewPeers', series: beyond(of('peers'), FEW_PEERS) },
   {
-    text: 'no execution client',
-    alert: 'BeaconchainExecutionClientDisconnected',
-    series: `${of('execution_connected')} == 0`,
-  },
-  { text: 'not synced', alert: 'BeaconchainBeaconNodeNotSynced', series: `${of('synced')} == 0` },
-  { text: 'never seen', alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
-  { text: 'no current data', alert: 'BeaconchainSourceFailing', series: `${SEEN} > 0 unless (${CURRENT})` },
-  {
-    text: 'process silent',
-    alert: 'BeaconchainProcessSilent',
-    series: silentProcesses('process=~"validator|node"'),
-  },
-  { text: 'behind the clock', alert: LAGGING.alert, series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
-  { text: 'few peers', alert: FEW_PEERS.alert, series: beyond(of('peers'), FEW_PEERS) },
-  { text: 'memory almost full', alert: MEMORY_FULL.alert, series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL) },
-  {
+    alert: 'BeaconchainCPUBusy',
     text: 'CPU busy',
-    alert: CPU_BUSY.alert,
     series: `${beyond(cpuBusyByExporter('15m'), CPU_BUSY)} or ${beyond(cpuBusyByExporter('6h'), CPU_BUSY)} and on (job, instance) ${RARE_SWEEPS}`,
   },
+  { alert: 'BeaconchainValidatorsInactive', series: `${LOADED} - ${of('validators_active')} > 0 and ${LOADED} > 0` },
   {
-    text: 'keys not active',
-    alert: 'BeaconchainValidatorsInactive',
-    series: `${LOADED} - ${of('validators_active')} > 0 and ${LOADED} > 0`,
-  },
-  {
-    text: 'on its fallback',
     alert: 'BeaconchainFallbackInUse',
     series: `${of('consensus_fallback_connected')} == 1 or ${of('execution_fallback_connected')} == 1`,
   },
@@ -60,7 +52,11 @@ function of(metric: string): string {
 }
 
 const { expr, mappings } = states({
-  troubles: TROUBLES.map(({ alert, ...trouble }) => ({ ...trouble, color: colorOf(alert) })),
+  troubles: TROUBLES.map((one) => ({
+    text: 'text' in one ? one.text : MACHINE_CONDITIONS[one.alert].badge,
+    series: one.series,
+    color: colorOf(one.alert),
+  })),
   all: SEEN,
   well: 'healthy',
   by: 'chain, machine',

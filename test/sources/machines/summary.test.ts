@@ -75,7 +75,7 @@ describe('sources/machines/summary', () => {
       ['behind', 'not synced'],
       ['never', 'never seen'],
       ['partly', 'partly silent'],
-      ['fresh', 'fresh'],
+      ['fresh', 'healthy'],
     ]);
     expect(table.size).toBe(5);
     expect(notices).toEqual([
@@ -109,7 +109,7 @@ describe('sources/machines/summary', () => {
   it('says nothing of what a record does not say', () => {
     const nothing = { memory_node_bytes_total: null, disk_node_bytes_free: null };
     const [row] = summary([machine('a', FRESH, { sync_eth2_synced: null }, nothing)]).rows;
-    expect([stateOf(row), ...(row?.slice(4) ?? [])]).toEqual(['fresh', '', '', '']);
+    expect([stateOf(row), ...(row?.slice(4) ?? [])]).toEqual(['healthy', '', '', '']);
   });
 
   it('shows those that the metrics show, under the chain that they are of', () => {
@@ -201,7 +201,7 @@ describe('sources/machines/summary', () => {
     it('forgets a process that was taken away a week ago', () => {
       const partly = (age: number) => summary([machine('a', [MINUTE, NOT_RUN, age])]);
       expect(partly(6 * DAY).notices).toEqual(['1 machine partly silent: a.']);
-      expect([partly(8 * DAY).notices, stateOf(partly(8 * DAY).rows[0])]).toEqual([[], 'fresh']);
+      expect([partly(8 * DAY).notices, stateOf(partly(8 * DAY).rows[0])]).toEqual([[], 'healthy']);
     });
 
     it('does not miss an expected machine before it was looked for', () => {

@@ -1,0 +1,296 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import * as limits from '../deploy/grafana/src/limits.ts';
+import { STATE, STATES } from '../deploy/grafana/src/machine-state.ts';
+import { RULE_FILES, rules, severityOf, shippedThreshold, threshold } from '../deploy/grafana/src/rules.ts';
+import { DUE_IN, SOURCE_STATE, SOURCE_STATES } from '../deploy/grafana/src/source-state.ts';
+import { dashboardFiles } from '../scripts/dashboards.ts';
+import { MACHINE_CONDITIONS } from '../src/sources/conditions.ts';
+import { thresholdsIn } from './support/alert-rules.ts';
+import { temporaryFolder } from './support/files.ts';
+import { DASHBOARDS, interpolate } from './support/grafana.ts';
+import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
+
+const MINUTES = 60;
+const NOW = MINUTES * 60;
+/** Seconds between scrapes that the dashboards are made for. */
+const SCRAPES = [15, 30, 60];
+/** The scrape interval that Grafana assumes until its data source says another. */
+const ASSUMED = 15;
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+interface Check {
+  readonly expr: string;
+  /** An hour, unless given. */
+  readonly at?: string;
+  /** The value of each series, by its labels. */
+  readonly gives: Readonly<Record<string, number>>;
+}
+
+interface Case {
+  /** Values by series, without the prefix. A number is held for the hour. */
+  readonly series: Readonly<Record<string, number | string>>;
+  readonly checks: readonly Check[];
+  readonly scrape?: number;
+}
+
+/** Each check gives its values, with these rules and no others. */
+function expectValues(cases: readonly Case[], ruleFiles: readonly string[] = []): void {
+  const tests = cases.map(({ series, checks, scrape = 60 }) => ({
+    interval: `${scrape}s`,
+    input_series: Object.entries(series).map(([name, value]) => ({
+      series: `beaconchain_${name}`,
+      values: typeof value === 'string' ? value : `${value}x${MINUTES}`,
+    })),
+    promql_expr_test: checks.map(({ expr, at = `${MINUTES}m`, gives }) => ({
+      expr,
+      eval_time: at,
+      exp_samples: Object.entries(gives).map(([labels, value]) => ({ labels: `{${labels}}`, value })),
+    })),
+  }));
+  const file = join(temporaryFolder(), 'queries.test.yaml');
+  writeFileSync(file, stringify({ rule_files: ruleFiles, evaluation_interval: '1m', tests }));
+  expect(runTool(PROMTOOL, ['test', 'rules', file], '')).toMatchObject({ status: 0, stderr: '' });
+}
+
+/** The query of a panel with this legend, or else this letter. */
+function queryOf(dashboard: string, panel: string, legend: string): string {
+  const { targets = [] } =
+    DASHBOARDS.find(({ title }) => title === dashboard)?.panels.find(({ title }) => title === panel) ?? {};
+  const found = targets.find(({ legendFormat, refId }) => legendFormat === legend || refId === legend);
+  if (found === undefined) throw new TypeError(`${dashboard}, ${panel} has no query ${legend}`);
+  return found.expr;
+}
+
+describe('ranges of the dashboards', () => {
+  const panels = DASHBOARDS.flatMap(({ title: dashboard, panels }) =>
+    panels.map(({ title, interval, targets }) => ({
+      name: `${dashboard}, ${title}`,
+      step: stepOf(interval),
+      exprs: targets.map(({ expr }) => expr),
+    })),
+  );
+  const rated = panels.filter(({ exprs }) => exprs.some((expr) => expr.includes('$__rate_interval')));
+
+  /** The shortest step of a panel in seconds. */
+  function stepOf(interval: string | undefined): number {
+    const [, count, unit = ''] = /^(\d+)([smh])$/.exec(interval ?? '') ?? [];
+    return count === undefined ? 0 : Number(count) * (SECONDS[unit] ?? Number.NaN);
+  }
+
+  /** Grafana's $__rate_interval, in seconds. */
+  function rateWindow(step: number, scrape: number): number {
+    return Math.max(Math.max(step, scrape) + scrape, 4 * scrape);
+  }
+
+  /** Samples inside a window, wherever it begins and a scrape being a little late. Those at its edges may not count. */
+  function fewestSamples(window: number, scrape: number): number {
+    return Math.ceil(window / scrape) - 1;
+  }
+
+  it.each(rated)('$name: two samples for every rate, also if the data source does not say how often', ({ step }) => {
+    for (const scrape of SCRAPES) {
+      expect(fewestSamples(rateWindow(step, scrape), scrape)).toBeGreaterThanOrEqual(2);
+      expect(fewestSamples(rateWindow(step, ASSUMED), scrape)).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('no range is a step alone: it would not see what happens between its first sample and the one before', () => {
+    const bare = panels.filter(({ exprs }) => exprs.some((expr) => expr.includes('[$__interval]')));
+    expect(bare.map(({ name }) => name)).toEqual([]);
+  });
+
+  // The samples lie half a scrape off the edges of the windows, so all versions of Prometheus give the same.
+  it.skipIf(areMissing(PROMTOOL))('a slashing stands in exactly one bar, whenever it is scraped', () => {
+    const panel = panels.find(({ name }) => name === 'Chain and slashings, Attester slashings');
+    const [expr = ''] = panel?.exprs ?? [];
+    const step = panel?.step ?? 0;
+    const of = 'chain="mainnet", kind="double_vote"';
+    expectValues(
+      SCRAPES.map((scrape) => {
+        const windowed = expr
+          .replaceAll('$__rate_interval', `${rateWindow(step, scrape)}s`)
+          .replaceAll('$__interval', `${step}s`);
+        const samples = step / scrape;
+        return {
+          scrape,
+          series: { [`attester_slashings_total{job="a", instance="a:1", ${of}}`]: `0x${samples} 1x${3 * samples}` },
+          checks: [0, 1, 0].map((value, i) => ({
+            expr: `round(${interpolate(windowed)})`,
+            at: `${(i + 1) * step * 1000 + scrape * 500}ms`,
+            gives: { [of]: value },
+          })),
+        };
+      }),
+    );
+  });
+
+  it.skipIf(areMissing(PROMTOOL))('an outage is a gap in rates of machines, not a dip', () => {
+    const expr = interpolate(queryOf('Staking machine', 'Network', 'received'));
+    const labels = 'job="a", instance="a:1", chain="mainnet", machine="node-a"';
+    const minutes = Array.from({ length: 60 }, (_, i) => `${30 + i}m`);
+    const gives = { 'chain="mainnet", machine="node-a"': 10 };
+    const checks = [
+      ...['25m', '80m'].map((at) => ({ expr: `round(${expr})`, at, gives })),
+      ...minutes.map((at) => ({ expr: `abs(${expr} - 10) > 0.1`, at, gives: {} })),
+    ];
+    // Nothing new from minute 30 on. The counter is withdrawn at minute 40, and both are back at minute 56.
+    const series = {
+      [`machine_network_receive_bytes_total{${labels}}`]: '0+600x30 18000x9 stale _x14 33600+600x40',
+      [`machine_last_seen_timestamp_seconds{${labels}, process="system"}`]: '1000+60x30 2800x24 4360+60x40',
+    };
+    expectValues([{ series, checks }]);
+  });
+});
+
+describe('states of the dashboards', () => {
+  /** The number that a state has, by its word. */
+  function codeOf(mappings: readonly ValueMapping[], word: string): number {
+    const found = mappings.flatMap(({ options }) => Object.entries(options)).find(([, { text }]) => text === word);
+    return Number(found?.[0] ?? expect.fail(`no state ${word}`));
+  }
+
+  function expectStates(series: Case['series'], expr: string, gives: Check['gives']): void {
+    expectValues([{ series, checks: [{ expr: interpolate(expr), gives }] }]);
+  }
+
+  it('a machine has the words of the status page, the worst first', () => {
+    const words = STATES.flatMap(({ options }) =>
+      Object.entries(options).map(([code, { text }]) => [text, code] as const),
+    );
+    const codes = Object.values(MACHINE_CONDITIONS).map(({ badge }) => Number(new Map(words).get(badge)));
+    expect(codes).toEqual(codes.toSorted((a, b) => b - a));
+    expect(Math.min(...codes)).toBeGreaterThan(0);
+  });
+
+  it.skipIf(areMissing(PROMTOOL))(
+    'a machine is judged by the interval of its own exporter, and by the worse of two',
+    () => {
+      const exporter = (job: string, interval: number): Case['series'] => ({
+        [`source_last_success_timestamp_seconds{job="${job}", instance="${job}:1", source="machines"}`]: NOW,
+        [`source_interval_seconds{job="${job}", instance="${job}:1", source="machines"}`]: interval,
+      });
+      const machine = (job: string, name: string, seen: number, values: Case['series'] = {}): Case['series'] => {
+        const labels = `job="${job}", instance="${job}:1", chain="mainnet", machine="${name}"`;
+        const shown = Object.entries(values).map(([metric, value]) => [`machine_${metric}{${labels}}`, value]);
+        return {
+          [`machine_last_seen_timestamp_seconds{${labels}, process="system"}`]: seen,
+          ...Object.fromEntries(shown),
+        };
+      };
+      const disk = (free: number): Case['series'] => ({ info: 1, disk_total_bytes: 100, disk_free_bytes: free });
+      const state = (name: string, word: string) =>
+        [`chain="mainnet", machine="${name}"`, codeOf(STATES, word)] as const;
+      expectStates(
+        {
+          ...exporter('quick', 60),
+          ...exporter('rare', 7_680),
+          ...machine('quick', 'node-a', NOW - 1_800),
+          ...machine('rare', 'node-b', NOW - 1_800, { info: 1 }),
+          ...machine('quick', 'node-c', NOW - 30, disk(1)),
+          ...machine('rare', 'node-c', NOW - 30, disk(90)),
+          ...machine('quick', 'node-d', NOW - 30),
+          ...machine('quick', 'node-e', 0),
+        },
+        STATE,
+        Object.fromEntries([
+          state('node-a', 'silent'),
+          state('node-b', 'healthy'),
+          state('node-c', 'disk almost full'),
+          state('node-d', 'out of date'),
+          state('node-e', 'never seen'),
+        ]),
+      );
+    },
+  );
+
+  const OF_SOURCE = 'job="a", instance="a:1", source="machines"';
+  const own = (metric: string): string => `${metric}{job="a", instance="a:1"}`;
+  const is = (word: string): Check['gives'] => ({ 'source="machines"': codeOf(SOURCE_STATES, word) });
+
+  it.skipIf(areMissing(PROMTOOL)).each([
+    ['overdue', { [own('exporter_leader')]: 1 }],
+    ['works', { [own('exporter_leader')]: 0 }],
+    ['stopped: access revoked', { [own('api_access_revoked')]: 1 }],
+    ['stopped: key refused', { [own('api_key_valid')]: 0, [own('api_access_revoked')]: 0 }],
+  ])('a source that was to be polled an hour ago is: %s', (word, more) => {
+    const polled = { [`source_up{${OF_SOURCE}}`]: 1, [`source_next_attempt_timestamp_seconds{${OF_SOURCE}}`]: 10 };
+    expectStates({ ...polled, ...more }, SOURCE_STATE, is(word));
+  });
+
+  it.skipIf(areMissing(PROMTOOL))('failed, and no time until a poll that will not come', () => {
+    const stopped = {
+      [`source_up{${OF_SOURCE}}`]: 0,
+      [`source_next_attempt_timestamp_seconds{${OF_SOURCE}}`]: 'Inf '.repeat(MINUTES + 1).trim(),
+    };
+    expectStates(stopped, SOURCE_STATE, is('failed'));
+    expectStates(stopped, DUE_IN, {});
+  });
+});
+
+describe('thresholds of the dashboards', () => {
+  it.each(Object.values(limits).filter((one) => typeof one === 'object'))(
+    '$alert begins where its alert does',
+    ({ alert, than }) => {
+      const rule = rules.find((one) => one.alert === alert);
+      expect(thresholdsIn(rule?.expr ?? '')).toEqual(expect.arrayContaining(thresholdsIn(than)));
+      expect(thresholdsIn(than)).toHaveLength(1);
+    },
+  );
+
+  it('no panel has a limit of its own, apart from counts of what is bad', () => {
+    for (const [name, text] of dashboardFiles()) {
+      const steps = [...text.matchAll(/"value": (-?[\d.e]+),\s+"color"/g)].map(([, value]) => Number(value));
+      expect(
+        [...new Set(steps)].filter((value) => ![0, 0.5, 1].includes(value)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it('a name that the rules do not have is an error', () => {
+    expect(shippedThreshold('daily_return_late_seconds')).toBe(6 * 3600);
+    expect(() => threshold('gone')).toThrow('no record beaconchain:threshold:gone');
+    expect(() => severityOf('Gone')).toThrow('no alert Gone');
+  });
+
+  /** A machine has 40 % of its disk free: below the threshold or not. */
+  function expectDisk(ruleFiles: readonly string[], { share, isFull }: { share: number; isFull: boolean }): void {
+    const query = (dashboard: string, panel: string, legend: string): string =>
+      interpolate(queryOf(dashboard, panel, legend));
+    const ofMachine = { 'chain="mainnet", machine="node-b"': 0.4 };
+    const firing = query('Staking fleet', 'Firing alerts', 'A');
+    const named = 'severity="critical", alertname="BeaconchainDiskAlmostFull", chain="mainnet"';
+    const labels = 'job="a", instance="a:1", chain="mainnet", machine="node-b"';
+    const series = { [`machine_disk_total_bytes{${labels}}`]: 100, [`machine_disk_free_bytes{${labels}}`]: 40 };
+    const checks = [
+      { expr: `count by (severity, alertname, chain) (${firing})`, gives: isFull ? { [named]: 1 } : {} },
+      { expr: query('Staking fleet', 'Disk free', 'alert BeaconchainDiskAlmostFull'), gives: { '': share } },
+      { expr: query('Staking machine', 'Disk free', 'A'), gives: isFull ? {} : ofMachine },
+      { expr: query('Staking machine', 'Disk free', 'B'), gives: isFull ? ofMachine : {} },
+    ];
+    expectValues([{ series, checks }], ruleFiles);
+  }
+
+  it.skipIf(areMissing(PROMTOOL))('a number that is changed in the rules moves alert, line and colour', () => {
+    const folder = temporaryFolder();
+    const changed = RULE_FILES.map((file) => {
+      const copy = join(folder, basename(file));
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(copy, text.replace(/(record: beaconchain:threshold:disk_free_ratio\s+expr: )"0.10"/, '$1"0.50"'));
+      return copy;
+    });
+    expectDisk(changed, { share: 0.5, isFull: true });
+  });
+
+  it.skipIf(areMissing(PROMTOOL)).each([
+    ['as shipped', RULE_FILES],
+    ['without the rules', []],
+  ])('%s the shipped number counts', (_, ruleFiles) => {
+    expectDisk(ruleFiles, { share: 0.1, isFull: false });
+  });
+});
