@@ -32,14 +32,6 @@ describe('backfill/progress', () => {
     expect([meter.done, meter.expected]).toEqual([2 * pages, 2 * pages]);
   });
 
-  it('goes on with what an earlier run left', () => {
-    const left = new Map([
-      [FIRST.id, 0],
-      [SECOND.id, 4],
-    ]);
-    expect(new Meter(PLAN, left).expected).toBe(4);
-  });
-
   it('shows the bar, the requests and the time left, or why nothing is requested', () => {
     const progress = { done: 30, expected: 120, elapsedMs: 60_000, perSecond: 1 };
     expect(progressLine(progress)).toBe('[######..................]  25 %  30 of 120 requests, 3 min left');

@@ -13,6 +13,7 @@ describe('metrics/bytes', () => {
         for (const piece of pieces) bytes.add(piece);
         expect(bytes.written().equals(Buffer.from(pieces.join('')))).toBe(true);
       }),
+      { numRuns: 20 },
     );
   });
 });

@@ -84,33 +84,6 @@ describe('sources/machines paging', () => {
     expect(third).toEqual({ ...first, cursor: '%2B' });
   });
 
-  it.each([
-    ['an empty cursor', { next_cursor: '' }],
-    ['a null cursor', { next_cursor: null }],
-    ['no cursor', {}],
-    ['null paging', null],
-    ['no paging', undefined],
-  ])('ends with %s', async (_, paging) => {
-    const api = fakeApi(() => ({ data: { system_metrics: [systemRecord()] }, paging }));
-    await poll(api);
-    expect(api.requests).toHaveLength(1);
-    expect(endings).toEqual([]);
-  });
-
-  it('stops with a warning when a cursor is repeated', async () => {
-    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
-    await poll(api);
-    expect(api.requests).toHaveLength(2);
-    expect(endings).toEqual(['repeated_cursor']);
-  });
-
-  it('stops with a warning after three pages running without a record', async () => {
-    const api = fakeApi(() => machinesPage({}, `${api.requests.length}`));
-    await poll(api);
-    expect(api.requests).toHaveLength(3);
-    expect(endings).toEqual(['empty_pages']);
-  });
-
   it('goes on after pages whose records are all bad', async () => {
     const pages = 5;
     const api = fakeApi(() => {
