@@ -104,18 +104,6 @@ describe('api/client: what comes back', () => {
     }
   });
 
-  it.each([
-    [500, 'server_error', {}],
-    [429, 'rate_limited', { 'ratelimit-reset': '1' }],
-  ])('%i is %s, asked three times', async (status, reason, headers) => {
-    for (const body of ['Too Many Requests', '<html>', '{"data":{"system_metrics":[]}}']) {
-      http.answer('POST', V2_URL, { status, headers, body });
-    }
-    const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
-    expect(failure).toMatchObject({ reason, status });
-  });
-
   it('a 429 with every limit 0 is revoked, asked once', async () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
     http.answer('POST', V2_URL, { status: 429, headers });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows } from '../../support/slot-rows.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;
@@ -62,17 +62,6 @@ describe('sources/slashings patience', () => {
       expect(follower.state.scannedEpoch).toBe(F);
       await follower.poll();
       expect(counts(follower)).toEqual({ proposed: 94, missed: 2, orphaned: 0, skipped: 0, scanned: F + 2 });
-    });
-  });
-
-  describe('with a clock that is set back by a day meanwhile', () => {
-    it('waits an hour, not a day and an hour', async () => {
-      const follower = await settled();
-      failing(follower, `${BAD}`, 'server_error');
-      await follower.poll();
-      await follower.poll(-DAY);
-      await pass(follower, HOUR);
-      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
     });
   });
 

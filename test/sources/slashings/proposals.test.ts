@@ -109,29 +109,4 @@ describe('sources/slashings/proposals', () => {
     expect(counts(follower)).toEqual([0, 1, 0]);
     expect(follower.missed).toEqual([{ slot: SLOT + 3, validator: 4, status: 'missed' }]);
   });
-
-  it('has the time of the newest missed proposal of each validator, of the 100 with the newest', async () => {
-    const follower = new Follower({ watch: [{ first: 1, last: 200 }] });
-    follower.chain.grow(E, F);
-    await follower.poll();
-    const at = (epoch: number, i: number) =>
-      row({ slot: epoch * 32 + i, proposer: 1 + (((epoch - F - 1) * 32 + i) % 120), status: i % 2 ? '2' : '3' });
-    for (let epoch = F + 1; epoch <= F + 5; epoch += 1) {
-      follower.chain.epochs.set(
-        epoch,
-        Array.from({ length: 32 }, (_, i) => at(epoch, i)),
-      );
-      await finalize(follower);
-    }
-    const family = follower
-      .families()
-      .find(({ name }) => name === 'beaconchain_watched_validator_missed_proposal_timestamp_seconds');
-    const times = new Map(family?.samples.map(({ labels, value }) => [Number(labels['validator']), value]));
-    expect(times.size).toBe(100);
-    // 160 slots in a row: the proposers 1 to 40 missed a second time.
-    expect(times.get(40)).toBe((times.get(1) as number) + 39 * 12);
-    expect(times.has(41)).toBe(false);
-    expect(times.has(61)).toBe(true);
-    expect(follower.state.recentProposals).toHaveLength(10);
-  });
 });
