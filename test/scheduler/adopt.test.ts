@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/state/entry.ts';
+import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -43,11 +43,12 @@ describe('scheduler/scheduler: other sources', () => {
     expect(events).toEqual(['0 +1', '120 +100']);
   });
 
-  it('come as often as they like: polls go on at their interval', async () => {
+  it('come as often as they like: polls go on at their interval, from what they know and not from what is given', async () => {
     const { clock, source } = world();
     const { scheduler, saved } = schedule([source(1)], { clock });
     for (let i = 0; i < 1_200; i += 1) {
-      scheduler.adopt([source(1, { weight: 1 + (i % 2) })], NOTHING);
+      const next = source(1, { weight: 1 + (i % 2) });
+      scheduler.adopt([next], new Map([['machines', emptyEntry(next)]]));
       await clock.advance(SECOND / 2);
     }
     expect(saved).toHaveLength(10);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/lib/chain.ts';
 import { Follower } from '../../support/follower.ts';
-import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
@@ -23,6 +23,13 @@ describe('sources/slashings/head-pass', () => {
     follower.chain.epochs.set(E, rows.toReversed());
     await follower.poll();
     expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
+  });
+
+  it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
+    const follower = await settled();
+    follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
+    await follower.poll();
+    expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
   });
 
   it('sees a slashing in the last slot of an epoch that had already passed', async () => {

@@ -3,6 +3,7 @@ import type { FailureReason } from '../../../src/api/errors.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { Follower } from '../../support/follower.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
+import { rootOf } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
@@ -73,6 +74,19 @@ describe('sources/slashings/proposer-names', () => {
     expect(shown(follower)).toEqual([3]);
     const time = follower.value('watched_validator_slashed_timestamp_seconds', { validator: '3' });
     expect(time).toBe(1_606_824_023 + (SLOT + 4) * 12);
+  });
+
+  it('takes no names of another block of the slot', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT, [3]);
+    const [record] = follower.chain.proposerSlashings.get(SLOT) ?? [];
+    follower.chain.proposerSlashings.set(SLOT, [
+      { ...record, proposerindex: 4, block_root: rootOf(SLOT, 1) },
+      { ...record },
+    ]);
+    await follower.poll();
+    expect(shown(follower)).toEqual([3]);
   });
 
   it.for<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
