@@ -13,10 +13,6 @@ describe('sources/machines/options', PATIENT, () => {
   });
 
   describe('chain rules', () => {
-    it('gives the default where no rule matches', () => {
-      expect(chainOf(machinesOptions({ chain: 'hoodi' }), { name: 'a' })).toBe('hoodi');
-    });
-
     it('takes the first rule that matches the whole name', () => {
       const chainRules = [
         { match: 'hoodi-?', chain: 'hoodi' },
@@ -52,10 +48,6 @@ describe('sources/machines/options', PATIENT, () => {
 
     it('follows the effective interval, not the configured one', () => {
       expect(staleAfter(machinesOptions(), timing({ intervalMs: HOUR }))).toBe(2 * HOUR + 3 * MINUTE);
-    });
-
-    it('gives way to a configured duration', () => {
-      expect(staleAfter(machinesOptions({ staleAfterMs: 1 }), timing({ intervalMs: HOUR }))).toBe(1);
     });
   });
 });
