@@ -20,10 +20,8 @@ import type { FuzzLine } from '../test/support/fuzz.ts';
 const PROPERTIES = [
   'property',
   'test/sources/slashings/model',
-  'test/sources/slashings/odd-answers',
   'test/sources/machines/next-change',
   'test/sources/machines/options',
-  'test/sources/daily-returns/ether',
 ];
 
 const { values, positionals } = parseArgs({

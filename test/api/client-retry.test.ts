@@ -95,14 +95,6 @@ describe('api/client: retries', () => {
     expect(opens).toBe(clock.now() - MINUTE + 36_644_000);
   });
 
-  it('does not count a request that the budget turned away', async () => {
-    const { ask, log } = scripted([{ status: 401 }]);
-    await failureOf(ask());
-    log.length = 0;
-    await expect(ask()).rejects.toThrow(BudgetClosed);
-    expect(log).toEqual([]);
-  });
-
   it.each([
     ['in the pause between tries', 100],
     ['while the next try waits for the budget', 1_000],

@@ -4,6 +4,7 @@ import type { ApiRequest } from '../../src/api/client.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
 import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
+import type { Span } from '../../src/sources/history.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { planOf } from '../support/backfill.ts';
 import { type FakeApi, failed, fakeApi } from '../support/fake-api.ts';
@@ -16,13 +17,13 @@ const END = Math.floor((NOW / 1000 - 3_600) / 600) * 600;
 const DAY = 86_400;
 const TWO_SLICES = planOf(splitSpan({ start: END - DAY, end: END }, DAY / 2), END);
 
-/** Machines with a record every ten minutes, newest first; the cursor is the number of records that were sent. */
-function service(machines: readonly string[]) {
+/** Machines with a record every so many seconds, newest first; the cursor is the number of records that were sent. */
+function service(machines: readonly string[], gap = 600) {
   return ({ body }: ApiRequest): unknown => {
     const { range, cursor = '0' } = body as { range: { timestamp: { start: number; end: number } }; cursor?: string };
     const { start, end } = range.timestamp;
     const records = [];
-    for (let at = Math.floor(end / 600) * 600; at >= start; at -= 600) {
+    for (let at = Math.floor(end / gap) * gap; at >= start; at -= gap) {
       for (const machine of machines) records.push(systemRecord({ machine, timestamp: at * 1000 }));
     }
     const from = Number(cursor);
@@ -73,6 +74,18 @@ describe('backfill/fetch', () => {
     expect(first[0]).toBeCloseTo(9.4, 1);
     expect(first.at(-1)).toBe(0);
     expect(first).toEqual(first.toSorted((a, b) => b - a));
+  });
+
+  it('takes as many requests as were announced', async () => {
+    const api = fakeApi(service(['a'], 60));
+    using store = await newStore();
+    const ranges = TWO_SLICES.slices.map(({ range }) => range as Span);
+    const announced = await machinesHistory(machinesOptions()).estimate(api, ranges, NOW / 1000, noSignal());
+    const asked = api.requests.length;
+    await fetchFrom(api, store, TWO_SLICES);
+    const made = api.requests.length - asked;
+    expect(made).toBeGreaterThan(100);
+    expect(Math.abs(announced.reduce((sum, requests) => sum + requests) - made)).toBeLessThan(0.05 * made);
   });
 
   it('goes on at the page where it was interrupted', async () => {

@@ -14,30 +14,12 @@ const [FIRST, SECOND] = PLAN.slices as [Slice, Slice];
 type Slice = (typeof PLAN.slices)[number];
 
 describe('backfill/progress', () => {
-  it('expects what was planned, then what the pages so far make likely', () => {
-    const meter = new Meter(PLAN, new Map());
-    expect(meter.expected).toBe(20);
-    // A page covers half of what was planned.
-    for (let left = 9.5; left >= 5; left -= 0.5) meter.page(FIRST, left);
-    expect(meter.done).toBe(10);
-    expect(meter.expected).toBeGreaterThan(30);
-    expect(meter.expected).toBeLessThan(40);
-  });
-
   it.each([3, 10, 40])('ends at what was made: %i requests for a slice', (pages) => {
     const meter = new Meter(PLAN, new Map());
     for (const slice of [FIRST, SECOND]) {
       for (let page = 1; page <= pages; page += 1) meter.page(slice, 10 - (10 * page) / pages);
     }
     expect([meter.done, meter.expected]).toEqual([2 * pages, 2 * pages]);
-  });
-
-  it('goes on with what an earlier run left', () => {
-    const left = new Map([
-      [FIRST.id, 0],
-      [SECOND.id, 4],
-    ]);
-    expect(new Meter(PLAN, left).expected).toBe(4);
   });
 
   it('shows the bar, the requests and the time left, or why nothing is requested', () => {

@@ -46,13 +46,4 @@ describe('backfill/series', () => {
     const first = [0, 1, 2, 3].map((i) => i * 21_600);
     expect(found.map(({ at }) => at)).toEqual([...first, ...first.map((at) => at + day), 3 * day, 3 * day + 21_600]);
   });
-
-  it('refuses a sample without a time', () => {
-    expect(() =>
-      told([
-        { labels: {}, value: 1 },
-        { labels: {}, value: 2 },
-      ]),
-    ).toThrow(TypeError);
-  });
 });

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -83,32 +82,7 @@ describe('backfill/store', () => {
         );
         expect(recordsIn(store, { from: 2, to: 4 })).toEqual(byGroup);
       }),
-      { numRuns: 30 },
+      { numRuns: 10 },
     );
-  });
-
-  it('keeps a second process out', async () => {
-    const folder = newFolder();
-    using _store = await Store.open(folder);
-    await expect(Store.open(folder)).rejects.toThrow('database is locked');
-  });
-
-  it('refuses the plan of another version', async () => {
-    using store = await Store.open(newFolder());
-    store.save({ ...PLAN, version: 2 } as unknown as Plan);
-    expect(() => store.plan()).toThrow();
-  });
-
-  it('is a folder that is removed as a whole, with an empty scratch folder, whatever was left in it', async () => {
-    const folder = newFolder();
-    const store = await Store.open(folder);
-    writeFileSync(join(await store.scratch(), 'left'), '');
-    expect(readdirSync(await store.scratch())).toEqual([]);
-    await store.remove();
-    expect(existsSync(folder)).toBe(false);
-  });
-
-  it('says at once that a file system takes no folder', async () => {
-    await expect(Store.open('/proc/past.om.backfill')).rejects.toMatchObject({ syscall: 'mkdir' });
   });
 });

@@ -22,25 +22,6 @@ function commandsOf(result: BackfillResult): string[] {
 }
 
 describe('backfill/summary', () => {
-  it('says what was written, and what is missing', () => {
-    const written = [
-      file('a', { duplicates: 2, missingDays: 3 }),
-      file(undefined, { samples: 0, bytes: 0, records: 0 }),
-    ];
-    expect(summary({ ...RESULT, source: 'daily_returns', written, bad: 4, endings: ['empty_pages'] })).toBe(
-      [
-        '10 records, 100 samples in 1 file, 1.0 MB.',
-        '2 duplicate records were dropped.',
-        '4 records were dropped: they could not be read, or are outside the time range.',
-        'The service has no data for 3 days.',
-        'Data may be missing: the service sent several pages in a row without records.',
-        '',
-      ].join('\n'),
-    );
-    expect(summary({ ...RESULT, written: [] })).toContain('Nothing was written');
-    expect(nextSteps({ ...RESULT, written: [] })).toBe('');
-  });
-
   it.each([
     [60, false, ''],
     [89, false, ''],
@@ -58,22 +39,5 @@ describe('backfill/summary', () => {
     expect(commandsOf({ ...RESULT, source: 'daily_returns', written: [file('past.om')] })).toEqual([
       'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h past.om /var/lib/prometheus',
     ]);
-  });
-
-  it('machines become blocks that a compaction joins with no more than a day of others', () => {
-    expect(commandsOf(RESULT)).toEqual([
-      'promtool tsdb create-blocks-from openmetrics --max-block-duration=24h past.om /var/lib/prometheus',
-      'promtool tsdb create-blocks-from openmetrics --max-block-duration=24h past.om.2 /var/lib/prometheus',
-    ]);
-  });
-
-  it('a name that a shell would divide is quoted', () => {
-    const [command] = commandsOf({ ...RESULT, written: [file("my past's.om")] });
-    expect(command).toContain(` 'my past'\\''s.om' `);
-  });
-
-  it('says that the series are others without the labels of the target', () => {
-    expect(nextSteps({ ...RESULT, hasTargetLabels: false })).toContain('do not join');
-    expect(nextSteps(RESULT)).not.toContain('do not join');
   });
 });

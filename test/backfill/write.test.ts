@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/backfill/plan.ts';
@@ -110,13 +110,5 @@ describe('backfill/write', () => {
       ...minutes.map((minute): Item => ['b', minute * 600, 'x', 0]),
     ]);
     expect(plan.written[0]?.gapSeconds).toBe(60);
-  });
-
-  it('ends between two groups when it is told to stop, and leaves no file', async () => {
-    const abort = new AbortController();
-    setTimeout(() => abort.abort(new Error('stopped')), 50);
-    const items = Array.from({ length: 2_000 }, (_, i): Item => [`group-${i}`, 12, 'x', 0]);
-    await expect(written(items, false, abort.signal)).rejects.toThrow('stopped');
-    expect(existsSync('past.om')).toBe(false);
   });
 });

@@ -69,14 +69,6 @@ describe('budget/bucket', () => {
       },
     );
 
-    it('is what a quota becomes when the plan has none any more, and the other way round', () => {
-      const usedUp = told(EMPTY_BUCKET, trial(0));
-      expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
-      const paid = told(usedUp, hobbyist);
-      expect([bucketOpensAt(paid, BUDGET_OPTIONS, OCTOBER), paid.month]).toEqual([0, undefined]);
-      expect(told(paid, trial(500)).month).toMatchObject({ limit: 1_000, own: 1, since: OCTOBER, remaining: 500 });
-    });
-
     it('are minute and day whatever they say, and an hour that repeats the month', () => {
       const bucket = told(EMPTY_BUCKET, {
         ...trial(972),
@@ -114,20 +106,6 @@ describe('budget/bucket', () => {
         limit: 50_000,
         remaining: 40_000,
       });
-    });
-
-    it('keeps its share free for others', () => {
-      let bucket = told(EMPTY_BUCKET, hourly(99));
-      for (let left = 98; left >= 10; left -= 1) bucket = told(bucket, hourly(left));
-      expect(bucket.hour?.own).toBe(90);
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(OCTOBER + HOUR);
-    });
-
-    it('allows its share of 24 of them a day, if month and second allow it', () => {
-      const bucket = told(EMPTY_BUCKET, headers([5, 10, 50_000], [4, 9, 40_000]));
-      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(10 * 0.9 * 24);
-      const tight = told(EMPTY_BUCKET, headers([5, 1_000, 3_100], [4, 999, 3_099]));
-      expect(allowedPerDay(tight, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo((2_790 - 1) / 31);
     });
   });
 
@@ -183,26 +161,6 @@ describe('budget/bucket', () => {
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
     });
 
-    it('spends what is ours also where others have spent theirs, to the last', () => {
-      let bucket = told(EMPTY_BUCKET, trial(999));
-      bucket = told(bucket, trial(1));
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-      expect(bucketOpensAt(told(bucket, trial(0)), BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
-    });
-
-    it('counts requests under way, before and after their answers', () => {
-      let bucket = told(EMPTY_BUCKET, trial(3));
-      for (let sent = 0; sent < 3; sent += 1) {
-        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-        bucket = chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER);
-      }
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
-      const answer = { status: 200, observation: readHeaders(trial(2), OCTOBER), unaccounted: 2 };
-      expect(bucketOpensAt(observeBucket(bucket, answer, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER)).toBe(
-        NOVEMBER,
-      );
-    });
-
     it('is planned anew when the quota is renewed', () => {
       const at = OCTOBER + 15 * DAY;
       const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
@@ -239,21 +197,10 @@ describe('budget/bucket', () => {
       expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
     });
 
-    it('of the limiter that stands in (api-facts 6.1), with a limit and no window, are none of a window', () => {
-      const known = told(EMPTY_BUCKET, trial(500));
-      expect(told(known, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).month?.limit).toBe(1_000);
-      expect(told(EMPTY_BUCKET, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).limits).toEqual({});
-    });
-
     it.each([429, 500, 503])('of status %i are given back: they are not our spending', (status) => {
       let bucket = told(EMPTY_BUCKET, trial(500));
       for (let i = 0; i < 1_000; i += 1) bucket = told(bucket, { ...trial(499), 'ratelimit-reset': '1' }, { status });
       expect(bucket.month).toMatchObject({ own: 1, remaining: 499 });
-    });
-
-    it.each([400, 401, 403, 404])('of status %i are charged', (status) => {
-      const bucket = told(told(EMPTY_BUCKET, trial(500)), trial(499), { status });
-      expect(bucket.month?.own).toBe(2);
     });
 
     it('that do not come use nothing up', () => {
@@ -291,12 +238,6 @@ describe('budget/bucket', () => {
       const bucket = told(EMPTY_BUCKET, trial(600), { options });
       expect(bucket.month).toMatchObject({ limit: 1_000, remaining: 600 });
       expect(allowedPerDay(bucket, options, OCTOBER)).toBeCloseTo(600 / 31);
-    });
-
-    it('without a quota adds none', () => {
-      const options: BudgetOptions = { utilization: 0.9, perSecond: 1 };
-      expect(told(EMPTY_BUCKET, headers([5, 5, 5]), { options }).month).toBeUndefined();
-      expect(allowedPerDay(told(EMPTY_BUCKET, headers([5, 5, 5]), { options }), options, OCTOBER)).toBeCloseTo(77_760);
     });
   });
 

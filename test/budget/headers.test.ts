@@ -35,10 +35,6 @@ describe('budget/headers', () => {
     });
   });
 
-  it('takes missing headers as unknown, not as zero', () => {
-    expect(readHeaders({}, NOW)).toEqual(SILENCE);
-  });
-
   it('learns no window from the two headers of the fallback limiter, which name none', () => {
     const observation = readHeaders({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' }, NOW);
     expect(observation).toEqual({ ...SILENCE, resetSeconds: 1 });
@@ -49,15 +45,6 @@ describe('budget/headers', () => {
     expect(readHeaders(plain, NOW)).toMatchObject({ limits: { month: 1000 }, remaining: { month: 7 } });
     const both = { ...plain, 'x-ratelimit-limit-month': '900', 'x-ratelimit-remaining-month': '6' };
     expect(readHeaders(both, NOW)).toMatchObject({ limits: { month: 900 }, remaining: { month: 6 } });
-  });
-
-  it.each(['fortnight', '', 'constructor'])('ignores the plain limit of the unknown window %j', (window) => {
-    const headers = { 'ratelimit-window': window, 'ratelimit-limit': '5', 'ratelimit-remaining': '5' };
-    expect(readHeaders(headers, NOW)).toEqual(SILENCE);
-  });
-
-  it('takes a window without a limit or a remainder as unknown', () => {
-    expect(readHeaders({ 'ratelimit-window': 'second' }, NOW)).toEqual(SILENCE);
   });
 
   it.each(['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'unlimited', '9'.repeat(16)])(
@@ -74,21 +61,10 @@ describe('budget/headers', () => {
     expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
   });
 
-  it('knows no bucket by a name that every object has', () => {
-    for (const name of ['__proto__', 'constructor', 'toString']) {
-      expect(readHeaders({ 'ratelimit-bucket': name }, NOW).bucket).toBeUndefined();
-    }
-  });
-
-  it('knows no bucket by an empty name', () => {
-    expect(readHeaders({ 'ratelimit-bucket': '  ' }, NOW).bucket).toBeUndefined();
-  });
-
   it.each([
     ['true', true],
     [' TRUE ', true],
     ['false', false],
-    ['1', undefined],
     ['', undefined],
   ])('reads the key flag %j as %j', (text, flag) => {
     expect(readHeaders({ 'ratelimit-validapikey': text }, NOW).validKey).toBe(flag);
@@ -100,15 +76,10 @@ describe('budget/headers', () => {
     it.each([
       [{ 'ratelimit-reset': '36644' }, 36_644],
       [{ 'retry-after': '7' }, 7],
-      [{ 'retry-after': ' 0.5 ' }, 0.5],
-      [{ 'retry-after': '0' }, 0],
       [{ 'retry-after': inTenSeconds }, 10],
-      [{ 'retry-after': new Date(NOW).toUTCString() }, 0],
       [{ 'ratelimit-reset': '3', 'retry-after': '60' }, 60],
       [{ 'ratelimit-reset': '60', 'retry-after': '3' }, 60],
-      [{ 'ratelimit-reset': '60', 'retry-after': inTenSeconds }, 60],
       [{ 'ratelimit-reset': 'soon', 'retry-after': '3' }, 3],
-      [{ 'ratelimit-reset': String(32 * 86_400) }, 32 * 86_400],
     ])('%j is %d s', (headers, seconds) => {
       expect(readHeaders(headers, NOW).resetSeconds).toBe(seconds);
     });

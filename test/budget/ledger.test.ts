@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRateWindowRepeated, perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
+import { perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
-import {
-  answered,
-  bucketOf,
-  emptyLedger,
-  isAssigned,
-  Ledger,
-  opensAt as opensAtOn,
-  sent,
-} from '../../src/budget/ledger.ts';
+import { answered, bucketOf, emptyLedger, isAssigned, Ledger, opensAt as opensAtOn } from '../../src/budget/ledger.ts';
 import { NOW } from '../support/timing.ts';
 
 const V1 = 'epoch_slots https://v1';
@@ -41,23 +33,6 @@ const bucket = (name: string, perSecond: number): Record<string, string> => ({
 });
 
 describe('budget/ledger: buckets', () => {
-  it('starts with one bucket for all routes at one request a second, open', () => {
-    const ledger = emptyLedger();
-    for (const route of [V1, V2]) {
-      expect(isAssigned(ledger, route)).toBe(false);
-      expect(perSecondOf(ledger, bucketOf(ledger, route))).toBe(1);
-      expect(opensAt(ledger, route)).toBe(0);
-    }
-    expect(bucketOf(ledger, V1)).toBe(bucketOf(ledger, V2));
-  });
-
-  it('learns nothing from an answer without headers: missing is not zero', () => {
-    const known = told(emptyLedger(), V1, { headers: { ...bucket('default', 5), 'x-ratelimit-remaining-month': '7' } });
-    const after = told(known, V1);
-    expect(after.buckets).toEqual(known.buckets);
-    expect(perSecondOf(after, 'default')).toBe(5);
-  });
-
   it('takes a limit of 0 outside of a revocation as unknown', () => {
     const ledger = told(emptyLedger(), V1, { headers: bucket('default', 0) });
     expect(perSecondOf(ledger, 'default')).toBe(1);
@@ -70,19 +45,6 @@ describe('budget/ledger: buckets', () => {
     expect(Object.keys(named.buckets)).toEqual(['default']);
     expect(bucketOf(named, V2)).toBe('default');
     expect(perSecondOf(named, 'default')).toBe(3);
-  });
-
-  it.each([
-    ['a name that every object has', { shared: '__proto__' }],
-    ['a route of such a name', { lanes: { [V1]: 'constructor' } }],
-    [
-      'a limit below zero',
-      { buckets: { '': { limits: { second: -1 }, remaining: {}, closedUntil: 0, blindWaits: 0 } } },
-    ],
-    ['a time without a date', { buckets: { '': { limits: {}, remaining: {}, closedUntil: 1e17, blindWaits: 0 } } }],
-  ])('is not restored from a state with %s', (_, fields) => {
-    expect(Ledger.safeParse(emptyLedger()).success).toBe(true);
-    expect(Ledger.safeParse({ ...emptyLedger(), ...fields }).success).toBe(false);
   });
 
   it('moves a route, and no other, to the bucket that its answer names', () => {
@@ -113,34 +75,11 @@ describe('budget/ledger: buckets', () => {
     expect(bucketOf(ledger, V1)).toBe('b3');
   });
 
-  it('keeps what a bucket has left, and when its window resets', () => {
-    const headers = { ...bucket('default', 5), 'x-ratelimit-remaining-month': '12', 'ratelimit-reset': '40' };
-    expect(told(emptyLedger(), V1, { headers }).buckets['default']).toMatchObject({
-      remaining: { month: 12 },
-      resetAt: NOW + 40_000,
-    });
-  });
-
-  it('takes a route in a bucket that it knows nothing of as open', () => {
-    const ledger = { ...emptyLedger(), lanes: { [V1]: 'gone' } };
-    expect(opensAt(ledger, V1)).toBe(0);
-    expect(bucketOf(sent(ledger, V1, BUDGET_OPTIONS, NOW), V1)).toBe('gone');
-    expect(perSecondOf(told(ledger, V1, { headers: { 'x-ratelimit-limit-second': '2' } }), 'gone')).toBe(2);
-  });
-
   it('survives being written and read', () => {
     const headers = { ...bucket('default', 5), 'ratelimit-validapikey': 'true', 'ratelimit-reset': '40' };
     const ledger = told(emptyLedger(), V1, { status: 429, headers });
     expect(Ledger.parse(JSON.parse(JSON.stringify(ledger)))).toEqual(ledger);
     expect(Ledger.parse(JSON.parse(JSON.stringify(emptyLedger())))).toEqual(emptyLedger());
-  });
-
-  it('knows a longer window that repeats the figure of the second as filler', () => {
-    const limits = { second: 5, hour: 5, month: 1000 };
-    expect(isRateWindowRepeated({ limits }, 'hour')).toBe(true);
-    expect(isRateWindowRepeated({ limits }, 'month')).toBe(false);
-    expect(isRateWindowRepeated({ limits }, 'second')).toBe(false);
-    expect(isRateWindowRepeated({ limits: {} }, 'hour')).toBe(false);
   });
 });
 
@@ -152,13 +91,6 @@ describe('budget/ledger: 429', () => {
     const shared = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
     for (const route of [V1, V2]) expect(opensAt(shared, route)).toBe(NOW + 30_000);
     expect(closedAfter('2678400')).toBe(2_678_400_000);
-  });
-
-  it('leaves another bucket open', () => {
-    let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
-    ledger = told(ledger, V2, { status: 429, headers: { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' } });
-    expect(opensAt(ledger, V2)).toBe(NOW + 30_000);
-    expect(opensAt(ledger, V1)).toBe(0);
   });
 
   it('waits a second where the reset says 0', () => {

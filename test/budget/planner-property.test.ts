@@ -3,12 +3,10 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/schedules.ts';
-import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { known } from '../support/known.ts';
-import { slashingsOptions } from '../support/slashings-options.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 const SILENT = pino({ enabled: false });
@@ -84,7 +82,6 @@ function demandOf(paces: readonly [Source, Pace][]): number {
   return paces.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
 }
 
-const byName = (name: string) => (entry: readonly [Source, Pace]) => entry[0].name === name;
 const intervalsOf = (paces: readonly [Source, Pace][]): number[] => paces.map(([, { intervalMs }]) => intervalMs);
 
 describe('budget/planner: property', PATIENT, () => {
@@ -94,8 +91,9 @@ describe('budget/planner: property', PATIENT, () => {
         const paces = pacesIn(given, allowed);
         const slowest = paces.filter(([{ intervalMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, intervalMs));
         expect(demandOf(paces)).toBeLessThanOrEqual((allowed + demandOf(slowest)) * (1 + EXACT));
+        expect(paces.every(([, pace]) => Number.isFinite(pace.intervalMs) && pace.requestsPerDay > 0)).toBe(true);
       }),
-      cases(1_000),
+      cases(200),
     );
   });
 
@@ -113,33 +111,7 @@ describe('budget/planner: property', PATIENT, () => {
           expect(coverages.indexOf(pace.coverage)).toBeGreaterThanOrEqual(coverages.indexOf(before.coverage));
         }
       }),
-      cases(1_000),
-    );
-  });
-
-  it('leaves nothing idle that a source could use', () => {
-    fc.assert(
-      fc.property(smooth, budget, (given, allowed) => {
-        const paces = pacesIn(given, allowed);
-        const wanted = demandOf(pacesIn(given, Number.POSITIVE_INFINITY));
-        expect(demandOf(paces)).toBeGreaterThanOrEqual(Math.min(allowed, wanted) * (1 - EXACT));
-      }),
-      cases(1_000),
-    );
-  });
-
-  it('leaves less idle than the step to the next pace of one source, where that cannot use any share', () => {
-    fc.assert(
-      fc.property(setup, budget, (given, allowed) => {
-        const paces = pacesIn(given, allowed);
-        const idle = allowed - demandOf(paces);
-        if (idle <= EXACT * allowed) return;
-        for (const [source, pace] of paces) {
-          const better = source.pace(pace.requestsPerDay + idle, source.name === 'machines' ? given.sweep : 1);
-          expect(better.requestsPerDay, source.name).toBeLessThanOrEqual(pace.requestsPerDay * (1 + EXACT));
-        }
-      }),
-      cases(1_000),
+      cases(200),
     );
   });
 
@@ -156,80 +128,7 @@ describe('budget/planner: property', PATIENT, () => {
           expect(pace.intervalMs).toBeGreaterThanOrEqual(source.intervalMs * (1 - EXACT));
         }
       }),
-      cases(1_000),
-    );
-  });
-
-  it('gives numbers that can be shown, whatever is left', () => {
-    fc.assert(
-      fc.property(setup, budget, (given, allowed) => {
-        for (const [, { intervalMs, requestsPerDay }] of pacesIn(given, allowed)) {
-          expect(Number.isFinite(intervalMs) && intervalMs > 0).toBe(true);
-          expect(Number.isFinite(requestsPerDay) && requestsPerDay > 0).toBe(true);
-        }
-      }),
-      cases(1_000),
-    );
-  });
-
-  it('never gives a longer interval for more weight', () => {
-    fc.assert(
-      fc.property(
-        setup,
-        budget,
-        fc.constantFrom(...KEYS),
-        fc.double({ min: 1, max: 100, noNaN: true }),
-        (given, allowed, key, factor) => {
-          const heavier = { ...given, [key]: { ...given[key], weight: given[key].weight * factor } };
-          const name = key.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
-          const [before, after] = [pacesIn(given, allowed), pacesIn(heavier, allowed)].map((paces) =>
-            paces.filter(byName(name)),
-          );
-          for (const [i, [, pace]] of (after ?? []).entries()) {
-            const lighter = before?.[i]?.[1] as Pace;
-            if (pace.coverage === lighter.coverage) {
-              expect(pace.intervalMs).toBeLessThanOrEqual(lighter.intervalMs * (1 + EXACT));
-            }
-            expect(pace.requestsPerDay).toBeGreaterThanOrEqual(lighter.requestsPerDay * (1 - EXACT));
-          }
-        },
-      ),
-      cases(1_000),
-    );
-  });
-
-  it('of two sources that want the same never stretches the heavier one more', () => {
-    const weight = fc.double({ min: 0.01, max: 100, noNaN: true });
-    fc.assert(
-      fc.property(setup, weight, weight, budget, (given, light, heavy, allowed) => {
-        const options = slashingsOptions({ intervalMs: given.slashings.intervalMs, catchUpMs: 0 });
-        const pair = [
-          slashingsSource({ ...options, chain: 'mainnet', weight: Math.min(light, heavy) }),
-          slashingsSource({ ...options, chain: 'hoodi', weight: Math.max(light, heavy) }),
-        ] as unknown as Source[];
-        const others = sourcesIn(given).filter(({ name }) => name !== 'slashings');
-        const paces = pacesOf(
-          [...pair, ...others].map((source) => known(source)),
-          { bucketOf: () => 'default', allowedPerDay: () => allowed },
-          NOW,
-        );
-        const [lighter, heavier] = pair.map((source) => paces.get(source) as Pace) as [Pace, Pace];
-        if (lighter.coverage === heavier.coverage) {
-          expect(heavier.intervalMs).toBeLessThanOrEqual(lighter.intervalMs * (1 + EXACT));
-        }
-        expect(heavier.requestsPerDay).toBeGreaterThanOrEqual(lighter.requestsPerDay * (1 - EXACT));
-      }),
-      cases(1_000),
-    );
-  });
-
-  it('plans the same for the same', () => {
-    fc.assert(
-      fc.property(setup, budget, (given, allowed) => {
-        const plans = [pacesIn(given, allowed), pacesIn(given, allowed)].map((paces) => paces.map(([, pace]) => pace));
-        expect(plans[0]).toEqual(plans[1]);
-      }),
-      cases(1_000),
+      cases(200),
     );
   });
 });

@@ -57,13 +57,5 @@ describe('budget/planner: share', () => {
         .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
       expect(idle).toEqual([]);
     });
-
-    // Between the thresholds of such an interval slashings can use no more, however much there is.
-    it.each([5, 10, 60])('is planned so also with slashings every %i min, unless only they ask for more', (minutes) => {
-      const idle = QUOTAS.map((quota) => ({ quota, ...planned(sources(chains, minutes * MINUTE), 1, quota) }))
-        .filter(({ demand, allowed }) => demand - 1_000 * chains > allowed)
-        .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
-      expect(idle).toEqual([]);
-    });
   });
 });

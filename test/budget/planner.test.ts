@@ -40,12 +40,6 @@ describe('budget/planner', () => {
     expect(shares(demands, 64)).toEqual({ a: 45, b: 15, small: 4 });
   });
 
-  it('looks again when what one left over is enough for another', () => {
-    const demands = [demand('small', 10), demand('middle', 40), demand('large', 1_000)];
-    // A third is 33: too little for the middle one until the small one has left 23 of it.
-    expect(shares(demands, 100)).toEqual({ small: 10, middle: 40, large: 50 });
-  });
-
   it('serves cheap work of once a day before the rest, whatever the weights', () => {
     const daily = demand('daily', 2, { first: true, weight: 0.001 });
     expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
@@ -72,15 +66,6 @@ describe('budget/planner', () => {
       a: 20,
       b: 30,
       c: 40,
-    });
-  });
-
-  it('lifts somebody to the next pace by what others leave of theirs, before that goes to those who use any share', () => {
-    // A share of 40 and what the small one leaves: 55.
-    expect(shares([steps('a', [20, 50]), demand('b', 1_000), demand('small', 10)], 120)).toEqual({
-      a: 50,
-      b: 60,
-      small: 10,
     });
   });
 

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { WindowServer, type WindowServerOptions } from './window-server.ts';
-
-interface Run {
-  readonly server: WindowServer;
-  /** When requests left, monotonic ms. */
-  readonly departures: readonly number[];
-  readonly ledger: Ledger;
-}
 
 interface Backlog extends WindowServerOptions {
   readonly seconds: number;
@@ -19,33 +12,20 @@ interface Backlog extends WindowServerOptions {
 }
 
 /** Keeps more requests waiting on each route than may leave, for `seconds`. */
-async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Backlog): Promise<Run> {
+async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Backlog) {
   const clock = new VirtualClock(NOW + 137);
   const server = new WindowServer(clock, options);
   const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
-  const departures: number[] = [];
   async function work(route: string): Promise<never> {
     for (;;) {
       const permit = await rateLimiter.acquire({ route, priority: 'machines' }, noSignal());
-      departures.push(clock.monotonic());
       permit.release(await server.exchange(route));
     }
   }
   const workers = 2 * Math.max(...Object.values(options.limits));
   for (const route of lanes) for (let i = 0; i < workers; i += 1) void work(route);
   await clock.advance(seconds * 1_000);
-  return { server, departures, ledger: rateLimiter.ledger };
-}
-
-/** The most events in any span of `ms`, wherever it starts. */
-function mostWithin(ms: number, times: readonly number[]): number {
-  let most = 0;
-  let first = 0;
-  times.forEach((time, i) => {
-    while (time - (times[first] ?? time) >= ms - 1e-6) first += 1;
-    most = Math.max(most, i - first + 1);
-  });
-  return most;
+  return { server, ledger: rateLimiter.ledger };
 }
 
 const WINDOWS = ['aligned', 'opened_by_request'] as const;
@@ -53,10 +33,10 @@ const WINDOWS = ['aligned', 'opened_by_request'] as const;
 describe('budget/rateLimiter: rate', () => {
   describe.each(WINDOWS)('with windows %s', (windows) => {
     it.each([
-      { limit: 1, seconds: 1_800 },
-      { limit: 2, seconds: 900 },
-      { limit: 5, seconds: 400 },
-      { limit: 50, seconds: 60 },
+      { limit: 1, seconds: 900 },
+      { limit: 2, seconds: 450 },
+      { limit: 5, seconds: 200 },
+      { limit: 50, seconds: 30 },
     ])(
       'spends at least 90 % of 0.9 x $limit/s under a backlog, and never more than $limit',
       async ({ limit, seconds }) => {
@@ -69,19 +49,11 @@ describe('budget/rateLimiter: rate', () => {
     );
   });
 
-  it.each([1, 2, 5, 50])('leaves half of %i/s to others over any 10 s at utilization 0.5', async (limit) => {
-    const options = { windows: 'aligned', seed: limit, limits: { default: limit } } as const;
-    const { departures, server } = await backlog({ ...options, seconds: 120, utilization: 0.5 });
-    expect(mostWithin(10_000, departures)).toBeLessThanOrEqual(limit * 0.5 * 10);
-    expect(departures.length).toBeGreaterThanOrEqual(0.9 * limit * 0.5 * 120);
-    expect(server.refused).toBe(0);
-  });
-
   it.each(WINDOWS)('exceeds no bucket while it learns which route draws from which, windows %s', async (windows) => {
     // A legacy plan: v1 and v2 apart, v2 at one a second (api-facts 6.2).
     const bucketOf = (route: string): string => (route.startsWith('v1') ? 'default' : 'oldsubnewapi');
     const lanes = ['v1 slots', 'v2 machines', 'v2 returns', 'v1 slashings', 'v2 sync'];
-    for (let seed = 1; seed <= 10; seed += 1) {
+    for (let seed = 1; seed <= 5; seed += 1) {
       const limits = { default: 5, oldsubnewapi: 1 };
       const run = await backlog({ windows, seed, limits, bucketOf, lanes, seconds: 60, utilization: 0.9 });
       expect(run.server.refused).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketOf } from '../../src/budget/ledger.ts';
+import { withKey } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/permit.ts';
 import { bucket, LANE, Queue } from './queue.ts';
 
@@ -35,23 +35,6 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a']);
   });
 
-  it('gives the permit of a request back that got no answer', async () => {
-    const queue = new Queue();
-    await queue.ask('a');
-    await queue.ask('b');
-    await queue.answer('a');
-    await queue.clock.advance(1_005);
-    expect(queue.log).toEqual(['a', 'b']);
-  });
-
-  it('takes only the first answer of a permit', async () => {
-    const queue = new Queue();
-    await queue.ask('a');
-    await queue.answer('a', 200, bucket('default', 1));
-    await queue.answer('a', 200, bucket('default', 50));
-    expect(queue.rateLimiter.perSecond('default')).toBe(1);
-  });
-
   it('lets those who wait leave by priority, then by age', async () => {
     const queue = new Queue();
     await queue.ask('first');
@@ -59,25 +42,9 @@ describe('budget/rate-limiter', () => {
       for (const age of ['older', 'newer']) await queue.ask(`${age} ${priority}`, { priority });
     }
     await drain(queue, 1 + 2 * PRIORITIES.length);
-    expect(queue.log).toEqual([
-      'first',
-      'older slashing_details',
-      'newer slashing_details',
-      'older finalized_pass',
-      'newer finalized_pass',
-      'older head_pass',
-      'newer head_pass',
-      'older machines',
-      'newer machines',
-      'older validators',
-      'newer validators',
-      'older daily_returns',
-      'newer daily_returns',
-      'older sync_committee',
-      'newer sync_committee',
-      'older catch_up',
-      'newer catch_up',
-    ]);
+    const chain = ['slashing_details', 'finalized_pass', 'head_pass'];
+    const order = [...chain, 'machines', 'validators', 'daily_returns', 'sync_committee', 'catch_up'];
+    expect(queue.log).toEqual(['first', ...order.flatMap((priority) => [`older ${priority}`, `newer ${priority}`])]);
   });
 
   it.each([
@@ -102,19 +69,6 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a']);
     await queue.answer('a', 200, bucket('default', 3));
     expect(queue.log).toEqual(['a', 'b', 'c']);
-    await queue.clock.advance(1_005);
-    expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  it('slows those who wait down as soon as an answer teaches a lower limit', async () => {
-    const queue = new Queue();
-    await queue.ask('a');
-    await queue.answer('a', 200, bucket('default', 3));
-    for (const name of ['b', 'c', 'd', 'e']) await queue.ask(name);
-    await queue.answer('b', 200, bucket('default', 1));
-    await queue.clock.advance(60_000);
-    expect(queue.log).toEqual(['a', 'b', 'c']);
-    await queue.answer('c', 200);
     await queue.clock.advance(1_005);
     expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -193,15 +147,6 @@ describe('budget/rate-limiter', () => {
     expect(left()).toBe(989);
   });
 
-  it('tells what the limits leave for a day, and which bucket a route draws from', async () => {
-    const queue = new Queue({ utilization: 0.5 });
-    expect(queue.allowedPerDay('default')).toBe(43_200);
-    await queue.ask('a');
-    await queue.answer('a', 200, bucket('default', 5));
-    expect(bucketOf(queue.rateLimiter.ledger, LANE)).toBe('default');
-    expect(queue.allowedPerDay('default')).toBe(216_000);
-  });
-
   it('waits out the second that the process before it may have used up', async () => {
     const before = new Queue();
     await before.ask('a');
@@ -212,5 +157,72 @@ describe('budget/rate-limiter', () => {
     expect(after.log).toEqual([]);
     await after.clock.advance(1);
     expect(after.log).toEqual(['b']);
+  });
+});
+
+describe('budget/rateLimiter: lanes', () => {
+  it('counts the request of an unassigned route in every bucket it may be in', async () => {
+    const queue = new Queue();
+    await queue.ask('v1', { route: 'v1' });
+    await queue.answer('v1', 200, bucket('default', 1));
+    await queue.clock.advance(1_005);
+    await queue.ask('v2', { route: 'v2' });
+    await queue.ask('next v1', { route: 'v1' });
+    expect(queue.log).toEqual(['v1', 'v2']);
+  });
+
+  it('lets nobody overtake a request on the buckets that it waits for', async () => {
+    const queue = new Queue();
+    await queue.ask('v1', { route: 'v1' });
+    await queue.answer('v1', 200, bucket('default', 1));
+    await queue.clock.advance(500);
+    await queue.ask('v2', { route: 'v2' });
+    await queue.clock.advance(505);
+    await queue.answer('v2', 200, bucket('oldsubnewapi', 1));
+    // `default` is free at 1,005 and 2,010, `oldsubnewapi` only at 2,010.
+    await queue.ask('new route', { route: 'new' });
+    await queue.ask('late v1', { route: 'v1', priority: 'catch_up' });
+    await queue.clock.advance(1_005);
+    expect(queue.log).toEqual(['v1', 'v2', 'new route']);
+  });
+
+  it('keeps all lanes in one bucket where no answer names one', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.answer('a', 200, { 'x-ratelimit-limit-second': '2' });
+    await queue.ask('b', { route: 'other' });
+    await queue.ask('c', { route: LANE });
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+});
+
+describe('budget/rateLimiter: other terms', () => {
+  it('hold for what waits already', async () => {
+    const queue = new Queue({ perSecond: 0.1 });
+    await queue.ask('a');
+    await queue.answer('a', 200);
+    await queue.ask('b');
+    await queue.clock.advance(5_000);
+    expect(queue.log).toEqual(['a']);
+    queue.rateLimiter.adopt({ utilization: 1, perSecond: 1 }, queue.rateLimiter.ledger);
+    await queue.clock.advance(0);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+
+  it('with another key wait out the second of what left with the one before, in whichever bucket it counted', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.answer('a', 200, bucket('default', 1));
+    await queue.clock.advance(1_005);
+    await queue.ask('b', { route: 'epoch_slots https://v1' });
+    await queue.answer('b', 200, bucket('other', 1));
+    await queue.clock.advance(600);
+    queue.rateLimiter.adopt({ utilization: 1 }, withKey(queue.rateLimiter.ledger, 'another', queue.clock.now()));
+    await queue.ask('c', { route: LANE });
+    await queue.clock.advance(404);
+    expect(queue.log).toEqual(['a', 'b']);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b', 'c']);
+    expect(queue.rateLimiter.ledger).toMatchObject({ lanes: {}, key: { fingerprint: 'another', standing: 'unknown' } });
   });
 });

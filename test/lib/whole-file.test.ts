@@ -6,8 +6,6 @@ const FILE = '/state/slashings.json';
 const OLD = '{"version":1,"value":32}';
 const NEW = `{"version":1,"value":60,"seen":"${'x'.repeat(40)}"}`;
 
-type Write = (file: string, text: string, mode: number, disk: WritableDisk) => Promise<void>;
-
 /** What is found under the name after a start. */
 function found(image: Image): string | undefined {
   return image.get('slashings.json')?.toString();
@@ -26,7 +24,7 @@ interface Outcome {
 }
 
 /** Replaces a document that is safe on a disk with these faults. */
-async function replace(faults: Faults, write: Write = writeWhole): Promise<Outcome> {
+async function replace(faults: Faults): Promise<Outcome> {
   const disk = new FragileDisk();
   await writeWhole(FILE, OLD, 0o600, disk);
   const during = new Set<string | undefined>();
@@ -38,7 +36,7 @@ async function replace(faults: Faults, write: Write = writeWhole): Promise<Outco
       for (const image of disk.images()) during.add(found(image));
     },
   });
-  const error = await write(FILE, NEW, 0o600, disk).then(
+  const error = await writeWhole(FILE, NEW, 0o600, disk).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -112,53 +110,5 @@ describe('lib/whole-file', () => {
     };
     await expect(writeWhole(FILE, NEW, 0o600, deaf)).rejects.toThrow('no more bytes');
     expect([...disk.now().keys()]).toEqual([]);
-  });
-
-  describe('is held by a disk that finds', () => {
-    const draft = `${FILE}.tmp`;
-    const create = async (disk: WritableDisk, { loops, syncs }: { loops: boolean; syncs: boolean }): Promise<void> => {
-      const handle = await disk.open(draft, 'wx');
-      const bytes = Buffer.from(NEW);
-      for (let done = 0; done < bytes.length; ) {
-        done += (await handle.write(bytes, done)).bytesWritten;
-        if (!loops) break;
-      }
-      if (syncs) await handle.sync();
-      await handle.close();
-      await disk.rename(draft, FILE);
-    };
-    const parts = ({ during, afterwards }: Outcome) =>
-      [...during, ...afterwards].filter((text) => text !== OLD && text !== NEW);
-
-    it('a short write that is taken for a whole one', async () => {
-      const outcome = await replace({ room: 30 }, (_file, _text, _mode, disk) =>
-        create(disk, { loops: false, syncs: true }),
-      );
-      expect(outcome.error).toBeUndefined();
-      expect([...outcome.afterwards]).toContain(NEW.slice(0, 30));
-    });
-
-    it('a rename before what was written is synced', async () => {
-      const outcome = await replace({}, (_file, _text, _mode, disk) => create(disk, { loops: true, syncs: false }));
-      expect(new Set(parts(outcome))).toEqual(new Set(['', '\0'.repeat(NEW.length)]));
-    });
-
-    it('a directory that is not synced', async () => {
-      const outcome = await replace({}, (_file, _text, _mode, disk) => create(disk, { loops: true, syncs: true }));
-      expect(parts(outcome)).toEqual([]);
-      expect([...outcome.afterwards].toSorted()).toEqual([OLD, NEW].toSorted());
-    });
-
-    it('a file that is written in place', async () => {
-      const outcome = await replace({}, async (_file, _text, _mode, disk) => {
-        await disk.rm(FILE, { force: true });
-        const handle = await disk.open(FILE, 'wx');
-        await handle.write(Buffer.from(NEW), 0);
-        await handle.sync();
-        await handle.close();
-      });
-      expect([...outcome.during]).toContain(undefined);
-      expect([...outcome.during]).toContain('');
-    });
   });
 });

@@ -1,31 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import {
-  absolute,
-  bytes,
-  count,
-  cropped,
-  listed,
-  percent,
-  plural,
-  relative,
-  roughSpan,
-  spaced,
-  span,
-} from '../../src/lib/words.ts';
+import { absolute, cropped, listed, relative, roughSpan, spaced, span } from '../../src/lib/words.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 describe('lib/words', () => {
   it.each([
-    [0, '0 s'],
     [400, '0 s'],
-    [45_000, '45 s'],
     [MINUTE, '1 min'],
-    [9 * MINUTE + 59_000, '9 min 59 s'],
     [10 * MINUTE + 20_000, '10 min'],
-    [HOUR - 1, '1 h'],
-    [128 * MINUTE, '2 h 8 min'],
     [47 * HOUR, '1 d 23 h'],
-    [12 * DAY + 4.4 * HOUR, '12 d 4 h'],
     [-45_000, '45 s'],
   ])('writes %d ms as %s', (ms, text) => {
     expect(span(ms)).toBe(text);
@@ -33,10 +15,6 @@ describe('lib/words', () => {
 
   it.each([
     [0, '0 s'],
-    [98_001, '99 s'],
-    [99_001, '2 min'],
-    [59 * MINUTE, '59 min'],
-    [HOUR, '1 h'],
     [904 * MINUTE, '15 h 4 min'],
     [2 * DAY, '2 days'],
     [3 * DAY + 2.9 * HOUR, '3 days 2 h'],
@@ -53,27 +31,6 @@ describe('lib/words', () => {
     [1e300, 'unknown', undefined],
   ])('writes the time %d relative and absolute', (at, ago, clock) => {
     expect([relative(at, NOW), absolute(at, NOW)]).toEqual([ago, clock]);
-  });
-
-  it.each([
-    [0, '0 B'],
-    [999, '999 B'],
-    [1_000, '1.0 kB'],
-    [999_600, '1.0 MB'],
-    [3.936e12, '3.9 TB'],
-    [67.2e9, '67 GB'],
-    [5e18, '5000 PB'],
-  ])('writes %d bytes as %s', (amount, text) => {
-    expect(bytes(amount)).toBe(text);
-  });
-
-  it('writes counts and shares', () => {
-    expect([count(1_234_567.4), plural(1, 'machine'), plural(1_000, 'machine')]).toEqual([
-      '1,234,567',
-      '1 machine',
-      '1,000 machines',
-    ]);
-    expect([percent(0.625), percent(0.030764, 2)]).toEqual(['63 %', '3.08 %']);
   });
 
   it('writes names as words, and of many the first five', () => {

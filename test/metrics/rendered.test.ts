@@ -68,8 +68,4 @@ describe('metrics/rendered', () => {
     await new Rendering(NOTHING).add(lazyFamily(MANY, read));
     expect(reads).toBe(1);
   });
-
-  it('has no chunks without samples', async () => {
-    expect((await render([family('none', 0)])).rendered).toEqual(NOTHING);
-  });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { OwnMetrics } from '../../src/metrics/self.ts';
-import { encodeFamilies } from '../support/encode.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 
 const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }];
@@ -66,19 +65,6 @@ describe('metrics/self', () => {
     ]);
   });
 
-  it('keeps what it has counted when a reload expects more', async () => {
-    const own = setUp();
-    own.took('epoch_slots', 0.3);
-    own.requested('epoch_slots');
-    own.expect({ endpoints: [...ENDPOINTS, 'more'], reasons: FAILURE_REASONS, sources: SOURCES });
-    const families = await familiesOf(own);
-    const counted = samplesOf(families, 'beaconchain_api_request_duration_seconds').filter(
-      ({ labels, suffix }) => labels['endpoint'] === 'epoch_slots' && suffix === '_count',
-    );
-    expect(counted.map(({ value }) => value)).toEqual([1]);
-    expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'more' })).toBe(0);
-  });
-
   it('counts waits and failed writes from 0', async () => {
     const own = setUp();
     const values = async (): Promise<unknown[]> => {
@@ -93,29 +79,6 @@ describe('metrics/self', () => {
     expect(await values()).toEqual([1.5, 1]);
   });
 
-  it('does not mix what two of them count', async () => {
-    const [one, other] = [setUp(), setUp()];
-    one.requested('epoch_slots');
-    expect(sampleValue(await familiesOf(other), 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(0);
-  });
-
-  it('writes a histogram with cumulative buckets up to +Inf, a sum and a count', async () => {
-    const self = setUp();
-    for (const seconds of [0.06, 0.3, 100]) self.took('epoch_slots', seconds);
-    const families = await familiesOf(self);
-    const lines = encodeFamilies(families, 'openmetrics').split('\n');
-    const bucket = (le: string): string =>
-      `beaconchain_api_request_duration_seconds_bucket{le="${le}",endpoint="epoch_slots"}`;
-    expect(lines).toContain(`${bucket('0.05')} 0`);
-    expect(lines).toContain(`${bucket('0.1')} 1`);
-    expect(lines).toContain(`${bucket('0.4')} 2`);
-    expect(lines).toContain(`${bucket('12.8')} 2`);
-    expect(lines).toContain(`${bucket('+Inf')} 3`);
-    expect(lines).toContain('beaconchain_api_request_duration_seconds_sum{endpoint="epoch_slots"} 100.36');
-    expect(lines).toContain('beaconchain_api_request_duration_seconds_count{endpoint="epoch_slots"} 3');
-    expect(lines).not.toContainEqual(expect.stringContaining('Infinity'));
-  });
-
   it('has metrics of the process only where they are wanted, and none that breaks the rules of names', async () => {
     const names = (await new OwnMetrics(true).families()).map(({ name }) => name);
     expect(names).toContain('process_cpu_seconds_total');
@@ -124,13 +87,5 @@ describe('metrics/self', () => {
     expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([]);
     const without = (await new OwnMetrics(false).families()).map(({ name }) => name);
     expect(without.filter((name) => !name.startsWith('beaconchain_'))).toEqual([]);
-  });
-
-  it('gives the same families whenever it is asked, in either format', async () => {
-    const self = setUp();
-    self.requested('epoch_slots');
-    const first = await familiesOf(self);
-    encodeFamilies(first, 'openmetrics');
-    expect(await familiesOf(self)).toEqual(first);
   });
 });

@@ -43,31 +43,16 @@ describe('scheduler/scheduler: other sources', () => {
     expect(events).toEqual(['0 +1', '120 +100']);
   });
 
-  it('come as often as they like: polls go on at their interval', async () => {
+  it('come as often as they like: polls go on at their interval, from what they know and not from what is given', async () => {
     const { clock, source } = world();
     const { scheduler, saved } = schedule([source(1)], { clock });
     for (let i = 0; i < 1_200; i += 1) {
-      scheduler.adopt([source(1, { weight: 1 + (i % 2) })], NOTHING);
+      const next = source(1, { weight: 1 + (i % 2) });
+      scheduler.adopt([next], new Map([['machines', emptyEntry(next)]]));
       await clock.advance(SECOND / 2);
     }
     expect(saved).toHaveLength(10);
     expect(saved.at(-1)?.[1]).toMatchObject({ value: 10 });
-  });
-
-  it('that were not there before begin with the entry that is given', async () => {
-    const { clock, source } = world();
-    const { scheduler, view, saved } = schedule([source(1)], { clock });
-    await clock.advance(MINUTE - 1);
-    const other = source(1, { name: 'slashings' });
-    const entry = { ...emptyEntry(other), value: 41, lastAttemptAt: clock.now() - 30 * SECOND };
-    scheduler.adopt([source(1), other], new Map([['slashings', entry]]));
-    expect(view(other).entry.value).toBe(41);
-    await clock.advance(50 * SECOND + 1);
-    expect(saved.map(([id, { value }]) => [id, value])).toEqual([
-      ['machines', 1],
-      ['machines', 2],
-      ['slashings', 42],
-    ]);
   });
 
   it('end the polls of those that are meant, which count as never made', async () => {
@@ -105,21 +90,5 @@ describe('scheduler/scheduler: other sources', () => {
     scheduler.adopt([back, other], NOTHING);
     await clock.advance(20 * SECOND);
     expect(view(back).entry).toMatchObject({ value: 2 });
-  });
-
-  it('are overdue from when the loop found the one before due', async () => {
-    const { clock, source } = world();
-    const names = ['machines', 'slashings'] as const;
-    const sources = () =>
-      names.map((name) => source(1, { name, intervalMs: HOUR, poll: () => new Promise(() => undefined) }));
-    const { scheduler } = schedule(sources(), { clock, limitsKnown: () => false });
-    for (let i = 0; i < 6; i += 1) {
-      await clock.advance(MINUTE);
-      scheduler.adopt(sources(), NOTHING);
-    }
-    expect(scheduler.overdue).toMatchObject({ source: { name: 'slashings' }, ms: 6 * MINUTE });
-    await scheduler.interrupt(({ name }) => name === 'slashings');
-    scheduler.adopt(sources().slice(0, 1), NOTHING);
-    expect(scheduler.overdue).toBeUndefined();
   });
 });

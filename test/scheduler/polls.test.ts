@@ -42,14 +42,8 @@ describe('scheduler/polls', () => {
     it.each([
       ['network', MINUTE],
       ['timeout', MINUTE],
-      ['server_error', MINUTE],
-      ['bad_request', HOUR],
       ['unauthorized', HOUR],
-      ['forbidden', HOUR],
-      ['not_found', HOUR],
       ['method_not_allowed', HOUR],
-      ['rate_limited', HOUR],
-      ['revoked', HOUR],
       ['unexpected_status', HOUR],
       ['invalid_body', HOUR],
       ['BudgetClosed', HOUR],
@@ -70,17 +64,6 @@ describe('scheduler/polls', () => {
       expect(nextPollAt(following, failedEntry(0, 'network'), hourlyTiming, 0)).toBe(NOW + 1);
       const often = timing({ intervalMs: MINUTE / 2 });
       expect(nextPollAt(following, failedEntry(1, 'network'), often, 0)).toBe(NOW + MINUTE / 2);
-    });
-
-    it('is not before the pause is over', () => {
-      const entry = { ...failedEntry(1, 'forbidden'), pausedUntil: NOW + 3 * HOUR };
-      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);
-    });
-
-    it('is not before the requests of the source may leave', () => {
-      const entry = { ...emptyEntry(hourly), lastAttemptAt: NOW };
-      expect(nextPollAt(hourly, entry, hourlyTiming, NOW + DAY)).toBe(NOW + DAY);
-      expect(nextPollAt(hourly, emptyEntry(hourly), hourlyTiming, Number.POSITIVE_INFINITY)).toBe(Infinity);
     });
 
     it('is at once when the last attempt lies in the future: the clock was set back', () => {
@@ -142,11 +125,6 @@ describe('scheduler/polls', () => {
       });
     });
 
-    it('keeps the time of the last success through failures', () => {
-      const before = { ...entry, lastSuccessAt: NOW - DAY };
-      expect(afterPoll(before, { value: 7, failure: failureOf('timeout') }, run()).lastSuccessAt).toBe(NOW - DAY);
-    });
-
     it('learns what a poll costs and takes from those that succeeded, the last five of them', () => {
       const learned = { costs: [1, 2, 3, 4, 5], durations: [10, 20, 30, 40, 50] };
       const known = { ...entry, ...learned };
@@ -160,11 +138,6 @@ describe('scheduler/polls', () => {
       const paused = afterPoll(entry, { value: 7, failure: failureOf('forbidden') }, run());
       expect(paused.pausedUntil).toBe(NOW + 250 + HOUR);
       expect(afterPoll(paused, { value: 7 }, run({ start: NOW + 2 * HOUR }))).not.toHaveProperty('pausedUntil');
-    });
-
-    it('names an error that is no failed request by its class', () => {
-      const failure = new TypeError('unexpected');
-      expect(afterPoll(entry, { value: 7, failure }, run()).lastError?.reason).toBe('TypeError');
     });
   });
 });

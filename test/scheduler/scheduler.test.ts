@@ -39,19 +39,6 @@ function recorder() {
 
 describe('scheduler/scheduler', () => {
   describe('polls', () => {
-    it('start at once and then every interval, in the order of the sources', async () => {
-      const { clock, events, source } = recorder();
-      schedule([source('a', 0), source('b', 0, { name: 'slashings', intervalMs: 2 * MINUTE })], { clock });
-      await clock.advance(2 * MINUTE);
-      expect(events.filter((event) => event.includes('START'))).toEqual([
-        '0 START a',
-        '0 START b',
-        '60 START a',
-        '120 START a',
-        '120 START b',
-      ]);
-    });
-
     it('of one source never overlap, and do not hold up another', async () => {
       const { clock, events, source } = recorder();
       const slow = source('slow', 90 * SECOND);
@@ -84,22 +71,6 @@ describe('scheduler/scheduler', () => {
         '300 START long',
       ]);
       expect(view(long).pace.intervalMs).toBe(150 * SECOND);
-    });
-
-    it('are given what the poll before brought, and are timed and counted once', async () => {
-      const { clock, source } = recorder();
-      const counting = source('a', 250);
-      const { view, changes } = schedule([counting], { clock });
-      await clock.advance(2 * MINUTE + SECOND);
-      expect(view(counting).entry).toMatchObject({
-        value: 3,
-
-        durationMs: 250,
-        lastAttemptAt: NOW + 2 * MINUTE,
-        lastSuccessAt: NOW + 2 * MINUTE + 250,
-      });
-      expect(view(counting).nextAttemptAt).toBe(NOW + 3 * MINUTE);
-      expect(changes).toEqual(['machines', 'machines', 'machines']);
     });
 
     it('run at the pace that the budget leaves, and are told it', async () => {
@@ -139,20 +110,6 @@ describe('scheduler/scheduler', () => {
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
     });
 
-    it('are told of once the first one has shown what it costs', async () => {
-      const { clock } = recorder();
-      const told: number[] = [];
-      const source = fakeSource({
-        poll: async (value, _timing, signal) => {
-          await clock.sleep(10 * SECOND, signal);
-          return { value };
-        },
-      });
-      schedule([source], { clock, onSchedules: () => void told.push(clock.monotonic() / SECOND) });
-      await clock.advance(2 * MINUTE);
-      expect(told[0]).toBe(10);
-    });
-
     it('run one at a time until a limit is known, and then side by side', async () => {
       const { clock, events, source } = recorder();
       let limitsKnown = false;
@@ -185,16 +142,6 @@ describe('scheduler/scheduler', () => {
       expect(scheduler.overdue).toBeUndefined();
     });
 
-    it('are not overdue because the clock was set forth', async () => {
-      const { clock, source } = recorder();
-      const { scheduler } = schedule([source('a', 0)], { clock });
-      await clock.advance(1);
-      clock.step(DAY);
-      expect(scheduler.overdue).toBeUndefined();
-      await clock.advance(15 * SECOND);
-      expect(scheduler.overdue).toBeUndefined();
-    });
-
     it('do not wait for ever for a limit that no answer tells', async () => {
       const { clock, starts, failing } = recorder();
       const names = ['machines', 'slashings', 'sync_committee'] as const;
@@ -206,48 +153,12 @@ describe('scheduler/scheduler', () => {
       expect(starts).toEqual([0, 0, 0]);
     });
 
-    it('show as running while they run', async () => {
-      const { clock, source } = recorder();
-      const slow = source('slow', 10 * SECOND);
-      const { view } = schedule([slow], { clock });
-      await clock.advance(5 * SECOND);
-      expect(view(slow).running).toBe(true);
-      await clock.advance(5 * SECOND);
-      expect(view(slow).running).toBe(false);
-    });
-  });
-
-  describe('failures', () => {
-    it('that may pass are retried after 1, 2, 4 minutes, and never later than the source is due', async () => {
-      const { clock, starts, failing } = recorder();
-      schedule([failing('network', { intervalMs: 10 * MINUTE })], { clock });
-      await clock.advance(46 * MINUTE);
-      expect(starts).toEqual([0, 1, 3, 7, 15, 25, 35, 45]);
-    });
-
-    it('that will not pass by themselves wait until the source is due', async () => {
-      const { clock, starts, failing } = recorder();
-      schedule([failing('invalid_body', { intervalMs: 10 * MINUTE })], { clock });
-      await clock.advance(31 * MINUTE);
-      expect(starts).toEqual([0, 10, 20, 30]);
-    });
-
     it('with 403 pause that source for an hour and no other', async () => {
       const { clock, starts, failing, events, source } = recorder();
       schedule([failing('forbidden'), source('other', 0, { name: 'slashings' })], { clock });
       await clock.advance(2 * HOUR + MINUTE);
       expect(starts).toEqual([0, 60, 120]);
       expect(events.filter((event) => event.includes('START'))).toHaveLength(122);
-    });
-
-    it('keep what was learned before them', async () => {
-      const source = fakeSource({
-        poll: (value) => ({ value: value + 1, failure: new RequestFailed('machine_metrics', 'timeout', 'made up') }),
-      });
-      const { clock, view } = schedule([source]);
-      await clock.advance(0);
-      expect(view(source).entry).toMatchObject({ value: 1, failuresInARow: 1 });
-      expect(view(source).entry.lastSuccessAt).toBeUndefined();
     });
 
     it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
@@ -278,17 +189,6 @@ describe('scheduler/scheduler', () => {
       expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
       await clock.advance(1);
       expect(starts).toEqual([3]);
-    });
-
-    it('of one source holds no other back', async () => {
-      const closed = fakeSource();
-      const open = fakeSource({ name: 'slashings' });
-      const opensAt = (source: Source): number => (source === closed ? Number.POSITIVE_INFINITY : 0);
-      const { clock, view } = schedule([closed, open], { opensAt });
-      await clock.advance(DAY);
-      expect(view(closed).entry.lastAttemptAt).toBeUndefined();
-      expect(view(closed).nextAttemptAt).toBe(Number.POSITIVE_INFINITY);
-      expect(view(open).entry.value).toBe(1_441);
     });
 
     it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
@@ -345,32 +245,12 @@ describe('scheduler/scheduler', () => {
       expect(starts).toEqual([40 * SECOND]);
       expect(view(source).entry).toMatchObject({ value: 42 });
     });
-
-    it('of one chain are not given to another', async () => {
-      const mainnet = fakeSource({ name: 'slashings', chain: 'mainnet' });
-      const hoodi = fakeSource({ name: 'slashings', chain: 'hoodi' });
-      const { clock, view } = schedule([mainnet, hoodi], { entries: new Map([['slashings-hoodi', restored]]) });
-      await clock.advance(0);
-      expect(view(mainnet).entry.value).toBe(1);
-      expect(view(hoodi).entry.value).toBe(41);
-    });
-
-    it('with a retry pending keep to it', async () => {
-      const { clock, starts, failing } = recorder();
-      const lastError = { at: NOW, reason: 'network', message: 'made up' };
-      const entry = { ...restored, lastAttemptAt: NOW, failuresInARow: 3, lastError };
-      schedule([failing('network', { intervalMs: HOUR })], { clock, entries: new Map([['machines', entry]]) });
-      await clock.advance(20 * MINUTE);
-      expect(starts).toEqual([4, 12]);
-    });
   });
 
   describe('the wall clock', () => {
     it.each([
       ['back an hour', -HOUR],
-      ['back a day', -DAY],
       ['forth an hour', HOUR],
-      ['forth a day', DAY],
     ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
       const { clock, starts } = recorder();
       const source = fakeSource({
@@ -389,27 +269,6 @@ describe('scheduler/scheduler', () => {
       expect(Math.max(...gaps)).toBeLessThanOrEqual(MINUTE + 15 * SECOND);
       expect(after.length - 1).toBeLessThanOrEqual(11);
       expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
-    });
-
-    it('set back does not make an hour of a retry, or a day of a pause', async () => {
-      for (const reason of ['network', 'forbidden'] as const) {
-        const { clock, starts, failing } = recorder();
-        schedule([failing(reason, { intervalMs: HOUR })], { clock });
-        await clock.advance(30 * SECOND);
-        clock.step(-DAY);
-        await clock.advance(15 * SECOND);
-        expect(starts, reason).toHaveLength(2);
-      }
-    });
-
-    it('may be set during a poll: durations are measured without it', async () => {
-      const { clock, source } = recorder();
-      const slow = source('slow', 10 * SECOND);
-      const { view } = schedule([slow], { clock });
-      await clock.advance(5 * SECOND);
-      clock.step(-DAY);
-      await clock.advance(5 * SECOND);
-      expect(view(slow).entry.durationMs).toBe(10 * SECOND);
     });
 
     it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
@@ -469,28 +328,6 @@ describe('scheduler/scheduler', () => {
       expect(changes).toEqual(['machines']);
     });
 
-    it('of a source that polls once a day is persisted soon after the store is back', async () => {
-      let broken = true;
-      const source = fakeSource({ intervalMs: DAY });
-      let saves = 0;
-      const { clock, view } = schedule([source], {
-        store: {
-          save: async () => {
-            saves += 1;
-            if (broken) throw new Error('ENOSPC');
-          },
-        },
-      });
-      await clock.advance(HOUR);
-      const failures = saves;
-      expect(failures).toBeGreaterThan(200);
-      broken = false;
-      await clock.advance(15 * SECOND);
-      expect(view(source).entry.lastAttemptAt).toBeDefined();
-      await clock.advance(HOUR);
-      expect(saves).toBe(failures + 1);
-    });
-
     it('never gives way to an older one, however long a save takes', async () => {
       const clock = new VirtualClock(NOW);
       let saves = 0;
@@ -524,13 +361,6 @@ describe('scheduler/scheduler', () => {
   });
 
   describe('a stop', () => {
-    it('ends at once when nothing runs', async () => {
-      const { clock, stop, stopped } = schedule([fakeSource()]);
-      await clock.advance(SECOND);
-      stop();
-      await stopped;
-    });
-
     it('aborts polls in progress, which then count as nothing', async () => {
       const { clock, source, events } = recorder();
       const slow = source('slow', HOUR);
@@ -564,39 +394,6 @@ describe('scheduler/scheduler', () => {
       await clock.advance(1);
       expect(ended).toBe(true);
       expect(saved).toEqual([['machines', expect.objectContaining({ value: 1 })]]);
-    });
-
-    it('waits for a state that is being written again', async () => {
-      const clock = new VirtualClock(NOW);
-      let saves = 0;
-      let written = false;
-      const { stop, stopped } = schedule([fakeSource({ intervalMs: DAY })], {
-        clock,
-        store: {
-          save: async () => {
-            saves += 1;
-            if (saves === 1) throw new Error('ENOSPC');
-            await clock.sleep(2 * SECOND);
-            written = true;
-          },
-        },
-      });
-      await clock.advance(16 * SECOND);
-      expect(saves).toBe(2);
-      stop();
-      await Promise.all([stopped.then(() => expect(written).toBe(true)), clock.advance(2 * SECOND)]);
-    });
-
-    it('starts nothing any more', async () => {
-      const source = fakeSource();
-      const { clock, stop, stopped, scheduler, view, ...rest } = schedule([source]);
-      await clock.advance(SECOND);
-      stop();
-      await stopped;
-      const { length } = rest.saved;
-      scheduler.adopt([source], new Map());
-      await clock.advance(HOUR);
-      expect(rest.saved).toHaveLength(length);
     });
   });
 });

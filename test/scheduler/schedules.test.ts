@@ -22,18 +22,6 @@ function pace(intervalMs: number, requestsPerDay = DAY / intervalMs, coverage: C
 }
 
 describe('scheduler/schedules: paces', () => {
-  it('leaves every interval as configured where the budget allows it', () => {
-    const [a, b] = [fakeSource(), fakeSource({ intervalMs: HOUR })];
-    const paces = pacesOf([known(a), known(b)], allowed(Number.POSITIVE_INFINITY), NOW);
-    expect([paces.get(a)?.intervalMs, paces.get(b)?.intervalMs]).toEqual([MINUTE, HOUR]);
-  });
-
-  it('divides what one bucket allows by weight', () => {
-    const [a, b] = [fakeSource({ weight: 3 }), fakeSource({ weight: 1 })];
-    const paces = pacesOf([known(a), known(b)], allowed(96), NOW);
-    expect([paces.get(a)?.requestsPerDay, paces.get(b)?.requestsPerDay]).toEqual([72, 24]);
-  });
-
   it('does not take from one bucket what another lacks', () => {
     const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const paces = pacesOf(
@@ -62,13 +50,6 @@ describe('scheduler/schedules: paces', () => {
     expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));
     expect(paces.get(other)).toEqual(pace(MINUTE, 14_400));
     expect(pacesOf(asking.slice(0, 1), allowed(240), NOW).get(long)).toEqual(pace(HOUR, 240));
-  });
-
-  it('never gives an interval that no number can be written for, however little is left', () => {
-    const source = fakeSource();
-    const paces = pacesOf([known(source)], allowed(0), NOW);
-    expect(Number.isFinite(paces.get(source)?.intervalMs)).toBe(true);
-    expect(Number.isFinite(paces.get(source)?.requestsPerDay)).toBe(true);
   });
 
   it('goes on with what the last poll covered where a share has only just become enough for more', () => {
@@ -128,10 +109,6 @@ describe('scheduler/schedules', () => {
       nextAttemptAt: NOVEMBER,
       wait: { until: NOVEMBER, limit: 'month' },
     });
-  });
-
-  it('has the configured interval where nothing is left and no poll has had another', () => {
-    expect(scheduled({ polls: {}, plannedMs: 31 * DAY, quota: SPENT }).pace).toEqual(pace(MINUTE, 0));
   });
 
   it('waits for the reset where its share is less than a poll, and runs with a share of one', () => {

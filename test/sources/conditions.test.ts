@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
-import { CONDITIONS, firing, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
+import { CONDITIONS, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
 import { thresholdsIn } from '../support/alert-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -44,21 +44,6 @@ describe('sources/conditions', () => {
       value,
       `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
     ).toBe(shippedThreshold(name));
-  });
-
-  it('has every threshold that a notice uses, and no other', () => {
-    const used = new Set(conditions.flatMap(([, { thresholds }]) => thresholds));
-    expect([...used].sort()).toEqual(Object.keys(THRESHOLDS).sort());
-  });
-
-  it('is red for critical, amber for a warning and without colour for the rest, and names the alert', () => {
-    expect(firing('BeaconchainDiskAlmostFull', ['a', 'b'])).toEqual({
-      tone: 'bad',
-      text: '2 machines with an almost full disk: a, b.',
-      alert: 'BeaconchainDiskAlmostFull',
-    });
-    expect(firing('BeaconchainFewPeers', ['a']).tone).toBe('warning');
-    expect(firing('BeaconchainBudgetStretched', ['a every 2 h']).tone).toBe('neutral');
   });
 
   it.each(conditions)('%s: has its place in the runbook', (name) => {

@@ -27,26 +27,14 @@ describe('sources/refusal', () => {
 
   it.each<[string, Attempt[]]>([
     ['one', bad(NOW)],
-    ['two within an hour', bad(NOW, NOW + MINUTE)],
-    ['two over an hour', bad(NOW, NOW + 2 * HOUR)],
     ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
     ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
   ])('400 may pass: %s', (_, attempts) => {
     expect(refusedUntil(knownAfter(...attempts), 0)).toBe(0);
   });
 
-  it.each<[string, Attempt[]]>([
-    ['three over an hour', bad(NOW - HOUR, NOW - MINUTE, NOW)],
-    ['four, of which three within less than an hour', bad(NOW - HOUR, NOW - 59 * MINUTE, NOW - 2 * MINUTE, NOW)],
-    ['three with an outage between them', [...bad(NOW - HOUR, NOW - MINUTE), [NOW - 1, 'timeout'], ...bad(NOW)]],
-    ['three and a clock that is set back by a day after the first', bad(NOW + DAY, NOW - HOUR, NOW)],
-  ])('400 refuses, for a day: %s', (_, attempts) => {
-    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(NOW + DAY);
-  });
-
-  it('400 and another refusal are not added up', () => {
-    const attempts: Attempt[] = [[NOW, 'forbidden'], ...bad(NOW + DAY, NOW + DAY + MINUTE)];
-    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(0);
+  it('400 refuses at the third attempt over an hour, for a day', () => {
+    expect(refusedUntil(knownAfter(...bad(NOW - HOUR, NOW - MINUTE, NOW)), 0)).toBe(NOW + DAY);
   });
 
   it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(

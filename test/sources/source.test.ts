@@ -28,10 +28,6 @@ describe('sources/source', () => {
     it('is what is allowed where it does not', () => {
       expect(evenPace(MINUTE, 48, 2)).toEqual({ intervalMs: HOUR, requestsPerDay: 48, coverage: 'full' });
     });
-
-    it('is never infinitely slow', () => {
-      expect(Number.isFinite(evenPace(MINUTE, 0, 1).intervalMs)).toBe(true);
-    });
   });
 
   it('plans work that succeeds once in a period for what it takes, whatever the interval', () => {

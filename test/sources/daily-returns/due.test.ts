@@ -27,17 +27,8 @@ describe('daily returns are due', () => {
     expect(due(DAY_2100, NEXT + 5 * HOUR)).toBe(NEXT + 6 * HOUR);
   });
 
-  it('no more often than a scarce budget allows', () => {
-    expect(due(DAY_2100, NEXT - HOUR, 30 * HOUR)).toBe(NEXT + 29 * HOUR);
-  });
-
   it('at the latest a day and 30 minutes after the last poll, whatever end the service gives', () => {
     const now = DAY_2100_END - 3 * DAY;
     expect(due(DAY_2100, now)).toBe(now + DAY + 30 * MINUTE);
-  });
-
-  it('about once a day, and no value changes without a poll', () => {
-    expect(SOURCE.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBe(1);
-    expect(SOURCE.nextChange({}, timing())).toBe(Number.POSITIVE_INFINITY);
   });
 });

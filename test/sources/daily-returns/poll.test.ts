@@ -65,12 +65,6 @@ describe('sources/daily-returns/poll', () => {
     expect((await newestAfter([odd, datapoint()]))?.day).toBe(2100);
   });
 
-  it('keeps the newest of the days, in any order', async () => {
-    const days = [dayAfter(-1), dayAfter(0), dayAfter(-2)];
-    expect((await newestAfter(days))?.day).toBe(2100);
-    expect((await newestAfter(days.toReversed()))?.day).toBe(2100);
-  });
-
   it('never lets a smaller day replace a larger one', async () => {
     const { value } = await poll(fakeApi(() => returnsPage(datapoint())));
     expect((await newestAfter([dayAfter(-1)], value))?.day).toBe(2100);
@@ -94,11 +88,6 @@ describe('sources/daily-returns/poll', () => {
     const api = fakeApi(() => returnsPage(dayAfter(2), dayAfter(0)));
     expect((await poll(api)).value.newest?.day).toBe(2100);
     expect(api.invalidRecords()).toBe(1);
-  });
-
-  it('lets extra fields pass, and paging and range be absent', async () => {
-    const { value } = await poll(fakeApi(() => ({ data: [{ ...datapoint(), validators: 7 }] })));
-    expect(value.newest).toEqual(datapoint());
   });
 
   it('takes an answer without data for a failure', async () => {
@@ -131,23 +120,6 @@ describe('sources/daily-returns/poll', () => {
         expect((await poll(api)).failure).toMatchObject({ reason });
         expect(pathsOf(api)).toEqual([SPECIFIED]);
       }
-    });
-
-    it('stays the specified one when neither is found', async () => {
-      const source = dailyReturnsSource('mainnet', HOUR);
-      const api = apiAt('/elsewhere');
-      expect((await poll(api, {}, source)).failure).toMatchObject({ reason: 'not_found' });
-      await poll(api, {}, source);
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, SPECIFIED, PUBLIC]);
-    });
-
-    it('is found in the same way for the history', async () => {
-      const history = dailyReturnsSource('mainnet', HOUR).history?.();
-      const api = apiAt(PUBLIC);
-      for (let page = 0; page < 2; page += 1) {
-        expect((await history?.readPage(api, { window: '7d' }, undefined, noSignal()))?.count).toBe(1);
-      }
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, PUBLIC]);
     });
   });
 

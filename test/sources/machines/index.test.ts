@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Warning } from '../../../src/sources/machines/options.ts';
-import { fakeApi } from '../../support/fake-api.ts';
-import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
-import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { machinesOptions } from '../../support/machine-records.ts';
+import { attempts, HOUR, NOW, timing } from '../../support/timing.ts';
 
 describe('sources/machines/index', () => {
   const endings: Warning[] = [];
   const source = machinesSource(machinesOptions(), (ending) => endings.push(ending));
-
-  it('serves all chains, so it carries none', () => {
-    expect(source).toMatchObject({ name: 'machines', endpoint: 'machine_metrics', intervalMs: MINUTE });
-    expect(source).not.toHaveProperty('chain');
-  });
 
   it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
     const delays = Array.from({ length: 50 }, (_, i) => {
@@ -28,18 +22,5 @@ describe('sources/machines/index', () => {
   it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
     expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBe(2.5 * 1_440);
     expect(source.pace(24, 1).intervalMs).toBeCloseTo((1 + 2 / 30) * HOUR);
-  });
-
-  it('says when what it shows will change', () => {
-    const system = { timestamp: NOW / 1000 };
-    const value = { machines: [{ name: 'a', system }], dropped: 0 };
-    expect(source.nextChange(value, timing())).toBe(NOW + 10 * MINUTE + 1);
-    expect(source.nextChange(source.empty, timing())).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it('hands warnings on', async () => {
-    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
-    await source.poll(api, source.empty, timing(), noSignal());
-    expect(endings).toEqual(['repeated_cursor']);
   });
 });

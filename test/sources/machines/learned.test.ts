@@ -119,11 +119,6 @@ describe('sources/machines/learned', () => {
       const updated = node(START + 120, { ...teku, sync_eth1_connected: false });
       expect(shown(updated, learnAll({ learned }, [updated]))).toBeNull();
     });
-
-    it('is believed of a client without a name, too', () => {
-      const yes = node(START, { sync_eth1_connected: true });
-      expect(shown(node(START + 60, { sync_eth1_connected: false }), learnAll(undefined, [yes]))).toBe(false);
-    });
   });
 
   describe('network counters', () => {

@@ -33,41 +33,6 @@ function present(families: readonly Family[]): string[] {
 }
 
 describe('sources/machines/metrics', () => {
-  it('shows every field as it came, counters too', () => {
-    const families = shown(fleet({}, {}, {}));
-    const labels = { chain: 'mainnet', machine: 'node-a' };
-    expect(samplesOf(families, 'beaconchain_machine_cpu_seconds_total')).toEqual([{ labels, value: 17280000 }]);
-    expect(sampleValue(families, 'beaconchain_machine_network_receive_bytes_total')).toBe(9123456789012);
-    expect(samplesOf(families, 'beaconchain_machine_process_cpu_seconds_total')).toEqual([
-      { labels: { ...labels, process: 'validator' }, value: 5400 },
-      { labels: { ...labels, process: 'node' }, value: 412000 },
-    ]);
-    expect(sampleValue(families, 'beaconchain_machine_synced')).toBe(1);
-    expect(samplesOf(families, LAST_SEEN).map(({ value }) => value)).toEqual([1790769623, 1790769624, 1790769625]);
-  });
-
-  it('passes the reset of a counter through', () => {
-    expect(
-      sampleValue(shown(fleet({ cpu_node_idle_seconds_total: 0 })), 'beaconchain_machine_cpu_idle_seconds_total'),
-    ).toBe(0);
-  });
-
-  it('gives no sample for a null field', () => {
-    const nothing = (record: Fields): Fields =>
-      Object.fromEntries(Object.keys(record).map((field) => [field, field === 'timestamp' ? record[field] : null]));
-    const families = shown(fleet(nothing(systemRecord()), nothing(validatorRecord()), nothing(nodeRecord())));
-    expect(present(families)).toEqual([
-      'last_seen_timestamp_seconds',
-      'info',
-      // Not in the sample records, so absent: the wire drops false.
-      'consensus_fallback_configured',
-      'consensus_fallback_connected',
-      'execution_fallback_configured',
-      'execution_fallback_connected',
-      'client_info',
-    ]);
-  });
-
   it('takes absence for 0 where 0 must be possible, and only there', () => {
     const bare: Machines = {
       machines: [
@@ -103,19 +68,6 @@ describe('sources/machines/metrics', () => {
     expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
     expect(free({ [`${kind}_node_bytes_free`]: null })).toBeUndefined();
     expect(free({ [`${kind}_node_bytes_free`]: undefined, [`${kind}_node_bytes_total`]: null })).toBeUndefined();
-  });
-
-  it('names the operating system and the clients', () => {
-    const families = shown(fleet({}, { client_build: 7, exporter_version: 'beaconcha.in@1' }, { client_name: null }));
-    const labels = { chain: 'mainnet', machine: 'node-a' };
-    expect(samplesOf(families, 'beaconchain_machine_info')).toEqual([
-      { labels: { ...labels, os: 'lin', exporter_version: '' }, value: 1 },
-    ]);
-    const client = { client_name: 'lighthouse', client_version: '8.0.0', client_build: '7' };
-    expect(samplesOf(families, 'beaconchain_machine_client_info').map(({ labels }) => labels)).toEqual([
-      { ...labels, process: 'validator', ...client, exporter_version: 'beaconcha.in@1' },
-      { ...labels, process: 'node', client_name: '', client_version: '8.0.0', client_build: '', exporter_version: '' },
-    ]);
   });
 
   describe('staleness', () => {
@@ -172,21 +124,5 @@ describe('sources/machines/metrics', () => {
       expect(samplesOf(families, LAST_SEEN)).toEqual([]);
       expect(sampleValue(families, 'beaconchain_machines')).toBe(0);
     });
-  });
-
-  it('counts machines per chain, chains without one included', () => {
-    const chainRules = [{ match: 'node-*', chain: 'hoodi' }] as const;
-    const families = shown(fleet({}), { chains: ['mainnet'], chainRules, expected: ['b'] });
-    expect(samplesOf(families, 'beaconchain_machines')).toEqual([
-      { labels: { chain: 'mainnet' }, value: 1 },
-      { labels: { chain: 'hoodi' }, value: 1 },
-    ]);
-    expect(samplesOf(families, 'beaconchain_machine_cpu_cores')[0]?.labels['chain']).toBe('hoodi');
-  });
-
-  it('gives the number of dropped machines', () => {
-    expect(samplesOf(shown({ machines: [], dropped: 4 }), 'beaconchain_machines_dropped')).toEqual([
-      { labels: {}, value: 4 },
-    ]);
   });
 });

@@ -72,7 +72,7 @@ describe('sources/machines nextChange', PATIENT, () => {
           expect(at(next)).not.toEqual(at(NOW));
         }
       }),
-      cases(2_000),
+      cases(300),
     );
   });
 });

@@ -56,37 +56,6 @@ describe('sources/machines/poll', () => {
     ]);
   });
 
-  it('warns once of machines whose network counters are withheld, and names them', async () => {
-    const warnings: unknown[] = [];
-    const at = (seconds: number, received: number): Arrays => ({
-      system: [systemRecord({ timestamp: NOW + seconds * 1_000, network_node_bytes_total_receive: received })],
-    });
-    let known = EMPTY;
-    for (const [seconds, received] of [
-      [0, 9e9],
-      [60, 4e6],
-      [120, 5e6],
-    ] as const) {
-      const api = fakeApi(() => machinesPage(at(seconds, received)));
-      const now = timing({ now: NOW + seconds * 1_000 });
-      const options = machinesOptions();
-      ({ value: known } = await pollMachines(options, api, known, now, noSignal(), (...one) => warnings.push(one)));
-    }
-    expect(warnings).toEqual([['network_counters_fell', ['node-a']]]);
-  });
-
-  it('holds the newest record of each process of a machine', async () => {
-    const { machines } = await swept({
-      system: [systemRecord()],
-      validator: [validatorRecord()],
-      node: [nodeRecord({ machine: 'node-b' })],
-    });
-    expect(machines.map(({ name, learned: _, ...records }) => [name, Object.keys(records)])).toEqual([
-      ['node-a', ['system', 'validator']],
-      ['node-b', ['node']],
-    ]);
-  });
-
   it('never lets an older record replace a newer one within a sweep, in any order', async () => {
     const older = systemRecord({ timestamp: 1790769563000, cpu_cores: 1 });
     for (const system of [
@@ -147,12 +116,6 @@ describe('sources/machines/poll', () => {
     await expect(pollMachines(machinesOptions(), api, EMPTY, timing(), stop.signal, () => undefined)).rejects.toThrow(
       'stopping',
     );
-  });
-
-  it('takes arrays that are left out or null for empty ones', async () => {
-    for (const data of [{}, { system_metrics: null, validator_metrics: [] }]) {
-      expect(await poll(fakeApi(() => ({ data })))).toEqual(DONE);
-    }
   });
 
   it('takes an answer without the envelope for a failure', async () => {

@@ -7,7 +7,7 @@ import { type Machine, NodeRecord, SystemRecord, ValidatorRecord } from '../../.
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';
 import type { Polls } from '../../../src/sources/source.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
-import { DAY, HOUR, MINUTE, NOW, polls, timing } from '../../support/timing.ts';
+import { HOUR, MINUTE, NOW, polls, timing } from '../../support/timing.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -86,56 +86,10 @@ describe('sources/machines/summary', () => {
     ]);
   });
 
-  it('tells of each process when it reported, and of one that is fresh with what client', () => {
-    const [row] = summary([machine('a', [MINUTE, NOT_RUN, 2 * MINUTE])]).rows;
-    expect(markup(row?.[3]).split('<br>')).toEqual([
-      'system, 1 min ago <small class="at">12:00:00 UTC</small>',
-      'node lighthouse 8.0.0, 2 min ago <small class="at">11:59:00 UTC</small>',
-    ]);
-  });
-
-  it('withdraws what is too old, as the metrics do', () => {
-    const [row] = summary([machine('a', [HOUR, HOUR, HOUR])]).rows;
-    expect(row?.slice(4)).toEqual(['', '', '']);
-    expect(markup(row?.[3])).not.toContain('lighthouse');
-  });
-
-  it('counts cache and buffers as free memory, and a full disk as full', () => {
-    const [row] = summary([machine('a', FRESH, {}, { disk_node_bytes_free: undefined })]).rows;
-    expect(markup(row?.[5])).toMatch(/<rect class="used" width="47.9%"\/><\/svg>48 % of 67 GB$/);
-    expect(markup(row?.[6])).toMatch(/<rect class="full" width="100%"\/><\/svg>100 % of 3.9 TB$/);
-  });
-
-  it('says nothing of what a record does not say', () => {
-    const nothing = { memory_node_bytes_total: null, disk_node_bytes_free: null };
-    const [row] = summary([machine('a', FRESH, { sync_eth2_synced: null }, nothing)]).rows;
-    expect([stateOf(row), ...(row?.slice(4) ?? [])]).toEqual(['healthy', '', '', '']);
-  });
-
-  it('shows those that the metrics show, under the chain that they are of', () => {
-    const rules = { chainRules: [{ match: 'h-*', chain: 'hoodi' as const }], exclude: ['out'] };
-    const { rows } = summary([machine('h-1', FRESH), machine('out', FRESH)], rules);
-    expect(rows.map((row) => [row[0], row[2]])).toEqual([['h-1', 'hoodi']]);
-  });
-
   it('is not green between rare polls, when the machine may have been silent for hours', () => {
     const polled = { intervalMs: 8 * HOUR, lastSuccessAt: NOW - 6 * HOUR };
     const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, 0, polled);
     expect([...table.rows].map(stateOf)).toEqual(['not polled since']);
-  });
-
-  it('says why network counters are withheld', () => {
-    const learned = { networkFell: { at: NOW / 1000 - 60, until: NOW / 1000 + 540, from: 1 } };
-    const { notices } = summary([{ ...machine('a', FRESH), learned }]);
-    expect(notices).toEqual([expect.stringMatching(/^Network counters fell without a reboot, .*: a\./)]);
-  });
-
-  it('crops a name of any length, names a few of many and tells of those left out', () => {
-    const many = Array.from({ length: 7 }, (_, i) => machine(`${i}${'x'.repeat(1_000)}`, [HOUR]));
-    const { rows, notices } = summary(many, {}, 3);
-    expect(String(rows[0]?.[0])).toHaveLength(100);
-    expect(notices[0]).toMatch(/^7 machines silent: 0x+…, 1x+…, 2x+…, 3x+…, 4x+… and others\.$/);
-    expect(notices[1]).toBe('3 machines dropped because of machines.max.');
   });
 
   describe('has a notice where an alert fires, and none where it does not', () => {
@@ -196,17 +150,6 @@ describe('sources/machines/summary', () => {
     it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
       const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, 0, { lastSuccessAt: NOW - HOUR });
       expect([stateOf(rows[0]), notices]).toEqual(['out of date', []]);
-    });
-
-    it('forgets a process that was taken away a week ago', () => {
-      const partly = (age: number) => summary([machine('a', [MINUTE, NOT_RUN, age])]);
-      expect(partly(6 * DAY).notices).toEqual(['1 machine partly silent: a.']);
-      expect([partly(8 * DAY).notices, stateOf(partly(8 * DAY).rows[0])]).toEqual([[], 'healthy']);
-    });
-
-    it('does not miss an expected machine before it was looked for', () => {
-      const before = summary([], { expected: ['never'] }, 0, { lastSuccessAt: undefined });
-      expect([stateOf(before.rows[0]), before.notices]).toEqual(['not searched for yet', []]);
     });
   });
 });

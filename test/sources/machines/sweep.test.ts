@@ -62,10 +62,6 @@ describe('sources/machines/sweep', () => {
     expect(end.dropped).toBe(3);
   });
 
-  it('drops nobody without need', () => {
-    expect(endSweep(startSweep(machinesOptions(), known('a'), NOW, STALE)).dropped).toBe(0);
-  });
-
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
@@ -142,13 +138,5 @@ describe('sources/machines/sweep', () => {
     it('is that of a first sweep after the clock was set back', () => {
       expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
     });
-  });
-
-  it('takes the second of two records of one time for no news', () => {
-    const options = machinesOptions();
-    const sweep = startSweep(options, known(), NOW, STALE);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 }]);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 }]);
-    expect(endSweep(sweep).machines[0]?.system?.cpu_cores).toBe(1);
   });
 });

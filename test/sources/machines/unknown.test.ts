@@ -80,12 +80,6 @@ describe('sources/machines expected names', () => {
     expect(account.asked).toEqual(['a', 'gone', 'gone']);
   });
 
-  it('that are excluded are not asked for', async () => {
-    const account = new Account();
-    await account.poll(NOW, { expected: ['gone'], exclude: ['gone'] });
-    expect(account.asked).toEqual([]);
-  });
-
   it.each(['bad_request', 'not_found'] as const)(
     '%s means that nothing was found, and fails no sweep',
     async (reason) => {
@@ -96,24 +90,6 @@ describe('sources/machines expected names', () => {
       expect(account.asked).toEqual(['a', 'b']);
     },
   );
-
-  it.each(['server_error', 'timeout', 'invalid_body'] as const)('fail one sweep a day after %s', async (reason) => {
-    const account = new Account();
-    account.failures.set('a', reason);
-    const options = { expected: ['a', 'b'] };
-    expect((await account.poll(NOW, options)).failure).toMatchObject({ reason });
-    expect((await account.poll(NOW + MINUTE, options)).failure).toBeUndefined();
-    expect(account.asked).toEqual(['a', 'b']);
-  });
-
-  it('are asked for later if the request could not be sent', async () => {
-    const account = new Account();
-    account.failures.set('a', new Error('no budget'));
-    await account.poll(NOW, { expected: ['a'] });
-    account.failures.clear();
-    await account.poll(NOW + MINUTE, { expected: ['a'] });
-    expect(account.asked).toEqual(['a', 'a']);
-  });
 });
 
 describe('sources/machines machine-names', () => {
@@ -124,20 +100,6 @@ describe('sources/machines machine-names', () => {
     expect(account.requests).toBe(2);
   });
 
-  it('are asked for in one of thirty sweeps where sweeps are further apart', async () => {
-    const account = new Account();
-    for (let i = 0; i <= 60; i += 1) await account.poll(NOW + 2 * i * HOUR, {}, 2 * HOUR);
-    expect(account.lists).toEqual([NOW, NOW + 60 * HOUR, NOW + 120 * HOUR]);
-  });
-
-  it('are asked for at once after the clock was set back', async () => {
-    const account = new Account();
-    await account.poll(NOW);
-    await account.poll(NOW - DAY);
-    await account.poll(NOW - DAY + MINUTE);
-    expect(account.lists).toEqual([NOW, NOW - DAY]);
-  });
-
   it('that are not known are asked for once each, those that have a record are shown', async () => {
     const account = new Account();
     account.listed = ['silent', 'unheard'];
@@ -145,16 +107,6 @@ describe('sources/machines machine-names', () => {
     await account.sweep(NOW, 8 * 60);
     expect(account.asked).toEqual(['silent', 'unheard']);
     expect(account.held).toEqual(['silent']);
-  });
-
-  it('that are known, excluded or not included are not asked for', async () => {
-    const account = new Account();
-    account.ages.set('known', HOUR);
-    await account.poll(NOW, { expected: ['known'] });
-    account.listed = ['known', 'out', 'other', 'in'];
-    account.asked.length = 0;
-    await account.poll(NOW + 6 * HOUR, { expected: ['known'], include: ['in', 'out'], exclude: ['out'] });
-    expect(account.asked).toEqual(['in']);
   });
 
   it('of an old account with 300 machines are asked for in 30 sweeps, and are no part of the cost of a sweep', async () => {
@@ -168,48 +120,11 @@ describe('sources/machines machine-names', () => {
     expect(account.asked).toEqual(account.listed);
   });
 
-  it('beyond machines.max are not asked for', async () => {
-    const account = new Account();
-    account.listed = ['a', 'b', 'c'];
-    await account.sweep(NOW, 2, { max: 2 });
-    expect(account.asked).toEqual(['a', 'b']);
-  });
-
-  it('that are excluded take no room', async () => {
-    const account = new Account();
-    account.listed = ['a', 'b', 'c'];
-    await account.poll(NOW, { max: 2, include: ['c'] });
-    expect(account.asked).toEqual(['c']);
-  });
-
-  it('whose request fails are asked for after the next list', async () => {
-    const account = new Account();
-    account.listed = ['a'];
-    account.ages.set('a', HOUR);
-    account.failures.set('a', 'network');
-    expect((await account.poll(NOW)).failure).toMatchObject({ reason: 'network' });
-    account.failures.clear();
-    await account.sweep(NOW + MINUTE, 10);
-    expect(account.asked).toEqual(['a']);
-    await account.poll(NOW + 6 * HOUR);
-    expect(account.held).toEqual(['a']);
-  });
-
   it('that are no texts are counted and dropped, and their neighbours are read', async () => {
     const account = new Account();
     account.listed = [7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a'];
     await account.poll(NOW);
     expect(account.asked).toEqual(['a']);
-  });
-
-  it('that leave out a machine do not remove it', async () => {
-    const account = new Account();
-    account.listed = ['a'];
-    account.ages.set('a', HOUR);
-    await account.poll(NOW);
-    account.listed = [];
-    await account.poll(NOW + 6 * HOUR);
-    expect(account.held).toEqual(['a']);
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
@@ -228,16 +143,6 @@ describe('sources/machines machine-names', () => {
       expect(account.lists).toEqual([NOW, NOW + DAY, operatorAt]);
     },
   );
-
-  it('count as refused with 400 only at the third attempt', async () => {
-    const account = new Account();
-    account.failures.set('', 'bad_request');
-    for (const i of [0, 1, 2, 3]) {
-      expect((await account.poll(NOW + 6 * i * HOUR)).failure).toBeUndefined();
-      expect(account.warnings).toEqual(i < 2 ? [] : ['names_refused']);
-    }
-    expect(account.lists).toHaveLength(3);
-  });
 
   it('fail one sweep, not each, if they cannot be read', async () => {
     const account = new Account();

@@ -31,10 +31,6 @@ describe('sources/slashings/canonical', () => {
     expect(canonicalRows([])).toEqual([]);
   });
 
-  it('invents no row for a slot that is absent', () => {
-    expect(chosen(row({ slot: 5 }), row({ slot: 7 }))).toHaveLength(2);
-  });
-
   it('prefers a canonical block to an orphaned one, that to a missed slot, and that to a scheduled one', () => {
     const rows = ['0', '2', '3', '1'].map((status) => row({ slot: 5, status }));
     expect(canonicalRows(parsed(rows))[0]?.status).toBe('1');
@@ -46,15 +42,6 @@ describe('sources/slashings/canonical', () => {
     const later = row({ slot: 6, parentroot: rootOf(5, 1) });
     expect(chosen(row({ slot: 5 }), fork(5, 1), later)[0]).toEqual([5, '1', rootOf(5, 1)]);
     expect(chosen(later, fork(5, 1), row({ slot: 5 }))[0]).toEqual([5, '1', rootOf(5, 1)]);
-  });
-
-  it('takes the first of two where nothing follows', () => {
-    expect(chosen(fork(5, 1), row({ slot: 5 }))[0]).toEqual([5, '1', rootOf(5, 1)]);
-  });
-
-  it('does not let an orphaned block decide', () => {
-    const orphaned = fork(6, 1, { status: '3', parentroot: rootOf(5, 1) });
-    expect(chosen(row({ slot: 5 }), fork(5, 1), orphaned)[0]).toEqual([5, '1', rootOf(5)]);
   });
 
   it('follows the chain back through a fork of several blocks that all say canonical', () => {

@@ -64,6 +64,12 @@ describe('sources/slashings/conditions', () => {
       'warning: Slashings of mainnet are counted late: 13 epochs behind finality.',
     ],
     [
+      'a slashed validator that is watched',
+      { slashed: [[5, slotAt(NOW - HOUR)]] },
+      { slashed: [[50, slotAt(NOW - HOUR)]] },
+      'bad: 1 watched validator of mainnet slashed: 5.',
+    ],
+    [
       'a proposer slashing',
       { lastProposerSlashingSlot: slotAt(NOW - HOUR) },
       { lastProposerSlashingSlot: slotAt(NOW - 3 * HOUR) },

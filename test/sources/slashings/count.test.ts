@@ -36,12 +36,6 @@ describe('sources/slashings/count', () => {
       ]);
     });
 
-    it('are counted once, whatever block shows them again', () => {
-      const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4])));
-      const again = countSlashings(first.state, 321, records(slashing(321, [4]), slashing(321, [4])));
-      expect(again).toEqual({ state: first.state, observed: [] });
-    });
-
     it('count each validator once, in the slot of its first sight', () => {
       const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4, 5])));
       const { state, observed } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));
@@ -58,15 +52,6 @@ describe('sources/slashings/count', () => {
       const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
       expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);
     });
-  });
-
-  it('keeps the last slashings by slot, each as it was counted', () => {
-    let state = NO_SLASHINGS;
-    for (const slot of [340, 320, ...Array.from({ length: 19 }, (_, i) => 350 + i)]) {
-      ({ state } = countSlashings(state, slot, records(slashing(slot, [slot]))));
-    }
-    expect(state.recent.map(({ slot }) => slot)).toEqual([340, ...Array.from({ length: 19 }, (_, i) => 350 + i)]);
-    expect(state.recent[0]).toEqual({ slot: 340, kind: 'double_vote', validators: [340], count: 1 });
   });
 
   describe('an epoch', () => {
@@ -91,17 +76,6 @@ describe('sources/slashings/count', () => {
         gasUsed: 28 * 11704811,
         proposerSlashings: 2,
       });
-    });
-
-    it('adds to what was counted before, and keeps the time of the last proposer slashing', () => {
-      const first = countEpoch(NO_SLASHINGS, 10, rows({ 5: { proposerslashingscount: 1 } }));
-      const second = countEpoch(first, 11, rows());
-      expect(second.totals.slots).toEqual({ proposed: 64, missed: 0, orphaned: 0 });
-      expect(second).toMatchObject({ lastProposerSlashingSlot: 325, totals: { proposerSlashings: 1 } });
-    });
-
-    it('counts no slot whose row is absent', () => {
-      expect(countEpoch(NO_SLASHINGS, 10, rows().slice(0, 5)).totals.slots.proposed).toBe(5);
     });
   });
 

@@ -5,7 +5,7 @@ import { withFinality } from '../../../src/sources/slashings/finalized-pass.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows } from '../../support/slot-rows.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
 
 /** The epoch by the clock. Two before it is the newest that can be final. */
 const E = epochAt('mainnet', NOW);
@@ -59,13 +59,6 @@ describe('sources/slashings finality', () => {
     },
   );
 
-  it('beyond what can be final is not where counting begins', async () => {
-    const follower = new Follower();
-    follower.chain.grow(E, F + 1);
-    await follower.poll(0);
-    expect(follower.state.scannedEpoch).toBeUndefined();
-  });
-
   it('that is lower for once costs its answer, and nothing after it', async () => {
     const follower = await settled();
     await oddPoll(follower, F - 40);
@@ -106,22 +99,6 @@ describe('sources/slashings finality', () => {
     }
   });
 
-  it.each([
-    [2, 5 * HOUR],
-    [100, HOUR / 100],
-  ])('does not go back after %i lower answers, %i ms apart', (answers, apart) => {
-    let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
-    for (let i = 0; i < answers; i += 1) state = withFinality(state, F - 3, 'mainnet', NOW + i * apart);
-    expect(state.finalizedEpoch).toBe(F);
-  });
-
-  it('goes back an hour after the clock was set back by a day', () => {
-    let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
-    state = withFinality(state, F - 300, 'mainnet', NOW);
-    for (const after of [0, HOUR]) state = withFinality(state, F - 300, 'mainnet', NOW - DAY + after);
-    expect(state.finalizedEpoch).toBe(F - 300);
-  });
-
   it('that was wrong in an answer counts no epoch that the next answer does not name as final', async () => {
     const follower = await settled();
     // Finality stands still for an hour.
@@ -138,29 +115,5 @@ describe('sources/slashings finality', () => {
     follower.chain.grow(E + 10, F + 6);
     await follower.poll(EPOCH_MS);
     expect(follower.state).toMatchObject({ finalizedEpoch: F + 6, scannedEpoch: F + 6 });
-  });
-
-  it('from a clock that was days ahead leads the count back to what can be final, and nothing is counted twice', async () => {
-    const follower = await settled({ catchUpMs: HOUR });
-    const { chain } = follower;
-    follower.now += 10 * DAY;
-    Object.assign(chain, { finalized: F + 2_000 });
-    chain.epochs.set(F + 2_000, epochRows(F + 2_000));
-    chain.grow(E + 1, F + 2_000);
-    await follower.poll();
-    const skipped = follower.value('skipped_epochs_total') ?? 0;
-    expect(follower.state.scannedEpoch).toBe(F + skipped);
-    expect(skipped).toBeGreaterThan(1_000);
-    follower.now = NOW;
-    for (let i = 2; i < 20; i += 1) {
-      chain.grow(E + i - 1, F + i - 1);
-      await follower.poll(EPOCH_MS);
-    }
-    expect(follower.goneBack).toHaveLength(1);
-    const [, to] = follower.goneBack[0] ?? [];
-    expect(follower.state.scannedEpoch).toBe(F + 18);
-    // The epochs that were skipped stay skipped.
-    expect(proposed(follower)).toBe(32 + (F + 18 - Number(to)) * 32);
-    expect(follower.value('skipped_epochs_total')).toBe(skipped);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReason } from '../../../src/api/errors.ts';
 import { Follower } from '../../support/follower.ts';
-import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { epochRows, slashing } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;
@@ -42,11 +41,6 @@ describe('sources/slashings/finalized-pass', () => {
     expect(follower.state.scannedEpoch).toBe(F + 5);
   });
 
-  it('never looks because our own clock advanced', async () => {
-    const follower = await settled();
-    expect(await follower.poll(3 * HOUR)).toEqual(['latest']);
-  });
-
   it('counts several epochs in order, reading the newest once', async () => {
     const follower = await settled();
     follower.chain.grow(E + 3, F + 3);
@@ -75,16 +69,6 @@ describe('sources/slashings/finalized-pass', () => {
     expect(follower.value('slots_total', { status: 'proposed' })).toBe(31 * 32);
   });
 
-  it('is not led back by a finalized view that lags', async () => {
-    const follower = await settled();
-    follower.chain.epochs.set(F - 1, epochRows(F - 1));
-    follower.chain.grow(E + 1, F - 1);
-    expect(await follower.poll()).toContain('finalized');
-    expect(follower.failure).toBeUndefined();
-    expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
-    expect(follower.value('slots_total', { status: 'proposed' })).toBe(32);
-  });
-
   it('counts proposer slashings at finality only', async () => {
     const follower = await settled();
     follower.chain.change(E * 32 + 4, { proposerslashingscount: 2 });
@@ -95,32 +79,6 @@ describe('sources/slashings/finalized-pass', () => {
     await follower.poll();
     expect(follower.value('proposer_slashings_total')).toBe(2);
     expect(follower.value('last_proposer_slashing_timestamp_seconds')).toBe(1606824023 + (E * 32 + 4) * 12);
-  });
-
-  it('counts orphaned slots, takes more or fewer rows than 32 in any order, and none for a slot without', async () => {
-    const follower = await settled();
-    const slot = (F + 1) * 32;
-    const rows = [
-      row({ slot: slot + 1, status: '3', blockroot: rootOf(slot + 1, 1) }),
-      ...epochRows(F + 1, { 3: { status: '3' } }).slice(0, 30),
-      row({ slot: slot + 3, status: '2' }),
-      row({ slot: slot + 4, status: '2' }),
-    ];
-    follower.chain.epochs.set(F + 1, rows.toReversed());
-    follower.chain.grow(E + 1, F + 1);
-    await follower.poll();
-    const counts = ['proposed', 'missed', 'orphaned'].map((status) => follower.value('slots_total', { status }));
-    expect(counts).toEqual([32 + 29, 0, 1]);
-  });
-
-  it('forgets the reads of blocks that are counted', async () => {
-    const follower = await settled();
-    follower.chain.slash(E * 32 + 4, [7]);
-    await follower.poll();
-    expect(follower.state.reads).toHaveLength(1);
-    follower.chain.grow(E + 2, E);
-    await follower.poll();
-    expect(follower.state.reads).toEqual([]);
   });
 
   describe('slashings', () => {
@@ -167,23 +125,6 @@ describe('sources/slashings/finalized-pass', () => {
       },
     );
 
-    it.each<FailureReason>(['server_error', 'bad_request'])(
-      'that cannot be read (%s) hold the epoch, and are counted when they can',
-      async (reason) => {
-        const follower = await settled();
-        follower.chain.grow(E + 1, F + 1);
-        follower.chain.slash(slot, [7]);
-        follower.fault = (what) => (what.startsWith('slot') ? reason : undefined);
-        await follower.poll();
-        expect(follower.failure).toMatchObject({ reason });
-        expect(follower.state.scannedEpoch).toBe(F);
-        follower.fault = () => undefined;
-        await follower.poll();
-        expect(follower.state.scannedEpoch).toBe(F + 1);
-        expect(follower.sightings).toHaveLength(1);
-      },
-    );
-
     it('are counted once and kept when a reorganisation moves or drops them', async () => {
       const follower = await settled();
       follower.chain.slash(E * 32 + 9, [7]);
@@ -203,16 +144,6 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   describe('catch_up', () => {
-    it('reads back what a shorter stop left', async () => {
-      const follower = await settled();
-      for (let epoch = F; epoch <= F + 1_575; epoch += 1) follower.chain.epochs.set(epoch, [row({ slot: epoch * 32 })]);
-      follower.chain.grow(E + 1_575, F + 1_575);
-      await follower.poll(7 * DAY);
-      await caughtUp(follower);
-      expect(follower.value('skipped_epochs_total')).toBe(0);
-      expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 + 1_575);
-    });
-
     it('counts the epochs beyond it as skipped', async () => {
       const follower = await settled({ catchUpMs: HOUR });
       follower.chain.grow(E + 100, F + 100);
@@ -222,14 +153,6 @@ describe('sources/slashings/finalized-pass', () => {
       expect(follower.value('skipped_epochs_total')).toBe(91);
       expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 + 9 * 32);
       expect(follower.state.scannedEpoch).toBe(F + 100);
-    });
-
-    it('of nothing still counts the newest finalized epoch', async () => {
-      const follower = await settled({ catchUpMs: 0 });
-      follower.chain.grow(E + 1, F + 1);
-      await follower.poll(7 * MINUTE);
-      expect(follower.value('skipped_epochs_total')).toBe(0);
-      expect(follower.value('slots_total', { status: 'proposed' })).toBe(64);
     });
   });
 });

@@ -5,7 +5,6 @@ import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
 import { samplesOf } from '../../support/samples.ts';
-import { epochRows } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
 
 const E = 405_000;
@@ -42,33 +41,6 @@ describe('sources/slashings/metrics', () => {
     ]);
   });
 
-  it('shows the head', async () => {
-    const follower = await settled();
-    const shown = {
-      slot: E * 32 + 31,
-      epoch: E,
-      sync_participation_ratio: 0.9921875,
-      base_fee_wei: 20662807983,
-      gas_used: 11704811,
-      gas_limit: 30000000,
-      transactions: 145,
-      execution_block: 19768739,
-    };
-    for (const [name, value] of Object.entries(shown)) expect(follower.value(`head_${name}`), name).toBe(value);
-    expect(follower.value('finalized_epoch')).toBe(E - 2);
-    expect(follower.value('scanned_epoch')).toBe(E - 2);
-  });
-
-  it('gives no sample for null fields of the head', async () => {
-    const follower = await settled();
-    const fields = { exec_base_fee_per_gas: null, exec_gas_used: null, syncaggregate_participation: 0 };
-    follower.chain.epochs.set(E, epochRows(E, { 31: fields }));
-    await follower.poll();
-    expect(follower.value('head_base_fee_wei')).toBeUndefined();
-    expect(follower.value('head_gas_used')).toBeUndefined();
-    expect(follower.value('head_sync_participation_ratio')).toBe(0);
-  });
-
   it('withdraws the head when it is too old, and keeps the rest', async () => {
     const follower = await settled();
     const heads = (overrides: Parameters<Follower['families']>[0]): number =>
@@ -82,13 +54,6 @@ describe('sources/slashings/metrics', () => {
     expect(heads({ now: follower.now - 5 * MINUTE - 1 })).toBe(0);
     follower.now += HOUR;
     expect(follower.value('scanned_epoch')).toBe(E - 2);
-  });
-
-  it('keeps an old head no longer because the latest epoch has no block', async () => {
-    const follower = await settled();
-    follower.chain.epochs.set(E, epochRows(E, { 0: { status: '2' } }, 1));
-    for (let i = 0; i < 10; i += 1) await follower.poll();
-    expect(follower.value('head_slot')).toBeUndefined();
   });
 
   it('says exactly when the head will be withdrawn', () => {
@@ -109,14 +74,6 @@ describe('sources/slashings/metrics', () => {
         }
       }),
     );
-  });
-
-  it('shows when the last attester slashing was included', async () => {
-    const follower = await settled();
-    expect(follower.value('last_attester_slashing_timestamp_seconds')).toBeUndefined();
-    follower.chain.slash(E * 32 + 3, [1]);
-    await follower.poll();
-    expect(follower.value('last_attester_slashing_timestamp_seconds')).toBe(GENESIS + (E * 32 + 3) * 12);
   });
 
   it('names the watched validators that were slashed, ranges included, through a restart', async () => {

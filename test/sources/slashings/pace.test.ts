@@ -17,12 +17,6 @@ describe('sources/slashings/pace', () => {
     expect(slashingsPace(BY_DEFAULT, 1_779).intervalMs).toBeGreaterThan(BY_DEFAULT);
   });
 
-  it('is 1,440 + 225 + 225 requests a day at a minute', () => {
-    const full = { intervalMs: MINUTE, requestsPerDay: 1_890, coverage: 'full' };
-    expect(slashingsPace(MINUTE, Number.POSITIVE_INFINITY)).toEqual(full);
-    expect(slashingsPace(MINUTE, 1_890)).toEqual(full);
-  });
-
   it('first makes head passes rarer, down to one per epoch', () => {
     const tight = slashingsPace(MINUTE, 1_889);
     expect(tight.coverage).toBe('full');
@@ -43,23 +37,6 @@ describe('sources/slashings/pace', () => {
     expect(slashingsPace(MINUTE, 96)).toEqual({ intervalMs: DAY / 96, requestsPerDay: 96, coverage: 'sampled' });
     const nothing = slashingsPace(MINUTE, 0);
     expect([nothing.intervalMs, nothing.coverage]).toEqual([31 * DAY, 'sampled']);
-  });
-
-  it('costs less where more than an epoch lies between two passes: an epoch is read again only after it was passed', () => {
-    const tenMinutes = slashingsPace(10 * MINUTE, Number.POSITIVE_INFINITY);
-    expect(tenMinutes).toEqual({ intervalMs: 10 * MINUTE, requestsPerDay: 144 + 144 + 225, coverage: 'full' });
-    expect(slashingsPace(10 * MINUTE, 512)).toEqual({
-      intervalMs: 10 * MINUTE,
-      requestsPerDay: 225,
-      coverage: 'finalized',
-    });
-    expect(slashingsPace(10 * MINUTE, 200).intervalMs).toBe(10 * MINUTE);
-  });
-
-  it('uses any share whole that is less than it wants, at the default interval', () => {
-    for (let share = 1; share <= 1_890; share += 0.5) {
-      expect(slashingsPace(MINUTE, share).requestsPerDay).toBeCloseTo(share, 6);
-    }
   });
 
   it('takes back what it gave up when a tenth more than that costs is there, not each time the share goes up a little', () => {

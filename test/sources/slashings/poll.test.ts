@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';
-import { chainAnswer, epochRows } from '../../support/slot-rows.ts';
+import { chainAnswer } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
@@ -52,16 +52,6 @@ describe('sources/slashings/poll', () => {
     ]);
   });
 
-  it('follows finality also where the epoch that passed is never whole when it is read again', async () => {
-    const follower = await settled();
-    for (let i = 1; i <= 6; i += 1) {
-      follower.chain.grow(E + i, F + i);
-      follower.chain.epochs.set(E + i, epochRows(E + i, {}, 31));
-      await follower.poll(EPOCH_MS, { intervalMs: EPOCH_MS });
-      expect(follower.state.scannedEpoch).toBeGreaterThanOrEqual(F + i - 1);
-    }
-  });
-
   it('goes on with the finalized epochs when only the head cannot be read', async () => {
     const follower = await settled();
     follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
@@ -71,24 +61,6 @@ describe('sources/slashings/poll', () => {
       expect(follower.failure).toMatchObject({ reason: 'server_error' });
     }
     expect(follower.state.scannedEpoch).toBe(F + 3);
-  });
-
-  it('leaves the finalized epochs alone when the service is away', async () => {
-    const follower = await settled();
-    follower.chain.grow(E + 1, F + 1);
-    follower.fault = () => 'network';
-    expect(await follower.poll()).toEqual(['latest']);
-    expect(follower.failure).toMatchObject({ reason: 'network' });
-  });
-
-  it('looks again at the next pass when the finalized view could not be read', async () => {
-    const follower = await settled();
-    follower.chain.grow(E + 1, F + 1);
-    follower.fault = (what) => (what === 'finalized' ? 'timeout' : undefined);
-    await follower.poll();
-    expect(follower.failure).toMatchObject({ reason: 'timeout' });
-    follower.fault = () => undefined;
-    expect(await follower.poll()).toEqual(['latest', 'finalized']);
   });
 
   it('reports a closed budget and keeps what it knew', async () => {
@@ -143,13 +115,6 @@ describe('sources/slashings/poll', () => {
       await follower.poll(20 * EPOCH_MS, { coverage });
       expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now);
     });
-
-    it('reads the head again when the budget allows it', async () => {
-      const follower = await settled();
-      await follower.poll(HOUR, { coverage });
-      expect(follower.due()).toBe(follower.now);
-      expect(await follower.poll(0)).toContain('latest');
-    });
   });
 
   describe('where not even every finalized epoch fits the budget', () => {
@@ -164,36 +129,9 @@ describe('sources/slashings/poll', () => {
       expect(follower.state.totals).toMatchObject({ slots: { proposed: 64 }, skippedEpochs: 9 });
       expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
     });
-
-    it('skips nothing while it looks once an epoch all the same', async () => {
-      const follower = new Follower();
-      follower.chain.grow(E, F);
-      expect(await follower.poll(0, { coverage, intervalMs: EPOCH_MS })).toEqual(['finalized']);
-      follower.chain.grow(E + 2, F + 2);
-      const read = await follower.poll(2 * EPOCH_MS, { coverage, intervalMs: EPOCH_MS });
-      expect(read).toEqual(['finalized', String(F + 1)]);
-      expect(follower.state.totals).toMatchObject({ slots: { proposed: 96 }, skippedEpochs: 0 });
-    });
-
-    it('counts an epoch once that is still the newest', async () => {
-      const follower = await settled();
-      await follower.poll(MINUTE, { coverage });
-      expect(follower.state.totals).toMatchObject({ slots: { proposed: 32 }, skippedEpochs: 0 });
-    });
   });
 
   describe('is due', () => {
-    it('at once before the first attempt', () => {
-      const follower = new Follower();
-      expect(follower.due()).toBeLessThanOrEqual(follower.now);
-    });
-
-    it('an interval after the last head pass', async () => {
-      const follower = await settled();
-      expect(follower.due()).toBe(follower.now + MINUTE);
-      expect(follower.due({ intervalMs: 5 * MINUTE })).toBe(follower.now + 5 * MINUTE);
-    });
-
     it('an interval after a failure, however much is left to read', async () => {
       const follower = await settled();
       follower.chain.grow(E + 20, F + 20);
@@ -209,9 +147,5 @@ describe('sources/slashings/poll', () => {
       expect(follower.due()).toBeLessThanOrEqual(follower.now);
       expect(await follower.poll(0)).toEqual(['latest']);
     });
-  });
-
-  it('plans a head pass each interval and every epoch twice more', () => {
-    expect(new Follower().source.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBe(1_440 + 225 + 225);
   });
 });

@@ -63,14 +63,6 @@ describe('sources/slashings/proposals', () => {
     expect(follower.missed).toHaveLength(2);
   });
 
-  it('does not count at the head, where a slot that is missed may yet be filled', async () => {
-    const follower = new Follower({ watch: [{ first: 1, last: 9 }] });
-    follower.chain.grow(E, F);
-    follower.chain.epochs.set(E, epochRows(E, { 3: { proposer: 1, status: '0' }, 4: { proposer: 2 } }));
-    for (let i = 0; i < 5; i += 1) await follower.poll();
-    expect(counts(follower)).toEqual([0, 0, 0]);
-  });
-
   it.for<[string, readonly Record<string, unknown>[], readonly number[]]>([
     ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, status: '3', fork: 1 }], [1, 0, 0]],
     ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, status: '3', fork: 1 }], [1, 0, 1]],
@@ -79,9 +71,6 @@ describe('sources/slashings/proposals', () => {
       [{ proposer: 10 }, { proposer: 2, status: '3', fork: 1 }],
       [0, 0, 1],
     ],
-    // The service updates the status by slot.
-    ['that are all called proposed', [{ proposer: 1 }, { proposer: 2, fork: 1 }], [1, 0, 1]],
-    ['that are the same twice', [{ proposer: 1 }, { proposer: 1 }], [1, 0, 0]],
     [
       'of which none is canonical',
       [
@@ -89,30 +78,6 @@ describe('sources/slashings/proposals', () => {
         { proposer: 2, status: '3', fork: 1 },
       ],
       [0, 0, 2],
-    ],
-    [
-      'missed and orphaned, of one proposer',
-      [
-        { proposer: 1, status: '2' },
-        { proposer: 1, status: '3', fork: 1 },
-      ],
-      [0, 0, 1],
-    ],
-    [
-      'missed and orphaned, of two',
-      [
-        { proposer: 1, status: '2' },
-        { proposer: 2, status: '3', fork: 1 },
-      ],
-      [0, 1, 1],
-    ],
-    [
-      'missed twice, of two',
-      [
-        { proposer: 1, status: '2' },
-        { proposer: 2, status: '2' },
-      ],
-      [0, 2, 0],
     ],
   ])('takes the rows of a slot %s', async ([, rows, expected]) => {
     const slot = rows.map(({ fork, ...fields }) =>
@@ -132,25 +97,6 @@ describe('sources/slashings/proposals', () => {
     },
   );
 
-  it('reads proposers that come as text', async () => {
-    const follower = await followed(
-      withSlots({
-        0: [{ proposer: '1' }],
-        1: [{ proposer: '2', status: '2' }],
-        2: [{ proposer: '3', status: '3' }],
-        3: [{ proposer: '', status: '2' }],
-        4: [{ proposer: '4.5', status: '2' }],
-        5: [{ proposer: '4294967297', status: '2' }],
-        6: [{ proposer: String(NOBODY), status: '2' }],
-      }),
-      [
-        { first: 0, last: 9 },
-        { first: NOBODY, last: NOBODY },
-      ],
-    );
-    expect(counts(follower)).toEqual([1, 1, 1]);
-  });
-
   it('counts a slot that stays scheduled as missed after an hour, once', async () => {
     const follower = new Follower({ watch: [{ first: 1, last: 9 }] });
     follower.chain.grow(E, F);
@@ -162,52 +108,5 @@ describe('sources/slashings/proposals', () => {
     for (let i = 0; i < 5; i += 1) await follower.poll();
     expect(counts(follower)).toEqual([0, 1, 0]);
     expect(follower.missed).toEqual([{ slot: SLOT + 3, validator: 4, status: 'missed' }]);
-  });
-
-  it('has the time of the newest missed proposal of each validator, of the 100 with the newest', async () => {
-    const follower = new Follower({ watch: [{ first: 1, last: 200 }] });
-    follower.chain.grow(E, F);
-    await follower.poll();
-    const at = (epoch: number, i: number) =>
-      row({ slot: epoch * 32 + i, proposer: 1 + (((epoch - F - 1) * 32 + i) % 120), status: i % 2 ? '2' : '3' });
-    for (let epoch = F + 1; epoch <= F + 5; epoch += 1) {
-      follower.chain.epochs.set(
-        epoch,
-        Array.from({ length: 32 }, (_, i) => at(epoch, i)),
-      );
-      await finalize(follower);
-    }
-    const family = follower
-      .families()
-      .find(({ name }) => name === 'beaconchain_watched_validator_missed_proposal_timestamp_seconds');
-    const times = new Map(family?.samples.map(({ labels, value }) => [Number(labels['validator']), value]));
-    expect(times.size).toBe(100);
-    // 160 slots in a row: the proposers 1 to 40 missed a second time.
-    expect(times.get(40)).toBe((times.get(1) as number) + 39 * 12);
-    expect(times.has(41)).toBe(false);
-    expect(times.has(61)).toBe(true);
-    expect(follower.state.recentProposals).toHaveLength(10);
-  });
-
-  it('counts what comes after a change of the list, and shows nobody who is no longer on it', async () => {
-    const follower = await followed(withSlots({ 1: [{ proposer: 2, status: '2' }] }));
-    const state = follower.state;
-    const after = new Follower({ watch: [{ first: 3, last: 3 }] });
-    after.state = state;
-    after.now = follower.now;
-    after.chain.grow(follower.chain.latest, follower.chain.finalized);
-    expect(after.value('watched_validator_missed_proposal_timestamp_seconds', { validator: '2' })).toBeUndefined();
-    expect(counts(after)).toEqual([0, 1, 0]);
-    after.chain.epochs.set(F + 2, epochRows(F + 2, { 0: { proposer: 2 }, 1: { proposer: 3 } }));
-    await finalize(after);
-    expect(counts(after)).toEqual([1, 1, 0]);
-    expect(after.state.recentProposals).toEqual([{ slot: (F + 2) * 32 + 1, validator: 3, status: 'proposed' }]);
-  });
-
-  it('knows 100,000 single validators', async () => {
-    const watch = Array.from({ length: 100_000 }, (_, i) => ({ first: 2 * i, last: 2 * i }));
-    const rows = epochRows(F + 1).map((one, i) => ({ ...one, proposer: i * 6_000 }));
-    const follower = await followed(rows, watch);
-    expect(counts(follower)).toEqual([32, 0, 0]);
   });
 });

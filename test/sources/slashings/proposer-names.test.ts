@@ -4,7 +4,7 @@ import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { Follower } from '../../support/follower.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
 import { rootOf } from '../../support/slot-rows.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;
@@ -121,19 +121,6 @@ describe('sources/slashings/proposer-names', () => {
     },
   );
 
-  it('is off after a refusal for a day only, and a refusal that lasts is told once', async () => {
-    const follower = await following();
-    follower.fault = (what) => (what.startsWith('names/') ? 'forbidden' : undefined);
-    for (const [i, waitMs] of [MINUTE, DAY - MINUTE, MINUTE, MINUTE].entries()) {
-      follower.chain.grow(E + 1 + i, F + 1 + i);
-      follower.chain.slashProposers(SLOT + 32 * i, [1]);
-      const isAsked = namesAsked(await follower.poll(waitMs)).length > 0;
-      expect([i, isAsked]).toEqual([i, i === 0 || i === 2]);
-    }
-    expect(follower.failure).toBeUndefined();
-    expect(follower.unnamed).toHaveLength(1);
-  });
-
   it('is not off after a single 400, which can be a database that fails for a moment', async () => {
     const follower = await following();
     follower.fault = (what) => (what.startsWith('names/') ? 'bad_request' : undefined);
@@ -149,22 +136,6 @@ describe('sources/slashings/proposer-names', () => {
     expect(follower.unnamed).toEqual([]);
     // After the success, another one is the first again.
     expect(follower.state.namesRefusal).toBeUndefined();
-  });
-
-  it('is off after an hour of 400, and then the epoch is counted without names, which is told once', async () => {
-    const follower = await following();
-    follower.fault = (what) => (what.startsWith('names/') ? 'bad_request' : undefined);
-    follower.chain.grow(E + 1, F + 1);
-    follower.chain.slashProposers(SLOT + 1, [1]);
-    for (let i = 0; i < HOUR / MINUTE; i += 1) await follower.poll();
-    expect(follower.state.scannedEpoch).toBe(F);
-    await follower.poll();
-    expect(follower.failure).toBeUndefined();
-    expect(follower.state.scannedEpoch).toBe(F + 1);
-    follower.chain.slashProposers(SLOT + 33, [2]);
-    expect(await finalize(follower)).toEqual([]);
-    expect(follower.state.scannedEpoch).toBe(F + 2);
-    expect(follower.unnamed).toHaveLength(1);
   });
 
   it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(
@@ -189,19 +160,6 @@ describe('sources/slashings/proposer-names', () => {
       expect(shown(follower)).toEqual([1]);
     },
   );
-
-  it('waits no more for names that are no longer wanted', async () => {
-    const follower = await following();
-    follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
-    follower.chain.grow(E + 1, F + 1);
-    follower.chain.slashProposers(SLOT + 1, [1]);
-    await follower.poll();
-    expect(follower.state.scannedEpoch).toBe(F);
-    Object.assign(follower, { source: slashingsSource(slashingsOptions({ proposerNames: false })) });
-    await follower.poll();
-    expect(follower.state.scannedEpoch).toBe(F + 1);
-    expect(follower.value('proposer_slashings_total')).toBe(1);
-  });
 
   it('goes on when the names come', async () => {
     const follower = await following();

@@ -25,12 +25,6 @@ describe('sources/slashings/retention', () => {
     expect(prune(state, [])).toEqual(state);
   });
 
-  it('drops the reads of blocks whose epoch is counted', () => {
-    const read = (slot: number) => ({ slot, root: '0xa', tries: 1, complete: true });
-    const reads = [read(FIRST_OPEN_SLOT - 1), read(FIRST_OPEN_SLOT)];
-    expect(pruned({ reads }).reads).toEqual([read(FIRST_OPEN_SLOT)]);
-  });
-
   it('keeps identities for 31 days', () => {
     const oldest = FIRST_OPEN_SLOT - SLOTS_IN_31_DAYS;
     const seen: [string, number][] = [
@@ -53,23 +47,10 @@ describe('sources/slashings/retention', () => {
     expect(state.slashed).toEqual(slashed.slice(0, MOST));
   });
 
-  it('drops nothing that is not final, even above the limit', () => {
-    const seen = entries(MOST + 2, FIRST_OPEN_SLOT + MOST + 1, String);
-    expect(pruned({ seen }).seen).toEqual(seen.slice(0, MOST + 1));
-  });
-
   it('keeps watched validators for good', () => {
     const slashed = entries(MOST + 2, FIRST_OPEN_SLOT, Number);
     const kept = pruned({ slashed }, [MOST + 1]).slashed;
     expect(kept).toHaveLength(MOST);
     expect(kept.at(-1)).toEqual([MOST + 1, FIRST_OPEN_SLOT - MOST - 2]);
-  });
-
-  it('names a few validators of a large slashing, the watched ones first', () => {
-    const validators = Array.from({ length: 50 }, (_, i) => i);
-    const recent = [{ slot: 7, kind: 'double_vote' as const, validators, count: 50 }];
-    const [slashing] = prune({ ...NO_SLASHINGS, recent }, [{ first: 48, last: 60 }]).recent;
-    expect(slashing?.validators.slice(0, 4)).toEqual([48, 49, 0, 1]);
-    expect(slashing).toMatchObject({ validators: { length: 20 }, count: 50 });
   });
 });

@@ -79,15 +79,6 @@ describe.each(INTERVALS)('sources/slashings: the retry of a poll, at an interval
     watched.harness.stop();
   });
 
-  it('asks for finality again where the budget allows no head passes', async () => {
-    const watched = new Watched(intervalMs, ['finalized'], 240);
-    await watched.harness.clock.advance(MINUTE + 1);
-    expect(watched.entry.failuresInARow).toBe(2);
-    expect(watched.times('finalized')).toEqual([0, MINUTE]);
-    expect(watched.times('latest')).toEqual([]);
-    watched.harness.stop();
-  });
-
   it('asks at once with another key', async () => {
     const watched = new Watched(intervalMs, ['latest', 'finalized']);
     await watched.harness.clock.advance(5_000);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Poll } from '../../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/schema.ts';
-import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
+import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
 import { sampleValue } from '../../support/samples.ts';
-import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
 
@@ -83,13 +83,6 @@ describe('sources/sync-committee', () => {
     },
   );
 
-  it('hands failures on', async () => {
-    const api = fakeApi((request) => {
-      throw failed(request, 'forbidden');
-    });
-    expect((await outcome(api)).failure).toMatchObject({ reason: 'forbidden' });
-  });
-
   it('refuses a period that cannot have begun: no later one would ever replace it', async () => {
     const { failure, value } = await outcome(fakeApi(() => answer(9999)));
     expect(failure).toMatchObject({ name: 'RequestFailed', reason: 'invalid_body' });
@@ -114,12 +107,6 @@ describe('sources/sync-committee', () => {
       }
     });
 
-    it('no more often than the interval where that is longer than a period', async () => {
-      const state = await poll(fakeApi(() => answer(1700)));
-      const last = END_1700 - 15 * MINUTE;
-      expect(SOURCE.due(state, attempts(last), timing({ intervalMs: 3 * DAY }))).toBe(last + 3 * DAY);
-    });
-
     it('every interval from then on until the period changes', async () => {
       const state = await poll(fakeApi(() => answer(1700)));
       expect(due(state, END_1700 + 5 * MINUTE)).toBe(END_1700 + HOUR + 5 * MINUTE);
@@ -129,15 +116,5 @@ describe('sources/sync-committee', () => {
       );
       expect(due(next, END_1700 + 65 * MINUTE)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
     });
-
-    it('within the length of a period, whatever end the service names', async () => {
-      const state = await poll(fakeApi(() => answer(1700, { end: START + 8299 * 98_304 })));
-      expect(due(state, END_1700)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
-    });
-  });
-
-  it('says nothing else without a poll, and plans less than one request a day', () => {
-    expect(SOURCE.nextChange({}, timing())).toBe(Number.POSITIVE_INFINITY);
-    expect(SOURCE.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBeCloseTo(DAY / 98_304_000);
   });
 });

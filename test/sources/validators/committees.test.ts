@@ -76,12 +76,6 @@ describe('the sync committees of watched validators', () => {
     expect(due(state, NOW)).toBe(START + PERIOD + 5 * EPOCH);
   });
 
-  it('none known is not the same as no member', async () => {
-    const { value: state } = await poll(membersOf({ [CURRENT]: [500_000] }), NO_VALIDATORS, OPTIONS);
-    expect(shown(state)).toEqual({ current: [], next: undefined });
-    expect(shown(NO_VALIDATORS)).toEqual({ current: undefined, next: undefined });
-  });
-
   it('move on at the boundary without a request, and without a poll', async () => {
     const { value: state } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
     const boundary = START + PERIOD;
@@ -147,20 +141,4 @@ describe('the sync committees of watched validators', () => {
       expect(due(state, now)).toBe(now + DAY);
     },
   );
-
-  it('a 400 alone is a failure, because it can be a database that fails for a moment', async () => {
-    const api = serviceOf({
-      sync_committee_members: (request) => {
-        throw failed(request, 'bad_request');
-      },
-    });
-    const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
-    expect(failure).toMatchObject({ reason: 'bad_request' });
-    expect(due(state, NOW)).toBe(NOW + HOUR);
-  });
-
-  it('are asked for again after the clock was set back', async () => {
-    const state: Validators = { ...NO_VALIDATORS, membersAskedAt: NOW + DAY };
-    expect(due(state, NOW)).toBe(NOW + EPOCH);
-  });
 });

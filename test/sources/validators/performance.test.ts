@@ -58,18 +58,6 @@ describe('the performance of watched validators', () => {
     expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
   });
 
-  it('takes nulls for what they are', async () => {
-    const data = { beaconscore: null, duties: { attestation: null, proposal: null, sync_committee: null } };
-    const { value: state, failure } = await poll(
-      serviceOf({ validators_performance: () => ({ data }) }),
-      undefined,
-      MANY,
-    );
-    expect(failure).toBeUndefined();
-    expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
-    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(0);
-  });
-
   it('is asked for 20 at a time where the plan refuses 100, and 100 are tried again after a reload', async () => {
     const limited = (max: number) =>
       serviceOf({
@@ -110,17 +98,6 @@ describe('the performance of watched validators', () => {
     await poll(api, due, options, NOW + DAY);
     expect(sizes(api)).toHaveLength(3);
     expect(told).toEqual(['performance']);
-  });
-
-  it('is not shown of another watch, and read at once for the new one', async () => {
-    const few = { ...MANY, watch: watchOf([{ first: 1, last: 12 }]) };
-    const { value: state } = await poll(serviceOf(), undefined, few);
-    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBeUndefined();
-    expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
-    const api = serviceOf();
-    const { value: next } = await poll(api, state, MANY, NOW + EPOCH);
-    expect(sizes(api)).toEqual([100, 50]);
-    expect(shown(next, 'duties', { duty: 'attestation', status: 'assigned' }, NOW + EPOCH)).toBe(225 * 150);
   });
 
   it.each([

@@ -7,13 +7,11 @@ import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/
 import { emptyEntry } from '../../../src/state/entry.ts';
 import { type FakeApi, failed } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/timing.ts';
+import { attempts, DAY, timing } from '../../support/timing.ts';
 import {
-  committeeOf,
   EPOCH,
   identifiersOf,
   NOW,
-  performanceAnswer,
   poll,
   serviceOf,
   startOfEpoch,
@@ -81,14 +79,6 @@ describe('the status of watched validators', () => {
     expect(value(state, 'validators_effective_balance_ether')).toBe(384);
     expect(value(state, 'validators_epoch')).toBe(444_377);
     expect(value(state, 'validators_epoch_timestamp_seconds')).toBe(startOfEpoch(444_377) / 1000);
-  });
-
-  it('has every status as a series, also of those that no validator has; none before the first answer', async () => {
-    const { value: state } = await poll(serviceOf());
-    expect(samplesOf(families(state), 'beaconchain_watched_validators_by_status')).toHaveLength(11);
-    expect(
-      families({ validators: [], pollsSincePerformance: 0, committees: [] }).flatMap(({ samples }) => samples),
-    ).toEqual([]);
   });
 
   it('counts unknown names as unknown, and what the answer lacks as not found', async () => {
@@ -172,29 +162,6 @@ describe('the status of watched validators', () => {
       expect(byStatus(state, NOW + 4 * EPOCH + 1)).toEqual({});
     });
 
-    it('with a stretched interval they go after two intervals', async () => {
-      const { value: state } = await poll(serviceOf());
-      const at = (now: number) =>
-        samplesOf(families(state, now, OPTIONS, 2 * HOUR), 'beaconchain_watched_validators_online');
-      expect(at(NOW + 4 * HOUR)).toHaveLength(1);
-      expect(at(NOW + 4 * HOUR + 1)).toHaveLength(0);
-    });
-
-    it('ends the poll after three in a row', async () => {
-      const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 1_000 }]) });
-      const api = serviceOf({
-        validators: (request) => {
-          if (identifiersOf(request).includes(1) || identifiersOf(request).some((index) => index > 50))
-            throw failed(request, 'server_error');
-          return rows({})(request);
-        },
-      });
-      const { value: state, failure } = await poll(api, undefined, options);
-      expect(failure).toMatchObject({ reason: 'server_error' });
-      expect(statusRequests(api)).toHaveLength(8);
-      expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 40 });
-    });
-
     it('an answer of an epoch in the future is none', async () => {
       const { value: state, failure } = await poll(serviceOf({}, 444_379));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
@@ -230,45 +197,6 @@ describe('the status of watched validators', () => {
         NOW + DAY + EPOCH,
       );
     });
-
-    it('403 in the middle is a failure, after which the source pauses', async () => {
-      const { failure } = await poll(serviceOf({ validators: failsFor(11, 'forbidden') }));
-      expect(failure).toMatchObject({ reason: 'forbidden' });
-    });
-  });
-
-  describe('of 10,000 validators, whose sweep takes 19 minutes', () => {
-    const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 10_000 }]) });
-    const SWEEP = 19 * MINUTE;
-
-    /** Each answer has the epoch of its time. */
-    function slow(): FakeApi {
-      const api = serviceOf({
-        validators: (request) => {
-          api.at += SWEEP / 1_000;
-          return rows({}, Math.floor((api.at - startOfEpoch(0)) / EPOCH))(request);
-        },
-        validators_performance: () => performanceAnswer(1, 0, 1),
-      });
-      return api;
-    }
-
-    it('the epoch goes on in the middle, and is not one of the future', async () => {
-      const { value: state, failure } = await poll(slow(), undefined, options);
-      expect(failure).toBeUndefined();
-      expect(byStatus(state, NOW + SWEEP, options)).toEqual({ active_ongoing: 10_000 });
-      expect(value(state, 'validators_epoch', NOW + SWEEP, options)).toBe(444_377);
-    });
-
-    it('they are shown until the next sweep ends, also if it takes a little longer', async () => {
-      const { value: state } = await poll(slow(), undefined, options);
-      const shownAt = (ms: number, intervalMs: number) =>
-        samplesOf(families(state, NOW + ms, options, intervalMs), 'beaconchain_watched_validators_online').length;
-      // How long a sweep takes is not known before the second one.
-      expect(shownAt(SWEEP + 3 * EPOCH, EPOCH)).toBe(1);
-      expect(shownAt(2.5 * SWEEP, SWEEP)).toBe(1);
-      expect(shownAt(3 * SWEEP + 1, SWEEP)).toBe(0);
-    });
   });
 
   it('follows a changed watch: what is no longer watched goes, what is new comes with the next poll', async () => {
@@ -283,31 +211,6 @@ describe('the status of watched validators', () => {
     expect(offlineSince(state, NOW, options)).toEqual({});
     const { value: next } = await poll(serviceOf(), state, options);
     expect(next.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
-  });
-
-  it('has no series where the part is off, also of what was read before', async () => {
-    const all = validatorsOptions({ syncCommittee: true, isAlone: true });
-    const committee = { period: Math.floor(444_377 / 256), seats: committeeOf([3]) };
-    const { value: read } = await poll(serviceOf(), undefined, all);
-    const state = { ...read, committees: [committee] };
-    const names = (options: typeof all) =>
-      families(state, NOW, options).flatMap(({ name, samples }) => (samples.length > 0 ? [name] : []));
-    expect(names(all)).toContain('beaconchain_watched_sync_committee_validator');
-    expect(names({ ...all, status: false })).toEqual([
-      'beaconchain_watched_validators',
-      'beaconchain_watched_sync_committee_validators',
-      'beaconchain_watched_sync_committee_validator',
-    ]);
-    expect(names({ ...all, syncCommittee: false })).not.toContain('beaconchain_watched_sync_committee_validators');
-  });
-
-  it('has no balance where no answer has one', async () => {
-    const change = { balances: { current: null, effective: null } };
-    const changes = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [index, change]));
-    const { value: state } = await poll(serviceOf({ validators: rows(changes) }));
-    expect(value(state, 'validators_online')).toBe(12);
-    expect(value(state, 'validators_balance_ether')).toBeUndefined();
-    expect(value(state, 'validators_effective_balance_ether')).toBeUndefined();
   });
 
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
@@ -328,11 +231,5 @@ describe('the status of watched validators', () => {
     );
     expect(slashed).toMatchObject({ labels: { validator: '4' }, value: startOfEpoch(444_377) / 1000 });
     expect(families(later).map(({ name }) => name)).not.toContain('beaconchain_watched_validators_slashed');
-  });
-
-  it('values that are far ahead of the clock were read before it was set back, and are not shown', async () => {
-    const { value: state } = await poll(serviceOf());
-    expect(byStatus(state, NOW - 5 * MINUTE)).toEqual({ active_ongoing: 12 });
-    expect(byStatus(state, NOW - HOUR)).toEqual({});
   });
 });
