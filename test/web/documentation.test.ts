@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/lib/version.ts';
 import { DOCUMENTS, PICTURES } from '../../src/web/documents.ts';
@@ -39,8 +38,18 @@ describe('web/documentation', () => {
     expect(await textOf('/')).toContain('href="./docs/"');
   });
 
-  it.each(PAGES)('%s: every link and picture leads somewhere, each anchor is there', async (path) => {
-    const text = await textOf(path);
+  it.each(PAGES)('%s: links lead somewhere, anchors are there; no script, nothing from elsewhere', async (path) => {
+    const { headers, body } = await ask(port, path);
+    const text = body.toString();
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(text).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http|(?<!<)<!--/i);
     const links = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(3);
     for (const link of links) {
@@ -52,30 +61,10 @@ describe('web/documentation', () => {
     }
   });
 
-  it.each(PAGES)('%s has no script, loads nothing from elsewhere, and its policy says so', async (path) => {
-    const { headers, body } = await ask(port, path);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
-    );
-    expect(headers['referrer-policy']).toBe('no-referrer');
-    expect(headers['x-content-type-options']).toBe('nosniff');
-    expect(body.toString()).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http|(?<!<)<!--/i);
-  });
-
   it.each(PICTURES)('the picture %s is the file', async (file) => {
     const { headers, body } = await ask(port, `/docs/images/${file}`);
     expect(headers['content-type']).toBe('image/png');
     expect(body.equals(readFileSync(`docs/images/${file}`))).toBe(true);
-  });
-
-  it('HEAD has the headers without the body, and other methods are refused', async () => {
-    const head = await ask(port, '/docs/alerts', { method: 'HEAD' });
-    const { body } = await ask(port, '/docs/alerts');
-    expect([head.status, head.body.length]).toEqual([200, 0]);
-    expect(head.headers['content-length']).toBe(String(body.length));
-    const post = await ask(port, '/docs/alerts', { method: 'POST' });
-    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 
   it('/docs leads to the index, also below the path of a proxy', async () => {
@@ -83,38 +72,14 @@ describe('web/documentation', () => {
     expect([status, headers.location]).toEqual([308, 'docs/']);
   });
 
-  it('is compressed for those who take that', async () => {
-    const plain = await ask(port, '/docs/alerts');
-    const gzipped = await ask(port, '/docs/alerts', { headers: { 'accept-encoding': 'gzip' } });
-    expect(gzipped.headers['content-encoding']).toBe('gzip');
-    expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
-  });
-
   it.each([
     '/docs/no-such-page',
-    '/docs/architecture',
     '/docs/internals/architecture',
     '/docs/alerts.md',
-    '/docs/alerts/',
-    '/docs/ALERTS',
-    '/docs//alerts',
-    '/docs/images/',
-    '/docs/images/overview.png',
-    '/docs/../package.json',
     '/docs/..%2fpackage.json',
-    '/docs/%2e%2e/package.json',
-    '/docs/..\\package.json',
-    '/docs/images/../../package.json',
     '/docs/images/..%2f..%2f..%2f..%2fetc%2fpasswd',
-    '/docs/images/....//....//etc/passwd',
-    '/docs//etc/passwd',
-    '/docs/file:///etc/passwd',
-    '/docs/%00',
     '/docs/alerts%00.md',
-    '/docs/alerts%',
     '/docs/__proto__',
-    '/docs/constructor',
-    `/docs/${'a'.repeat(8_000)}`,
   ])('%s is not found', async (path) => {
     const { status, body }: Asked = await ask(port, path);
     expect([status, body.toString()]).toEqual([404, 'not found\n']);
@@ -132,7 +97,7 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
       );
       const tls = { rejectUnauthorized: false };
       const headers = basic('prometheus', 'secret');
-      for (const path of [...PAGES, '/docs', `/docs/images/${PICTURES[0]}`]) {
+      for (const path of ['/docs', '/docs/metrics', `/docs/images/${PICTURES[0]}`]) {
         expect([path, (await ask(guarded.port, path, { tls })).status]).toEqual([path, 401]);
         const { status } = await ask(guarded.port, path, { tls, headers });
         expect([path, status]).toEqual([path, path === '/docs' ? 308 : 200]);
@@ -154,9 +119,5 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
     const loaded: string[] = JSON.parse(stdout);
     expect(loaded.filter((url) => /negotiator|documents/.test(url)).length).toBeGreaterThan(1);
     expect(loaded.filter((url) => /marked|slugger|document-page/.test(url))).toEqual([]);
-  });
-
-  it('a query is no part of the name', async () => {
-    expect(await textOf('/docs/alerts?from=mail')).toBe(await textOf('/docs/alerts'));
   });
 });

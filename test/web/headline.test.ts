@@ -17,23 +17,29 @@ function texts(known: StatusInput): string[] {
   return noticesOf(known, NOW).map(({ text }) => text);
 }
 
-function withKey(key: Partial<Ledger['key']>, state: StateName = 'healthy'): StatusInput {
-  const known = knownIn(state);
+function withKey(key: Partial<Ledger['key']>): StatusInput {
+  const known = knownIn('healthy');
   return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
 }
 
-const FAILING: Partial<Entry> = {
-  failuresInARow: 2,
-  lastError: { at: NOW - MINUTE, reason: 'timeout', message: 'epoch_slots: timeout (made up)' },
-};
+const ALL = ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee'];
 
-/** Some sources with other entries. */
-function withEntries(change: Partial<Entry>, names: readonly string[]): StatusInput {
-  const known = knownIn('healthy');
+/** Some sources with another view. */
+function withViews(names: readonly string[], change: Partial<SourceView>, known = knownIn('healthy')): StatusInput {
+  const views = known.views.map((view) => (names.includes(view.source.name) ? { ...view, ...change } : view));
+  return { ...known, views };
+}
+
+/** Some sources with another entry. */
+function withEntries(names: readonly string[], change: Partial<Entry>, known = knownIn('healthy')): StatusInput {
   const views = known.views.map((view) =>
     names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
   );
   return { ...known, views };
+}
+
+function failedBecauseOf(reason: string): Partial<Entry> {
+  return { failuresInARow: 2, lastError: { at: NOW - MINUTE, reason, message: `epoch_slots: ${reason} (made up)` } };
 }
 
 describe('web/headline', () => {
@@ -63,11 +69,11 @@ describe('web/headline', () => {
   });
 
   it('tells of the key before all else, and what ends it', () => {
-    const revoked = texts(knownIn('revoked'));
-    expect(revoked).toHaveLength(1);
-    expect(revoked[0]).toMatch(
-      /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
-    );
+    expect(texts(knownIn('revoked'))).toEqual([
+      expect.stringMatching(
+        /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
+      ),
+    ]);
     const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
     expect(verdict(refused)).toBe('Not working: the key is refused');
     expect(texts(refused)[0]).toContain('5 min ago');
@@ -76,42 +82,29 @@ describe('web/headline', () => {
   });
 
   it('names the sources that fail, and calls it not working when all do', () => {
-    const one = withEntries(FAILING, ['machines']);
+    const one = withEntries(['machines'], failedBecauseOf('timeout'));
     expect([verdict(one), ...texts(one)]).toEqual([
       'Working, with warnings: 1 of 8 sources failing',
       '1 of 8 sources failing: machines.',
     ]);
-    const all = withEntries(FAILING, ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee']);
-    expect(verdict(all)).toBe('Not working: sources are failing');
+    expect(verdict(withEntries(ALL, failedBecauseOf('timeout')))).toBe('Not working: sources are failing');
   });
 
   describe('in an outage', () => {
     const WARNING = 'Working, with warnings: 4 of 8 sources failing';
-    const OFTEN = ['machines', 'validators', 'slashings'];
-    const HOURLY = ['daily_returns', 'sync_committee'];
 
     /** The sources that are polled often fail since the outage began. The others were polled long before. */
-    function outage(minutes: number, change: Partial<Entry> = {}): StatusInput {
+    function outage(minutes: number, change: Partial<Entry> = {}, lastDailySuccess = NOW - 5 * HOUR): StatusInput {
       const failingSince = NOW - minutes * MINUTE;
-      const lastSuccessAt = failingSince - MINUTE;
-      const failing = withEntries({ ...FAILING, failingSince, lastSuccessAt, ...change }, OFTEN);
-      const daily = withEntries({ lastSuccessAt: NOW - 5 * HOUR }, HOURLY).views;
-      const views = failing.views.map((view, i) => (OFTEN.includes(view.source.name) ? view : (daily[i] ?? view)));
-      return { ...failing, views };
+      const failing = { ...failedBecauseOf('timeout'), failingSince, lastSuccessAt: failingSince - MINUTE, ...change };
+      const daily = withEntries(['daily_returns', 'sync_committee'], { lastSuccessAt: lastDailySuccess });
+      return withEntries(['machines', 'validators', 'slashings'], failing, daily);
     }
 
-    it('does not wait for the sources that are not due for hours', () => {
+    it('does not wait for the sources that are not due for hours, and works if any source has succeeded since', () => {
       expect(verdict(outage(4))).toBe(WARNING);
-      for (const minutes of [5, 12, 200]) expect(verdict(outage(minutes))).toBe('Not working: sources are failing');
-    });
-
-    it('works as long as any source has succeeded since', () => {
-      const known = outage(6);
-      const daily = { lastSuccessAt: NOW - MINUTE };
-      const views = known.views.map((view) =>
-        view.source.name === 'daily_returns' ? { ...view, entry: { ...view.entry, ...daily } } : view,
-      );
-      expect(verdict({ ...known, views })).toBe(WARNING);
+      for (const minutes of [5, 200]) expect(verdict(outage(minutes))).toBe('Not working: sources are failing');
+      expect(verdict(outage(6, {}, NOW - MINUTE))).toBe(WARNING);
     });
 
     it('is not one failure of a source that is rarely polled, nor a 403', () => {
@@ -120,16 +113,11 @@ describe('web/headline', () => {
     });
 
     it('needs attention where values are withdrawn because their polls fail, although others succeed', () => {
-      // Their newest records are half a minute old.
-      const known = withEntries({ ...FAILING, lastSuccessAt: NOW }, ['machines']);
       const later = (minutes: number): string => {
         const now = NOW + minutes * MINUTE;
-        const views = known.views.map((view) =>
-          view.source.name === 'machines'
-            ? { ...view, nextAttemptAt: now }
-            : { ...view, nextAttemptAt: now, entry: { ...view.entry, lastSuccessAt: now } },
-        );
-        return verdict({ ...known, views }, now);
+        const fresh = withViews(ALL, { nextAttemptAt: now }, withEntries(ALL, { lastSuccessAt: now }));
+        // Their newest records are half a minute older than NOW.
+        return verdict(withEntries(['machines'], { ...failedBecauseOf('timeout'), lastSuccessAt: NOW }, fresh), now);
       };
       expect(later(9)).toMatch(/^Working, with warnings/);
       expect(later(10)).toBe('Needs attention: old values are withdrawn');
@@ -138,15 +126,12 @@ describe('web/headline', () => {
   });
 
   it('does not call a wait for the budget a failure', () => {
-    const lastError = { at: NOW, reason: 'BudgetClosed', message: 'no request before ...' };
-    expect(texts(withEntries({ ...FAILING, lastError }, ['machines']))).toEqual([]);
+    expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
   });
 
   it('tells until when the service has closed the budget', () => {
     const known = knownIn('healthy');
-    const [[name, bucket] = ['', undefined]] = Object.entries(known.ledger.buckets);
-    if (!bucket) throw new Error('no bucket');
-    const buckets = { [name]: { ...bucket, closedUntil: NOW + 2 * HOUR } };
+    const buckets = { default: { ...EMPTY_BUCKET, closedUntil: NOW + 2 * HOUR } };
     const closed = { ...known, ledger: { ...known.ledger, buckets } };
     expect(texts(closed)).toEqual(['No requests are allowed now. They resume in 2 h.']);
     expect(verdict(closed)).toBe('Working, with warnings: No requests are allowed now');
@@ -154,37 +139,24 @@ describe('web/headline', () => {
 
   it('tells which sources wait for what, until when, and calls it not working where all do', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
-    const known = knownIn('healthy');
-    const waiting = (names: readonly string[], of: SourceView['wait'] = wait): StatusInput => ({
-      ...known,
-      views: known.views.map((view) => (of && names.includes(view.source.name) ? { ...view, wait: of } : view)),
-    });
-    const some = waiting(['machines', 'sync_committee']);
+    const some = withViews(['machines', 'sync_committee'], { wait });
     expect([verdict(some), ...texts(some)]).toEqual([
       'Waiting for the quota: 3 of 8 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
-    const all = waiting(known.views.map(({ source }) => source.name));
-    expect(verdict(all)).toBe('Not working: all sources wait for the quota');
-    const refused = waiting(['machines'], { ...wait, limit: '429' });
+    expect(verdict(withViews(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
+    const refused = withViews(['machines'], { wait: { ...wait, limit: '429' } });
     expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
-  });
-
-  it('does not call what a 429 refused failing while it waits for the quota', () => {
-    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
-    const lastError = { at: NOW, reason: 'rate_limited', message: 'machine_metrics: rate_limited' };
-    const known = withEntries({ failuresInARow: 1, lastError }, ['machines']);
-    const views = known.views.map((view) => (view.source.name === 'machines' ? { ...view, wait } : view));
-    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 8 sources');
+    // What a 429 refused is not failing while it waits.
+    const limited = withViews(['machines'], { wait }, withEntries(['machines'], failedBecauseOf('rate_limited')));
+    expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
   });
 
   it('tells how many sources have not been polled yet', () => {
-    const { lastAttemptAt: _, ...never } = knownIn('empty').views[0]?.entry ?? {};
-    const known = knownIn('healthy');
-    const views = known.views.map((view) =>
-      view.source.name === 'machines' ? { ...view, entry: never as never } : view,
-    );
-    expect(texts({ ...known, views })).toEqual(['1 of 8 sources not polled yet.']);
+    const [never] = knownIn('empty').views;
+    expect(texts(withViews(['machines'], never ? { entry: never.entry } : {}))).toEqual([
+      '1 of 8 sources not polled yet.',
+    ]);
   });
 
   it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
@@ -197,11 +169,7 @@ describe('web/headline', () => {
   });
 
   it('tells of a source that is due and not polled, on the replica that polls', () => {
-    const known = knownIn('healthy');
-    const late = (ms: number): StatusInput => ({
-      ...known,
-      views: known.views.map((view) => (view.source.name === 'machines' ? { ...view, nextAttemptAt: NOW - ms } : view)),
-    });
+    const late = (ms: number): StatusInput => withViews(['machines'], { nextAttemptAt: NOW - ms });
     expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);
     expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);

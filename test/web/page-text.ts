@@ -1,6 +1,24 @@
 import { pagePieces, type StatusPage } from '../../src/web/page.ts';
+import { NOW } from '../support/timing.ts';
 
 /** The text of the whole page. */
 export function pageText(page: StatusPage): string {
   return [...pagePieces(page)].join('');
+}
+
+/** A page with nothing on it but this. */
+export function pageWith(parts: Partial<StatusPage>): StatusPage {
+  return {
+    title: 'exporter',
+    now: NOW,
+    about: '',
+    links: [],
+    verdict: { tone: 'good', text: 'Working' },
+    cost: '',
+    notices: [],
+    tables: [],
+    isSimulated: false,
+    isRefreshing: false,
+    ...parts,
+  };
 }

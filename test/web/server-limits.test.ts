@@ -1,4 +1,3 @@
-import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/web/server.ts';
@@ -73,30 +72,14 @@ describe.concurrent('web/server: limits', () => {
     clearInterval(drip);
   });
 
-  it.each([
-    ['one header', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ['many headers', `GET / HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(5_000)}\r\n`],
-    ['a path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ])('refuses %s that is too large', async (_name, text) => {
-    const port = await serve();
-    expect(await (await client(port, text)).told).toMatch(/^HTTP\/1\.1 431 /);
-    expect((await ask(port, '/metrics')).status).toBe(200);
-  });
-
-  it('answers pipelined requests in their order', async () => {
-    const port = await serve();
-    const paths = ['/metrics', '/nothing', '/-/healthy', '/-/reload', '/'];
-    const text = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
-    const { told } = await client(port, `${text}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    expect((await told).match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9))).toEqual([
-      '200',
-      '404',
-      '200',
-      '405',
-      '200',
-      '200',
-    ]);
-  });
+  it.each([['one header', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`]])(
+    'refuses %s that is too large',
+    async (_name, text) => {
+      const port = await serve();
+      expect(await (await client(port, text)).told).toMatch(/^HTTP\/1\.1 431 /);
+      expect((await ask(port, '/metrics')).status).toBe(200);
+    },
+  );
 
   it('ends a client who does not take its answer and says nothing, however many it asked for', async () => {
     const port = await serve({ body: LARGE, limits: { timeout: 300, maxConnections: 1 } });
@@ -110,22 +93,6 @@ describe.concurrent('web/server: limits', () => {
 });
 
 describe('web/server: limits, for many at once', () => {
-  it('serves others after downloads that were broken off in the middle', async () => {
-    const port = await serve({ body: LARGE });
-    for (let i = 0; i < 20; i += 1) {
-      const { socket } = await client(port, GET);
-      await new Promise((resolve) => socket.once('data', resolve));
-      socket.resetAndDestroy();
-    }
-    expect((await ask(port, '/metrics')).body).toHaveLength(LARGE.length);
-  });
-
-  it('serves others beside 500 idle connections', async () => {
-    const port = await serve();
-    await Promise.all(Array.from({ length: 500 }, () => client(port)));
-    expect((await ask(port, '/metrics')).body.toString()).toBe(BODY);
-  });
-
   it('takes no more connections than the limit, and serves those that it has', async () => {
     const port = await serve({ limits: { maxConnections: 5 } });
     const taken = await Promise.all(Array.from({ length: 5 }, () => client(port)));
@@ -135,28 +102,11 @@ describe('web/server: limits, for many at once', () => {
     expect(await taken[0]?.told).toMatch(/^HTTP\/1\.1 200 OK/);
     expect((await ask(port, '/metrics')).status).toBe(200);
   });
-
-  it('answers 200 scrapes at once', async () => {
-    const port = await serve({ body: LARGE.slice(0, 100_000) });
-    const agent = new Agent({ maxSockets: 200 });
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, '/metrics', { agent })));
-    expect(answers.filter(({ status, body }) => status === 200 && body.length === 100_000)).toHaveLength(200);
-  });
 });
 
 describe.skipIf(areMissing(OPENSSL))('web/server: limits over TLS', () => {
-  it.each([
-    ['says nothing', Buffer.alloc(0)],
-    ['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])],
-  ])('ends a client who %s', async (_name, bytes) => {
+  it.each([['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])]])('ends a client who %s', async (_name, bytes) => {
     const port = await serve({ certificate: makeCertificate(), limits: { headersTimeout: 200 } });
     expect(await (await client(port, bytes)).told).toBe('');
-  });
-
-  it('answers 200 scrapes at once', async () => {
-    const port = await serve({ certificate: makeCertificate(), body: LARGE.slice(0, 100_000) });
-    const tls = { rejectUnauthorized: false };
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, '/metrics', { tls })));
-    expect(answers.filter(({ status, body }) => status === 200 && body.length === 100_000)).toHaveLength(200);
   });
 });

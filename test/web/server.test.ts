@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -47,23 +46,10 @@ describe('web/server', () => {
   describe('the format', () => {
     it.each([
       ['no header', undefined, 'text'],
-      ['an empty header', '', 'text'],
-      ['anything', '*/*', 'text'],
       ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
-      ['curl', '*/*', 'text'],
       [
         'Prometheus 2.26 to 2.42',
         'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
-        'openmetrics',
-      ],
-      [
-        'Prometheus 2 before 2.26',
-        'application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
-        'text',
-      ],
-      [
-        'Prometheus 2.40 on with native histograms',
-        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
         'openmetrics',
       ],
       [
@@ -71,32 +57,10 @@ describe('web/server', () => {
         'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
         'openmetrics',
       ],
-      [
-        'Prometheus 3 with native histograms',
-        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
-        'openmetrics',
-      ],
-      [
-        'Prometheus 3 with escaping to underscores',
-        'application/openmetrics-text;version=1.0.0; escaping=underscores;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
-        'openmetrics',
-      ],
-      ['Prometheus told to scrape the text format only', 'text/plain;version=0.0.4;q=0.5,*/*;q=0.4', 'text'],
       ['OpenMetrics of any version', 'application/openmetrics-text', 'openmetrics'],
-      [
-        'OpenMetrics with another case and a charset',
-        'Application/OpenMetrics-Text; Version=1.0.0; charset=UTF-8',
-        'openmetrics',
-      ],
-      ['OpenMetrics with a quoted version', 'application/openmetrics-text; version="1.0.0"', 'openmetrics'],
       ['OpenMetrics of a version that is not served', 'application/openmetrics-text; version=2.0.0', 'text'],
       ['text before OpenMetrics by q', 'application/openmetrics-text;q=0.3,text/plain;q=0.9', 'text'],
-      ['OpenMetrics before text by q', 'text/plain;q=0.3,application/openmetrics-text;q=0.9', 'openmetrics'],
       ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*', 'text'],
-      ['OpenMetrics named first of two equals', 'application/openmetrics-text,text/plain', 'openmetrics'],
-      ['text named first of two equals', 'text/plain,application/openmetrics-text', 'text'],
-      ['text of another charset', 'text/plain;version=0.0.4;charset=utf-8', 'text'],
-      ['something that is not served', 'application/json', 'text'],
       ['nonsense', ';;q=,/,,"', 'text'],
     ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
       expect(preferredFormat(accept)).toBe(format);
@@ -117,13 +81,8 @@ describe('web/server', () => {
     it.each([
       ['nothing', undefined, false],
       ['gzip', 'gzip', true],
-      ['gzip among others', 'deflate, gzip;q=1.0, br', true],
-      ['gzip in another case', 'GZIP', true],
-      ['anything', '*', true],
       ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
       ['no gzip', 'gzip;q=0', false],
-      ['another one', 'br', false],
-      ['an empty list', '', false],
     ])('where %s is accepted', async (_name, encoding, gzipped) => {
       const port = await serve();
       const { headers, body } = await ask(
@@ -161,12 +120,6 @@ describe('web/server', () => {
       }
     });
 
-    it.each(['GET', 'HEAD', 'PUT'])('%s is not allowed where POST reloads', async (method) => {
-      const port = await serve();
-      const { status, headers } = await ask(port, '/-/reload', { method });
-      expect([status, headers.allow]).toEqual([405, 'POST']);
-    });
-
     it.each([
       [undefined, 200, 'reloaded\n'],
       ['config.yaml:3: nonsense', 500, 'not reloaded: config.yaml:3: nonsense\n'],
@@ -179,7 +132,6 @@ describe('web/server', () => {
     it.each([
       ['no browser', {}, 200],
       ['a page of its own', { origin: 'http://127.0.0.1:PORT', 'sec-fetch-site': 'same-origin' }, 200],
-      ['a page of its own, in a browser that tells less', { origin: 'http://127.0.0.1:PORT' }, 200],
       [
         'a page of its own behind a proxy that ends TLS',
         { host: 'Exporter.test', origin: 'https://exporter.test' },
@@ -188,22 +140,9 @@ describe('web/server', () => {
       ['the operator', { 'sec-fetch-site': 'none' }, 200],
       ['another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
       ['another site, in a browser that tells less', { origin: 'http://evil.test' }, 403],
-      ['another site, by a form', { 'sec-fetch-site': 'cross-site' }, 403],
-      ['another host of the site', { origin: 'http://a.test', host: 'b.test', 'sec-fetch-site': 'same-site' }, 403],
-      ['another port', { origin: 'http://127.0.0.1:1' }, 403],
       ['another port, in a browser that tells only that', { 'sec-fetch-site': 'same-site' }, 403],
-      [
-        'another port, by the default of its scheme',
-        { origin: 'http://exporter.test', host: 'exporter.test:443' },
-        403,
-      ],
-      ['a page without an origin', { origin: 'null' }, 403],
       ['a page without an origin that claims to be its own', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 403],
-      ['an origin that is none', { origin: 'http://' }, 403],
-      ['an origin that is empty', { origin: '' }, 403],
-      ['a word that is not known', { 'sec-fetch-site': 'same-origin, none' }, 403],
       ['a name that ends like this one', { origin: 'http://127.0.0.1:PORT.evil.test' }, 403],
-      ['a name before this one', { origin: 'http://127.0.0.1:PORT@evil.test' }, 403],
     ])('lets %s ask for a reload or not', async (_, headers: Record<string, string>, status) => {
       let reloads = 0;
       const reload = async (): Promise<undefined> => {
@@ -226,14 +165,6 @@ describe('web/server', () => {
       expect((await ask(port, '/-/reload')).status).toBe(405);
     });
 
-    it('answers 500 when a page fails later', async () => {
-      const errors: unknown[] = [];
-      const reload = () => Promise.reject(new Error('late'));
-      const port = await serve({ reload, onError: (error) => errors.push(error) });
-      expect((await ask(port, '/-/reload', { method: 'POST' })).status).toBe(500);
-      expect(errors).toEqual([new Error('late')]);
-    });
-
     it.each(['/nothing', '/metrics/', '//metrics', '/Metrics', '/-/', '/constructor', '/../metrics'])(
       '%s is not found, by whatever method',
       async (path) => {
@@ -242,11 +173,6 @@ describe('web/server', () => {
         expect((await ask(port, path, { method: 'POST' })).status).toBe(404);
       },
     );
-
-    it('a query changes nothing', async () => {
-      const port = await serve();
-      expect((await ask(port, '/metrics?name[]=up')).body.toString()).toBe(BODIES.text);
-    });
   });
 
   describe('health', () => {
@@ -275,16 +201,6 @@ describe('web/server', () => {
     expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
-
-  it.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'])(
-    '%s is never taken for another type than it says',
-    async (path) => {
-      for (const method of ['GET', 'POST']) {
-        const { headers } = await ask(await serve(), path, { method });
-        expect(headers['x-content-type-options']).toBe('nosniff');
-      }
-    },
-  );
 
   it.each([
     ['http://exporter.example:10032/metrics', 200],
@@ -350,20 +266,5 @@ describe('web/server', () => {
     expect(port).toBeGreaterThan(0);
     const options = { host: '127.0.0.1', port, telemetryPath: '/metrics' };
     await expect(startServer(options, {} as Pages)).rejects.toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' });
-  });
-
-  it('closes at once, whoever is connected', async () => {
-    const port = await serve();
-    const [server] = servers.splice(0);
-    const idle = connect(port, '127.0.0.1');
-    await new Promise((resolve) => idle.once('connect', resolve));
-    const half = connect(port, '127.0.0.1');
-    await new Promise<void>((resolve) => half.write('GET /metrics HTTP/1.1\r\n', () => resolve()));
-    const closed = Promise.all([idle, half].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
-    idle.on('error', () => undefined);
-    half.on('error', () => undefined);
-    await server?.close();
-    await closed;
-    await expect(ask(port, '/metrics')).rejects.toThrow('ECONNREFUSED');
   });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import type { StatusPage } from '../../src/web/page.ts';
 import { budgetTable } from '../../src/web/status-budget.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { knownIn } from '../support/status-states.ts';
 import { DAY, HOUR, NOW } from '../support/timing.ts';
-import { pageText } from './page-text.ts';
+import { pageText, pageWith } from './page-text.ts';
 
 /** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
 function words(
@@ -25,19 +24,7 @@ function words(
     },
     NOW,
   );
-  const page: StatusPage = {
-    title: '',
-    now: NOW,
-    about: '',
-    links: [],
-    verdict: { tone: 'good', text: '' },
-    cost: '',
-    isSimulated: false,
-    notices: [],
-    tables: [table],
-    isRefreshing: false,
-  };
-  const text = pageText(page);
+  const text = pageText(pageWith({ tables: [table] }));
   const pieces = text.match(/<tr role="row"><th role="rowheader".*?<\/tr>|<p class="note">.*?<\/p>/g) ?? [];
   return pieces.map((piece) =>
     piece
@@ -87,11 +74,6 @@ describe('web/status-budget', () => {
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 
-  it('keeps nothing free that others have used already', () => {
-    const [, month] = words(monthly({ own: 30_000, remaining: 40_000 }));
-    expect(month).toMatch(/^per month used here 30,000 used by others 30,000 kept free 0 left 40,000 of 100,000 /);
-  });
-
   it('counts by the tighter of the plan and the limits', () => {
     const buckets = monthly({ limit: 1_000, own: 100, remaining: 99_000 }, { limits: { second: 1, month: 100_000 } });
     const [, month] = words(buckets, { budgetOptions: { perMonth: 1_000 } });
@@ -121,20 +103,6 @@ describe('web/status-budget', () => {
     const [, row] = words({ default: { ...EMPTY_BUCKET, limits: { second: 2, hour: 500 }, hour } });
     expect(row).toMatch(
       /^per hour used here 50 used by others 10 kept free 40 left 400 of 500 in 59 min 13:00:00 UTC lasts/,
-    );
-  });
-
-  it('names the buckets where there are several', () => {
-    const all = words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } }, '': EMPTY_BUCKET }).join('\n');
-    expect(all).toContain('per second bucket default');
-    expect(all).toContain('per second bucket unnamed');
-    expect(all).toContain('Plan of bucket default: 5 per second');
-  });
-
-  it('says what is assumed before the first answer', () => {
-    expect(words({ '': EMPTY_BUCKET }).at(-1)).toContain('Plan: not learned yet, 1 per second is assumed.');
-    expect(words({ '': EMPTY_BUCKET }, { budgetOptions: { perMonth: 1_000 } }).at(-1)).toContain(
-      'not learned yet, as configured.',
     );
   });
 

@@ -26,7 +26,6 @@ describe('web/status-sources', () => {
   it.each([
     ['up', {}, {}, ['good', 'up']],
     ['never polled', { lastAttemptAt: undefined } as never, {}, ['neutral', 'not polled yet']],
-    ['at its first poll', { lastAttemptAt: undefined } as never, { running: true }, ['neutral', 'first poll']],
     ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
     [
@@ -35,7 +34,6 @@ describe('web/status-sources', () => {
       {},
       ['warning', 'paused'],
     ],
-    ['out of budget', { failuresInARow: 1, lastError: error('BudgetClosed') }, {}, ['warning', 'waits for the budget']],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
     [
       'waiting for the quota since a 429',

@@ -35,8 +35,8 @@ function pems(): Made {
 }
 
 /** A server with the certificate, and what more is set. */
-function serve(more = '', { certFile, keyFile }: Certificate = pems().server, body?: string): Promise<Guarded> {
-  return serveGuarded(`tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`, body);
+function serve(more = '', { certFile, keyFile }: Certificate = pems().server): Promise<Guarded> {
+  return serveGuarded(`tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`);
 }
 
 /** What a client is told: a status, or why there is no connection. */
@@ -68,22 +68,12 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     expect(body.toString()).toBe(BODY);
   });
 
-  it('sends a large answer whole, and its length alone for HEAD', async () => {
-    const large = 'x'.repeat(1_000_003);
-    const { port } = await serve('', pems().server, large);
-    const tls = { rejectUnauthorized: false };
-    expect((await ask(port, '/metrics', { tls })).body.toString()).toBe(large);
-    const head = await ask(port, '/metrics', { tls, method: 'HEAD' });
-    expect([head.body.length, head.headers['content-length']]).toEqual([0, '1000003']);
-  });
-
   it('never answers a client without TLS', async () => {
     const { port } = await serve();
     await expect(ask(port, '/metrics')).rejects.toThrow(/ECONNRESET|socket hang up/);
   });
 
   it.each([
-    ['TLS 1.3 by default', '', { minVersion: 'TLSv1.3' }, 'TLSv1.3'],
     ['TLS 1.2 by default', '', { maxVersion: 'TLSv1.2' }, 'TLSv1.2'],
     ['TLS 1.2 at most', '  max_version: TLS12\n', {}, 'TLSv1.2'],
     [
@@ -92,12 +82,6 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
       'TLSv1.1',
     ],
-    [
-      'TLS 1.3 where suites for 1.2 are chosen',
-      '  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
-      {},
-      'TLSv1.3',
-    ],
   ] as const)('speaks %s', async (_name, more, tls, version) => {
     const { port } = await serve(more);
     expect(await shaken(port, tls, (socket) => socket.getProtocol())).toBe(version);
@@ -105,18 +89,12 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
 
   it.each([
     ['TLS 1.1 by default', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
-    ['TLS 1.2 below the lowest version', '  min_version: TLS13\n', { maxVersion: 'TLSv1.2' }],
     [
       'a suite that is not among those chosen',
       '  max_version: TLS12\n  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
       { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' },
     ],
     ['a curve that is not among those chosen', '  curve_preferences: [CurveP521]\n', { ecdhCurve: 'P-384' }],
-    [
-      'TLS 1.2 where only suites of 1.3 are chosen',
-      '  cipher_suites: [TLS_AES_128_GCM_SHA256]\nhttp_server_config: {http2: false}\n',
-      { maxVersion: 'TLSv1.2' },
-    ],
   ] as const)('refuses %s', async (_name, more, tls) => {
     const { port } = await serve(more);
     expect(await outcome(port, tls)).toMatch(/^(EPROTO|ECONNRESET|ERR_SSL_)/);
@@ -136,20 +114,12 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     expect(await shaken(port, { ciphers }, (socket) => socket.getCipher().name)).toBe(expected);
   });
 
-  it('takes the curves that were chosen', async () => {
-    const { port } = await serve('  curve_preferences: [CurveP521, CurveP256]\n');
-    const group = await shaken(port, { ecdhCurve: 'P-256:P-521' }, (socket) => socket.getEphemeralKeyInfo());
-    expect(group).toMatchObject({ name: expect.stringMatching(/secp521r1|prime256v1/) });
-    expect(await outcome(port, { ecdhCurve: 'X25519' })).not.toBe(200);
-  });
-
   describe('clients', () => {
     const refused = 'ECONNRESET';
     it.each([
       ['NoClientCert', 200, 200, 200],
       ['RequestClientCert', 200, 200, 200],
       ['RequireAnyClientCert', refused, 200, 200],
-      ['RequireClientCert', refused, 200, 200],
       ['VerifyClientCertIfGiven', 200, refused, 200],
       ['RequireAndVerifyClientCert', refused, refused, 200],
     ])(
@@ -166,14 +136,6 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
       },
     );
 
-    it('verifies with a CA that is written into the file', async () => {
-      const { client, stranger, authority } = pems();
-      const text = authority.cert.trim().replaceAll('\n', '\n    ');
-      const { port } = await serve(`  client_auth_type: RequireAndVerifyClientCert\n  client_ca: |\n    ${text}\n`);
-      expect(await outcome(port, withCertificate(client))).toBe(200);
-      expect(await outcome(port, withCertificate(stranger))).toBe('ECONNRESET');
-    });
-
     it('without a CA nobody’s own certificate is verified', async () => {
       const { port } = await serve('  client_auth_type: RequireAndVerifyClientCert\n');
       expect(await outcome(port, withCertificate(pems().client))).toBe('ECONNRESET');
@@ -181,14 +143,8 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
 
     it.each([
       ['one', 200],
-      ['10.0.0.1', 200],
-      ['fe80::1', 200],
-      ['spiffe://a/b', 200],
-      ['a@b.c', 200],
       ['ONE', refused],
       ['on', refused],
-      ['*', refused],
-      ['test', refused],
     ])('of those with an allowed name, %s: %s', async (name, expected) => {
       const { authority, client } = pems();
       const { port } = await serve(
@@ -272,32 +228,24 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     await new Promise<void>((resolve) => half.write(Buffer.from([22, 3, 1]), () => resolve()));
     const ready = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
     await new Promise((resolve) => ready.once('secureConnect', resolve));
-    const sockets = [idle, half, ready];
-    const closed = Promise.all(
-      sockets.map(
-        (socket) =>
-          new Promise((resolve) =>
-            socket
-              .on('error', () => undefined)
-              .resume()
-              .once('close', resolve),
-          ),
-      ),
+    const closed = [idle, half, ready].map(
+      (socket) =>
+        new Promise((resolve) =>
+          socket
+            .on('error', () => undefined)
+            .resume()
+            .once('close', resolve),
+        ),
     );
     await server.close();
-    await closed;
+    await Promise.all(closed);
   });
 
   it('lives on after clients who speak nonsense', async () => {
     const { port } = await serve();
-    for (const bytes of [Buffer.from([22]), Buffer.alloc(100, 22), Buffer.from('\0\0\0'), Buffer.from('GET')]) {
-      const socket = connectPlain(port, '127.0.0.1', () => socket.end(bytes));
-      await new Promise((resolve) =>
-        socket
-          .on('error', () => undefined)
-          .resume()
-          .once('close', resolve),
-      );
+    for (const bytes of [Buffer.from([22]), Buffer.alloc(100, 22), Buffer.from('GET')]) {
+      const socket = connectPlain(port, '127.0.0.1', () => socket.end(bytes)).on('error', () => undefined);
+      await new Promise((resolve) => socket.resume().once('close', resolve));
     }
     expect(await outcome(port)).toBe(200);
   });

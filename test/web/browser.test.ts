@@ -5,34 +5,39 @@ import { runbookUrl } from '../../src/web/page.ts';
 import { launchChromium, WIDTHS } from '../support/chromium.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { serveStatus } from '../support/status-server.ts';
-import { SCRIPT, STATES, type StateName } from '../support/status-states.ts';
+import { SCRIPT, type StateName } from '../support/status-states.ts';
 import { areMissing, CHROMIUM } from '../support/tools.ts';
+
+const PHONE = { viewport: WIDTHS.phone, colorScheme: 'dark' } as const;
+const DESKTOP = { viewport: WIDTHS.desktop, colorScheme: 'light' } as const;
 
 let browser: Browser;
 let server: Awaited<ReturnType<typeof serveStatus>>;
 
-/** The page in a state, and what the browser complained of: errors, refusals of the policy, dialogs, lost requests. */
-async function open(state: StateName, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ viewport: WIDTHS.desktop, ...options });
+/** A page, and what the browser complains of: errors, refusals of the policy, lost requests, requests to others. */
+async function open(path: string, options: BrowserContextOptions = DESKTOP) {
+  const base = `http://127.0.0.1:${server.port}`;
+  const context = await browser.newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('requestfailed', (request) => complaints.push(`lost ${request.url()}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith('data:') && request.url() !== url()) complaints.push(`asked for ${request.url()}`);
+    const url = request.url();
+    if (!url.startsWith('data:') && !url.startsWith(base)) complaints.push(`asked for ${url}`);
   });
-  page.on('dialog', async (dialog) => {
+  page.on('dialog', (dialog) => {
     complaints.push(`dialog ${dialog.message()}`);
-    await dialog.dismiss();
+    return dialog.dismiss();
   });
-  server.show(state);
-  await page.goto(url());
-  return { page, complaints, close: () => context.close() };
+  await page.goto(base + path);
+  return { page, base, complaints, close: () => context.close() };
 }
 
-function url(): string {
-  return `http://127.0.0.1:${server.port}/`;
+function openStatus(state: StateName, options?: BrowserContextOptions) {
+  server.show(state);
+  return open('/', options);
 }
 
 /** What axe finds, the rules beyond WCAG included: rule and first spot. Row 1,000 of a table is like row 20. */
@@ -45,11 +50,16 @@ async function findings(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
-function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+/** It fits, and neither the browser nor axe complains. */
+async function expectGood({ page, complaints, close }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(overflow)).toBe(0);
+  expect(await findings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await close();
 }
 
-describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
+describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   beforeAll(async () => {
     server = await serveStatus();
     atTheEnd(() => server.close());
@@ -57,22 +67,30 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
     atTheEnd(() => browser.close());
   });
 
-  // Colours do not change with the width, so each scheme is looked at once.
-  describe.each([
-    ['phone in the dark', { viewport: WIDTHS.phone, colorScheme: 'dark' }],
-    ['desktop by day', { viewport: WIDTHS.desktop, colorScheme: 'light' }],
-  ] as const)('on a %s', (_, options) => {
-    it.each(STATES)('%s: it fits, and neither the browser nor axe has a complaint', async (state) => {
-      const { page, complaints, close } = await open(state, options);
-      expect(await overflow(page)).toBe(0);
-      expect(await findings(page)).toEqual([]);
-      expect(complaints).toEqual([]);
-      await close();
-    });
+  it.each<[StateName, typeof PHONE | typeof DESKTOP]>([
+    ['stretched', PHONE],
+    ['silent', PHONE],
+    ['thousand', PHONE],
+    ['hostile', PHONE],
+    ['missed', DESKTOP],
+    ['revoked', DESKTOP],
+    ['hostile', DESKTOP],
+  ])('the status page fits, and is without a complaint: %s', async (state, options) => {
+    await expectGood(await openStatus(state, options));
   });
 
-  it.each(Object.entries(WIDTHS))('is a page of named tables to a screen reader, on a %s too', async (_, viewport) => {
-    const { page, close } = await open('silent', { viewport });
+  // The index, the widest tables, the longest code, pictures.
+  it.each([
+    ['/docs/', PHONE],
+    ['/docs/metrics', PHONE],
+    ['/docs/configuration', PHONE],
+    ['/docs/dashboards', DESKTOP],
+  ] as const)('%s fits, and is without a complaint', async (path, options) => {
+    await expectGood(await open(path, options));
+  });
+
+  it('is a page of named tables to a screen reader, on a phone too', async () => {
+    const { page, close } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
     for (const name of ['Elsewhere', 'On this page']) {
       expect(await page.getByRole('navigation', { name }).count()).toBe(1);
@@ -86,7 +104,7 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
   });
 
   it('is read and left by keyboard: past the links, into the content, to what to do, to the tables', async () => {
-    const { page, close } = await open('silent');
+    const { page, close } = await openStatus('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
@@ -107,20 +125,33 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
   });
 
   it('shows a machine called <script> as what it is called', async () => {
-    const { page, close } = await open('hostile');
+    const { page, close } = await openStatus('hostile');
     expect(await page.getByRole('rowheader', { name: SCRIPT, exact: true }).count()).toBe(1);
     expect(await page.locator('script, img').count()).toBe(0);
     await close();
   });
 
   it('is one that a policy would stop: what is put in runs nothing and looks like nothing', async () => {
-    const { page, complaints, close } = await open('healthy');
+    const { page, complaints, close } = await openStatus('healthy');
     await page.evaluate(
       `document.body.insertAdjacentHTML('beforeend', '<p style="color:red">a</p><img src="http://127.0.0.1:1/a">')`,
     );
     const refused = (what: RegExp) =>
       complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
     for (const what of [/inline style/, /image/]) await expect.poll(() => refused(what)).toBe(true);
+    await close();
+  });
+
+  it('a reader comes from the status page to the section of an alert, and back', async () => {
+    const { page, base, close } = await openStatus('healthy');
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('link', { name: 'Alerts' }).click();
+    expect(page.url()).toBe(`${base}/docs/alerts`);
+    await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
+    const section = page.locator('#beaconchaindiskalmostfull');
+    await expect.poll(() => section.boundingBox().then((box) => box?.y)).toBeLessThan(100);
+    await page.getByRole('link', { name: 'Status page' }).click();
+    expect(page.url()).toBe(`${base}/`);
     await close();
   });
 });
