@@ -50,35 +50,16 @@ function keysOf(records: readonly Wire[]): string[] {
 }
 
 describe('sandbox/machine-metrics', () => {
-  it.each([1, 3, 10])('loses and doubles no record over pages of %i', (size) => {
+  it('loses and doubles no record over its pages, newest first', () => {
     const sandbox = sandboxOf({ machines: 120 });
-    const pages = allPages(sandbox, { ...last(75), page_size: size });
-    const data = merged(pages);
-    const single = (name: (typeof ARRAYS)[number]): string[] =>
-      [...sandbox.fleet.machines.keys()]
-        .flatMap((machine) => page(sandbox, { ...last(75), machines: [machine] }).data[name])
-        .sort((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1))
-        .map(({ timestamp, machine }) => `${timestamp} ${machine}`);
+    const data = merged(allPages(sandbox, { ...last(75), page_size: 3 }));
     for (const name of ARRAYS) {
-      expect(keysOf(data[name])).toEqual(single(name));
-      expect(data[name].length).toBeGreaterThan(70);
+      const single = [...sandbox.fleet.machines.keys()]
+        .flatMap((machine) => page(sandbox, { ...last(75), machines: [machine] }).data[name])
+        .sort((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1));
+      expect(keysOf(data[name])).toEqual(keysOf(single));
+      expect(single.length).toBeGreaterThan(70);
     }
-  });
-
-  it('fills its pages as far as records last', () => {
-    const pages = allPages(sandboxOf({ machines: 120 }), { ...last(75), page_size: 10 });
-    const most = (one: Page): number => Math.max(...ARRAYS.map((name) => one.data[name].length));
-    expect(new Set(pages.slice(0, -1).map(most))).toEqual(new Set([10]));
-  });
-
-  it('breaks ties of time by machine name', () => {
-    const pages = allPages(sandboxOf({ machines: 3000 }), { ...last(59), page_size: 10 });
-    const { system_metrics: records } = merged(pages);
-    const times = new Set(records.map((record) => record.timestamp));
-    expect(times.size).toBeLessThan(records.length);
-    expect(new Set(keysOf(records)).size).toBe(records.length);
-    const sorted = records.toSorted((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1));
-    expect(keysOf(records)).toEqual(keysOf(sorted));
   });
 
   it('sends records that the client reads, with one record per machine, process and minute', () => {
@@ -116,15 +97,6 @@ describe('sandbox/machine-metrics', () => {
     }
   });
 
-  it('takes both ends of the range in', () => {
-    const sandbox = sandboxOf();
-    const [record] = page(sandbox, { ...last(120), machines: ['node-a'], page_size: 1 }).data.system_metrics;
-    const at = Math.floor(Number(record?.timestamp) / 1000);
-    const found = (start: number, end: number): number =>
-      page(sandbox, { range: { timestamp: { start, end } }, machines: ['node-a'] }).data.system_metrics.length;
-    expect([found(at, at), found(at - 5, at - 1), found(at + 1, at + 5)]).toEqual([1, 0, 0]);
-  });
-
   it('shows nothing of the future and nothing older than 31 days', () => {
     const all = { range: { timestamp: { start: 0, end: 2147483647 } }, machines: ['node-a'], page_size: 10 };
     const { system_metrics: records } = merged(allPages(sandboxOf(), all));
@@ -137,10 +109,6 @@ describe('sandbox/machine-metrics', () => {
 
   it.each([
     [12, 1],
-    [24, 2],
-    [36, 4],
-    [72, 5],
-    [240, 7],
     [480, 8],
   ])('keeps of %i hours each n-th record, n = %i', (hours, n) => {
     const { data } = page(sandboxOf(), { ...last(hours * 3600), machines: ['node-c'], page_size: 10 });
@@ -174,28 +142,12 @@ describe('sandbox/machine-metrics', () => {
     expect(listed(NOW + 5 * HOUR)).toEqual({ data: ['node-b', 'node-c', 'hoodi-1'] });
   });
 
-  it('fills a disk from the moment on that is named', () => {
-    const sandbox = sandboxOf();
-    sandbox.fillDisk('node-a', 0.02, NOW);
-    const records = page(sandbox, { ...last(120, NOW + 60_000), machines: ['node-a'] }, NOW + 60_000).data
-      .system_metrics;
-    const free = records.map((one) => Number(one['disk_node_bytes_free']) / Number(one['disk_node_bytes_total']));
-    expect(free[0]).toBeCloseTo(0.02, 6);
-    expect(free.at(-1)).toBeGreaterThan(0.2);
-  });
-
   it.each([
     ['no range', {}],
-    ['a range without an end', { range: { timestamp: { start: 1 } } }],
     ['a range that ends before it starts', { range: { timestamp: { start: 2, end: 1 } } }],
-    ['a negative time', { range: { timestamp: { start: -1, end: 1 } } }],
-    ['a page size of 0', { ...last(75), page_size: 0 }],
     ['a page size of 11', { ...last(75), page_size: 11 }],
     ['21 machines', { ...last(75), machines: Array.from({ length: 21 }, (_, i) => `m${i}`) }],
-    ['a machine that is no name', { ...last(75), machines: [1] }],
     ['a cursor that is none', { ...last(75), cursor: 'AAAA' }],
-    ['text', 'hello'],
-    ['a list', []],
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Chain, slotTime } from '../../src/lib/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { ProposerSlashing } from '../../src/sources/slashings/schema.ts';
-import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { get, NOW, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
   readonly slot: number;
@@ -77,14 +77,6 @@ describe('sandbox/proposers', () => {
     expect(rows.some(({ parentroot }) => parentroot === row[0]?.blockroot)).toBe(false);
   });
 
-  it('does not touch what was said of slots before', () => {
-    const sandbox = sandboxOf();
-    const before = rowsOf(sandbox, 'latest');
-    sandbox.missProposal('mainnet', 42, NOW);
-    sandbox.slashProposers('mainnet', [42], NOW);
-    expect(rowsOf(sandbox, 'latest')).toEqual(before);
-  });
-
   it('slashes proposers in the next block, by name', () => {
     const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
     const slot = sandbox.slashProposers('mainnet', [9, 7], NOW);
@@ -106,23 +98,5 @@ describe('sandbox/proposers', () => {
       // api-facts 8.1.
       expect(Object.keys(record)).toHaveLength(14);
     }
-  });
-
-  it('names as many as a block announces', () => {
-    const sandbox = sandboxOf({ slotsPerSlashing: 3 });
-    const announced = EPOCHS.flatMap((epoch) => rowsOf(sandbox, epoch)).filter((row) => row.proposerslashingscount > 0);
-    expect(announced.length).toBeGreaterThan(50);
-    for (const { slot, proposerslashingscount, blockroot, status } of announced) {
-      if (status !== '1') continue;
-      const records = list<{ block_root: string }>(sandbox, `/api/v1/slot/${slot}/proposerslashings`);
-      expect(records.map(({ block_root }) => block_root)).toEqual(Array(proposerslashingscount).fill(blockroot));
-    }
-  });
-
-  it.each(['latest', '0x1', ''])('refuses slot "%s"', (slot) => {
-    expect(refusalOf(get(sandboxOf(), `/api/v1/slot/${slot}/proposerslashings`))).toEqual({
-      status: 400,
-      body: { status: 'ERROR: invalid slot number provided', data: null },
-    });
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../src/lib/chain.ts';
-import { SyncCommitteeAnswer } from '../../src/sources/sync-committee/schema.ts';
 import { MembersAnswer } from '../../src/sources/validators/schema.ts';
 import { BAD_REQUEST, get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
@@ -26,12 +25,6 @@ describe('sandbox/sync-committee', () => {
     });
   });
 
-  it('knows the latest period, not final yet', () => {
-    expect(period({ view: 'latest' }).data).toEqual({ period: 1595, finality: 'not_finalized' });
-    expect(period({ view: 'latest' }, 'hoodi').data).toMatchObject({ period: 217 });
-    SyncCommitteeAnswer.parse(period({ view: 'latest' }));
-  });
-
   it('moves on when the first slot of a period is the head', () => {
     const start = slotTime('mainnet', 1596 * 8192 + 1) * 1000;
     const at = (now: number): unknown => period({ view: 'latest' }, 'mainnet', now).data;
@@ -40,7 +33,6 @@ describe('sandbox/sync-committee', () => {
   });
 
   it.each([
-    ['no selector', {}],
     ['an unknown view', { sync_committee_period: { view: 'finalized' } }],
     ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],
   ])('refuses %s', (_, body) => {
@@ -81,14 +73,6 @@ describe('sandbox/sync-committee', () => {
       const { status, body } = refusalOf(members(selector));
       expect(status).toBe(400);
       expect(body).toMatchObject({ data: null });
-    });
-
-    it('are of each chain on its own host, and not in every plan', () => {
-      const sandbox = sandboxOf();
-      const hoodi = get(sandbox, '/hoodi/api/v1/sync_committee/latest');
-      expect(JSON.parse(hoodi.body).data.period).toBe(217);
-      sandbox.hasMembers = false;
-      expect(members('latest', NOW, sandbox).status).toBe(403);
     });
   });
 });

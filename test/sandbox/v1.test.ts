@@ -57,37 +57,21 @@ describe('sandbox/v1', () => {
     expect(DOUBLED.length).toBeGreaterThan(0);
   });
 
-  it('sends rows that the client reads, with plausible figures', () => {
-    for (const row of HISTORY) SlotRow.parse(row);
-    for (const row of CANONICAL) {
-      expect(row['syncaggregate_participation']).toBeGreaterThanOrEqual(0.97);
-      expect(row['syncaggregate_participation']).toBeLessThanOrEqual(1);
-      expect(row['exec_gas_used']).toBeLessThanOrEqual(row['exec_gas_limit'] as number);
-      expect(row['exec_timestamp']).toBe(slotTime('mainnet', row.slot));
-    }
-  });
-
   it('has the same fields in every row; a slot without a block has null but for what is counted', () => {
     const fields = Object.keys(CANONICAL[0] ?? {}).sort();
     // All of api-facts 5.1.
     expect(fields).toHaveLength(37);
     const missed = HISTORY.filter((row) => row.status === '2');
-    for (const row of HISTORY) expect(Object.keys(row).sort()).toEqual(fields);
+    for (const row of HISTORY) {
+      SlotRow.parse(row);
+      expect(Object.keys(row).sort()).toEqual(fields);
+    }
     for (const row of missed) {
       const values = Object.entries(row).filter(([, value]) => value !== null && value !== 0 && value !== '');
       expect(values.map(([name]) => name).sort()).toEqual(['blockroot', 'epoch', 'proposer', 'slot', 'status']);
       expect(row['exec_transactions_count']).toBe(0);
       expect(['0x00', '0x01']).toContain(row.blockroot);
     }
-  });
-
-  it('names the previous canonical block as the parent', () => {
-    for (const [i, row] of CANONICAL.entries()) {
-      if (i > 0) expect(row.parentroot).toBe(CANONICAL[i - 1]?.blockroot);
-    }
-    expect(new Set(HISTORY.filter((row) => row.status !== '2').map((row) => row.blockroot)).size).toBe(
-      HISTORY.filter((row) => row.status !== '2').length,
-    );
   });
 
   it('shows of the latest epoch the slots up to the head, one slot behind the clock', () => {
@@ -160,21 +144,6 @@ describe('sandbox/v1', () => {
     }
   });
 
-  it('lists more validators in each attestation than are slashed', () => {
-    const row = CANONICAL.find((one) => one.attesterslashingscount > 0);
-    const [record] = slashingsOf(sandboxOf(), row?.slot ?? 0).map((one) => AttesterSlashing.parse(one));
-    const slashed = record ? slashedBy(record).length : 0;
-    expect(record?.attestation1_indices.length).toBeGreaterThan(slashed);
-    expect(record?.attestation2_indices.length).toBeGreaterThan(slashed);
-  });
-
-  it('has no slashings in other blocks, missed slots and the future', () => {
-    const sandbox = sandboxOf();
-    const without = HISTORY.filter((row) => row.attesterslashingscount === 0).slice(0, 300);
-    for (const row of without) expect(slashingsOf(sandbox, row.slot)).toEqual([]);
-    expect(slashingsOf(sandbox, 99_999_999)).toEqual([]);
-  });
-
   it.each(['mainnet', 'hoodi'] as const)('slashes ordered validators in the next block of %s', (chain) => {
     const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
     const slot = sandbox.slash(chain, [44, 11, 22], NOW);
@@ -192,21 +161,10 @@ describe('sandbox/v1', () => {
     expect(slashedBy(AttesterSlashing.parse(record))).toEqual([11, 22, 44]);
   });
 
-  it('tells the hosts of the chains apart by prefix', () => {
-    const sandbox = sandboxOf();
-    const slot = (chain: Chain): number => rowsOf(sandbox, 'latest', NOW, chain).at(-1)?.slot ?? 0;
-    expect(slotTime('mainnet', slot('mainnet')) * SECOND).toBeGreaterThan(NOW - 24 * SECOND);
-    expect(slotTime('hoodi', slot('hoodi')) * SECOND).toBeGreaterThan(NOW - 24 * SECOND);
-    expect(slot('hoodi')).not.toBe(slot('mainnet'));
-  });
-
   it.each([
     ['epoch/abc/slots', 'invalid epoch parameter'],
-    ['epoch/-1/slots', 'invalid epoch parameter'],
-    ['epoch//slots', 'invalid epoch parameter'],
     ['epoch/500000/slots', 'epoch is in the future. The latest epoch is 408356'],
     ['slot/latest/attesterslashings', 'invalid slot number provided'],
-    ['slot/0x1/attesterslashings', 'invalid slot number provided'],
   ])('refuses %s', (path, text) => {
     const expected = { status: 400, body: { status: `ERROR: ${text}`, data: null } };
     expect(refusalOf(get(sandboxOf(), `/api/v1/${path}`))).toEqual(expected);
