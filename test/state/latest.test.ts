@@ -41,16 +41,6 @@ describe('state/latest', () => {
     expect(written).toEqual([1, 5]);
   });
 
-  it('writes again what is touched after a write', async () => {
-    const { written, pending, state, writer } = setUp();
-    writer.touch();
-    pending[0]?.resolve();
-    await settle();
-    state.value = 1;
-    writer.touch();
-    expect(written).toEqual([0, 1]);
-  });
-
   it('flushes up to the newest value', async () => {
     const { written, pending, state, writer } = setUp();
     writer.touch();
@@ -65,12 +55,6 @@ describe('state/latest', () => {
     expect([written, flushed]).toEqual([[0, 1], false]);
     pending[1]?.resolve();
     await flushing;
-  });
-
-  it('has nothing to flush where nothing was touched', async () => {
-    const { written, writer } = setUp();
-    await writer.flush();
-    expect(written).toEqual([]);
   });
 
   it('tells of a failure and goes on', async () => {
