@@ -8,7 +8,7 @@ import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { V1List } from '../../src/sources/slashings/schema.ts';
 import type { StateStore } from '../../src/state/store.ts';
-import { refusal, tooMany } from '../support/faults.ts';
+import { tooMany } from '../support/faults.ts';
 import { startService } from '../support/service.ts';
 import { noSignal } from '../support/timing.ts';
 
@@ -37,7 +37,6 @@ describe('exporter/account', () => {
   it.each([
     ['a 429', tooMany({ 'ratelimit-reset': '420' })],
     ['revoked access', tooMany({ 'x-ratelimit-limit-month': '0' })],
-    ['a refused key', refusal(401)],
   ])('writes %s before the log tells of it: a killed program remembers it', async (_, fault) => {
     const slow = new SlowLedger();
     const world = await FaultWorld.start({ documents: slow.documents }, ({ service }) => service.suffer(fault));

@@ -82,15 +82,6 @@ describe('exporter/event-log: the plan', () => {
     expect(planned(10 * MINUTE, 2 * HOUR - 1)).toBe(0);
     expect(planned(10 * MINUTE, 2 * HOUR)).toBe(1);
   });
-
-  it('is logged again after a reload', () => {
-    const { events, told } = opened();
-    for (let i = 0; i < 2; i += 1) {
-      events.begin(emptyLedger().key);
-      events.scheduled(schedules([machines, MINUTE]), i);
-      expect(told()).toHaveLength(1);
-    }
-  });
 });
 
 describe('exporter/event-log: waits for the quota', () => {
@@ -143,12 +134,6 @@ describe('exporter/event-log: polls', () => {
     ]);
   });
 
-  it('of one source are told apart from those of another', () => {
-    const { events, told } = opened();
-    for (const source of [machines, slashings]) events.polled(source, failed('network'));
-    expect(told().map(({ source }) => source)).toEqual(['machines', 'slashings']);
-  });
-
   it('that the budget or the key forbids are not logged: that has a line of its own', () => {
     const { events, told } = opened();
     for (const failure of [new BudgetClosed(NOW), failed('unauthorized'), failed('revoked')]) {
@@ -156,6 +141,57 @@ describe('exporter/event-log: polls', () => {
       events.polled(machines, undefined);
     }
     expect(told()).toEqual([]);
+  });
+});
+
+describe('exporter/event-log: the key', () => {
+  const key = { ...emptyLedger().key, since: NOW };
+  const refused = { ...key, standing: 'refused' } as const;
+  const REFUSED = {
+    level: 'error',
+    msg: 'the API key is refused',
+    since: new Date(NOW).toISOString(),
+    help: expect.stringMatching(/beaconcha\.in.* api\.key or api\.key_file .*BEACONCHAIN_API_KEY .*every 10 minutes/),
+  };
+
+  it('that is refused is one error that says what to do, until it is accepted and refused again', () => {
+    const { events, told } = opened();
+    events.keySeen({ ...key, standing: 'valid' });
+    for (let i = 0; i < 3; i += 1) events.keyRefused(refused);
+    for (let i = 0; i < 2; i += 1) events.keySeen({ ...key, standing: 'valid' });
+    events.keyRefused(refused);
+    const accepted = { level: 'info', msg: 'the service accepts the API key again' };
+    expect(told()).toEqual([REFUSED, accepted, REFUSED]);
+  });
+
+  it('whose access is revoked is one error, and one more when the operator starts or reloads', () => {
+    const { events, told } = opened();
+    const revoked = { ...key, standing: 'revoked' } as const;
+    for (let i = 0; i < 2; i += 1) events.keyRefused(revoked);
+    const line = {
+      ...REFUSED,
+      msg: 'access is revoked',
+      help: expect.stringMatching(/renew it .*no requests are sent/),
+    };
+    expect(told()).toEqual([line]);
+    events.begin(revoked);
+    expect(told()).toEqual([line]);
+    // The answer to the one request that a reload may make is told instead.
+    events.begin({ ...revoked, mayProbe: true });
+    expect(told()).toEqual([]);
+  });
+
+  it('that may not read an endpoint is told once, with what is known of the plan that it needs', () => {
+    const { events, told } = opened();
+    const help = (endpoint: 'daily_returns' | 'sync_committee') => {
+      for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));
+      events.polled(fakeSource(), undefined);
+      const [failed, ...rest] = told();
+      expect(rest).toHaveLength(1);
+      return failed?.['help'];
+    };
+    expect(help('sync_committee')).toMatch(/plan of the account may not .*does not publish which plans/);
+    expect(help('daily_returns')).toMatch(/plan of the account may not .*Scale or Enterprise/);
   });
 });
 

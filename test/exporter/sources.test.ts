@@ -60,13 +60,6 @@ describe('exporter/sources', () => {
     expect(view.nextAttemptAt).toBeGreaterThanOrEqual(NOW + MINUTE / 2);
   });
 
-  it('what others knew of sources that are not configured is not shown', () => {
-    const given = options({ ...CONFIG, machines: { ...CONFIG.machines, enabled: false } });
-    const entries = new Map([['machines', { ...ENTRY, value: {} }]]);
-    const views = viewsOf({ ledger: emptyLedger(), entries }, given, NOW);
-    expect(views.map(({ source }) => source.name)).not.toContain('machines');
-  });
-
   it('each source draws from the bucket of its route: the endpoint on the host that the chain has', () => {
     const given = options();
     const ledger: Ledger = {

@@ -19,7 +19,7 @@ import type { StateStore } from '../../src/state/store.ts';
 import { BOTH_CHAINS } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { configured } from '../support/month.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -58,25 +58,6 @@ describe('exporter/state', () => {
     for (const [id, entry] of entries) await documents.save(id, entry);
     expect(await restored(documents)).toEqual({ ledger, entries, isFirstStart: false });
     expect(entries.size).toBe(7);
-  });
-
-  it('keeps what is known of every kind of source through being written and read', async () => {
-    const documents = await documentsIn();
-    for (const source of SOURCES) {
-      const entry = {
-        ...emptyEntry(source),
-        failuresInARow: 1,
-        lastAttemptAt: NOW,
-        lastSuccessAt: NOW - MINUTE,
-        lastError: { at: NOW, reason: 'timeout', message: 'made up' },
-        pausedUntil: NOW + HOUR,
-        intervalMs: MINUTE,
-        costs: [6, 1, 1],
-        durations: [900, 250.5, 240],
-      };
-      await documents.save(sourceId(source), entry);
-      expect((await restored(documents)).entries.get(sourceId(source))).toEqual(entry);
-    }
   });
 
   it('does not show one source what another left, or what it cannot read', async () => {
