@@ -59,12 +59,6 @@ describe('commands/backfill-flags', () => {
     });
   });
 
-  it('ends a window of daily returns where the user says, on every plan', () => {
-    expect(options(...DAYS, '--window=7d', '--end=-2d').end).toBe(SECONDS - 172_800);
-    expect(range(...DAYS, '--window=7d', '--end=-2d')).toEqual({ window: '7d' });
-    expect(range(...DAYS, '--end=-2d')).toEqual({ window: 'all_time' });
-  });
-
   it.each([
     [[], '--source is required'],
     [['--source=slashings', '--output=a'], '--source: expected daily-returns or machines'],
@@ -74,26 +68,14 @@ describe('commands/backfill-flags', () => {
     [[...DAYS, '--step=2d'], '--step: expected'],
     [[...DAYS, '--chain=hoodi'], '--chain: expected a configured chain (mainnet), got "hoodi"'],
     [[...DAYS, '--label=job'], '--label: expected NAME=VALUE'],
-    [[...DAYS, '--label=0job=x'], '--label: "0job" is not a valid label name'],
-    [[...DAYS, '--label=__name__=x'], '--label: "__name__" is not a valid label name'],
     [[...DAYS, '--label=job=x', '--label=job=y'], '--label: job is given twice'],
-    [[...DAYS, '--label=job='], '--label: job is empty'],
-    [[...MACHINES, '--step=1h'], '--step requires'],
     [[...MACHINES, '--window=7d'], '--window requires'],
-    [
-      [...MACHINES, '--start=yesterday'],
-      '--start: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds',
-    ],
     [
       [...MACHINES, '--start=2026-09-30T12:00:00'],
       '--start: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds',
     ],
     [[...MACHINES, '--start=6h'], '--start: expected now, -6h'],
-    [[...MACHINES, '--start=-'], '--start: expected now, -6h'],
-    [[...MACHINES, '--start=--6h'], '--start: expected now, -6h'],
     [[...MACHINES, '--start=-32d'], '--start: the service keeps machine metrics for 31 days'],
-    [[...MACHINES, '--start=now'], '--start must be before --end, and before now'],
-    [[...MACHINES, '--start=1780000000'], '--start: the service keeps machine metrics for 31 days'],
     [[...MACHINES, '--start=1790769600', '--end=1790769600'], '--start must be before --end'],
   ])('refuses %j in one line', (argv, message) => {
     expect(() => options(...argv)).toThrow(UsageError);

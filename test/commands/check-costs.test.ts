@@ -132,13 +132,6 @@ describe('commands/check-costs', () => {
     expect(describeCosts(input({ ledger, now: now + 40 * DAY }))).not.toContain('Other users');
   });
 
-  it('does not call others what the daemon may have used, if the ledger begins with this command', () => {
-    const ledger = quota({ remaining: 580, own: 1 }, { firstUseAt: NOW });
-    expect(describeCosts(input({ ledger }))).toContain(
-      '  The daemon and other users of the account have used 419 of the 1000 requests of the month.\n',
-    );
-  });
-
   it('warns of a list of validators that the limits poll too rarely', () => {
     const defaults = defaultConfig();
     const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {

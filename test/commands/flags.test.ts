@@ -127,22 +127,11 @@ describe('commands/flags', () => {
 
   it.each([
     [['srve'], 'unknown command "srve", did you mean serve?'],
-    [['backfil'], 'unknown command "backfil", did you mean backfill?'],
     [['serve', '--resume'], 'unknown flag "--resume" of serve, it belongs to backfill'],
-    [['backfill', '--label'], '--label expects a value: --label=NAME=VALUE'],
-    [['srve', '--help'], 'unknown command "srve", did you mean serve?'],
     [['serve', 'now'], 'unexpected argument "now"'],
-    [['--', 'serve', '--now'], 'unexpected argument "--now"'],
     [['--config.fil=a'], 'unknown flag "--config.fil", did you mean --config.file?'],
     [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
-    [['-x'], 'unknown flag "-x", try --help'],
     [['check', '--web.config.file=a'], 'unknown flag "--web.config.file" of check, it belongs to serve, sandbox, demo'],
-    [['serve', '--probe'], 'unknown flag "--probe" of serve, it belongs to check'],
-    [
-      ['check', '--web.listen-address=:1'],
-      'unknown flag "--web.listen-address" of check, it belongs to serve, sandbox, demo',
-    ],
-    [['demo', '--config.check'], 'unknown flag "--config.check" of demo, it belongs to serve'],
     [['--config.file'], '--config.file expects a value: --config.file=FILE'],
     [['--config.file='], '--config.file expects a value: --config.file=FILE'],
     [['--config.file', '--log.level=info'], '--config.file expects a value: --config.file=FILE'],
@@ -150,21 +139,7 @@ describe('commands/flags', () => {
     [['--log.level=info', '--log.level=warn'], '--log.level is given twice'],
     [['--web.enable-lifecycle', '--no-web.enable-lifecycle'], '--no-web.enable-lifecycle is given twice'],
     [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
-    [['--no-web.enable-lifecycl'], 'unknown flag "--no-web.enable-lifecycl", try --help'],
     [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
-    [
-      ['sandbox', '--web.telemetry-path=/m'],
-      'unknown flag "--web.telemetry-path" of sandbox, it belongs to serve, demo',
-    ],
-    [
-      ['sandbox', '--web.disable-exporter-metrics'],
-      'unknown flag "--web.disable-exporter-metrics" of sandbox, it belongs to serve, demo',
-    ],
-    [['--no-help'], 'unknown flag "--no-help", did you mean --help?'],
-    [
-      ['check', '--no-web.enable-lifecycle'],
-      'unknown flag "--web.enable-lifecycle" of check, it belongs to serve, demo',
-    ],
   ])('refuses %j in one line', (argv, line) => {
     expect(refusal(argv)).toBe(line);
   });
@@ -207,15 +182,6 @@ describe('commands/flags', () => {
       });
       expect(listed.sort()).toEqual([...new Set(taken.map(({ name }) => name)), 'help', 'version'].sort());
     }
-  });
-
-  it('explains a flag in the help of a command by what it does there', () => {
-    const lineOf = (command: (typeof NAMES)[number], flag: string) =>
-      helpText(command).match(new RegExp(`^ {2}--${flag}\\b.*$`, 'gm'));
-    expect(lineOf('check', 'yes')).toEqual([expect.stringMatching(/ Probe without asking for confirmation\.$/)]);
-    expect(lineOf('backfill', 'yes')).toEqual([expect.stringContaining('exceeds the budget')]);
-    expect(lineOf('serve', 'web.listen-address')).toEqual([expect.not.stringContaining('loopback')]);
-    expect(lineOf('demo', 'web.listen-address')).toEqual([expect.stringContaining(':port on loopback')]);
   });
 
   it('gives every command log and config flags, and the web flags to those that listen', () => {

@@ -82,13 +82,4 @@ describe('scripts/build', () => {
     const bundled = bundledPackages().filter((name) => !RENDERER.includes(name));
     for (const name of bundled) expect(licences).toContain(`${name} ${devDependencies[name]} (`);
   });
-
-  it('has a source map for each file, which leads to the sources', () => {
-    for (const file of files()) {
-      const map = JSON.parse(readFileSync(join(dist, 'program', `${file}.map`), 'utf8'));
-      expect(map.version).toBe(3);
-    }
-    const maps = files().map((file) => readFileSync(join(dist, 'program', `${file}.map`), 'utf8'));
-    expect(maps.some((map) => map.includes('src/commands/run.ts'))).toBe(true);
-  });
 });

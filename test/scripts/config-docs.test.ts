@@ -47,19 +47,15 @@ describe('scripts/config-docs', () => {
     expect(silent.map(([path]) => path)).toEqual([]);
   });
 
-  it.each([
-    'config.example.yaml',
-    'deploy/compose/exporter.yaml',
-    'deploy/systemd/config.yaml',
-    'deploy/kubernetes/exporter/config.yaml',
-  ])('the schema takes %s', (file) => {
-    expect(isValid(written(readFileSync(file, 'utf8'))), JSON.stringify(isValid.errors)).toBe(true);
-  });
+  it.each(['config.example.yaml', 'deploy/systemd/config.yaml', 'deploy/kubernetes/exporter/config.yaml'])(
+    'the schema takes %s',
+    (file) => {
+      expect(isValid(written(readFileSync(file, 'utf8'))), JSON.stringify(isValid.errors)).toBe(true);
+    },
+  );
 
   it.each([
-    'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n',
     'api: {key: "${KEY}", timeout: "${TIMEOUT}", base_url: "http://127.0.0.1:1/hoodi/"}\nlog: {level: "${LEVEL}"}',
-    'budget: {plan: {per_second: 0.5}, utilization: 1}',
     'machines: {stale_after: 20m, forget_after: 1w2d3h4m5s6ms, chain_rules: [{match: "m-*", chain: hoodi}]}',
     'slashings: {catch_up: 0}\nvalidators: {watch: {hoodi: [7, "10-20", "30"]}}',
     'state: {dir: /var/lib/exporter, redis: null}\nweb: {listen_address: "[::1]:0", config_file: web.yml}',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checksums, linkedNotes, originOf } from '../../scripts/release-files.ts';
+import { checksums, originOf } from '../../scripts/release-files.ts';
 import { temporaryFolder } from '../support/files.ts';
 
 const RUN = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Some-One/exporter' };
@@ -28,14 +28,6 @@ describe('scripts/release-files', () => {
     const isCut = readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version} `);
     if (isCut) expect(stdout.trim().split('\n').at(-1)).toBe('SHA256SUMS');
     else expect(stderr).toContain(`CHANGELOG.md has no heading "## ${version}"`);
-  });
-
-  it('the notes link the files of the tag, because the page of a release is not in the repository', () => {
-    const notes = '- [a](docs/alerts.md#x), [b](https://example.org) and [c](#above)\n';
-    const linked =
-      '- [a](https://git.example/Some-One/exporter/blob/v1.2.3/docs/alerts.md#x), [b](https://example.org) and [c](#above)\n';
-    expect(linkedNotes(notes, 'v1.2.3', RUN)).toBe(linked);
-    expect(linkedNotes(notes, 'v1.2.3', {})).toBe(notes);
   });
 
   it('checksums are in the form that sha256sum checks', () => {

@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { queryOf } from '../../scripts/metric-queries.ts';
-import { metricsDocs } from '../../scripts/metrics-docs.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
 import { namesIn } from '../support/promql.ts';
@@ -10,11 +9,7 @@ import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
 
 const queries = ALL_FAMILIES.map(([name, type]) => queryOf(`beaconchain_${name}`, type));
 
-describe('scripts/metrics-docs', () => {
-  it('is what docs/metrics.md says (else: node scripts/metrics-docs.ts)', async () => {
-    expect(readFileSync('docs/metrics.md', 'utf8')).toBe(await metricsDocs());
-  });
-
+describe('scripts/metric-queries', () => {
   it('asks only for what is exposed', () => {
     const exposed = new Set(ALL_FAMILIES.map(([name]) => `beaconchain_${name}`));
     const asked = queries.flatMap((query) => namesIn(query).metrics.map((name) => name.replace(/_bucket$/, '')));
