@@ -49,26 +49,15 @@ describe('architecture', () => {
     it.each([
       ['lib', 'metrics/family.ts'],
       ['metrics', 'api/client.ts'],
-      ['metrics', 'sources/source.ts'],
       ['config', 'sources/source.ts'],
       ['budget', 'api/client.ts'],
       ['api', 'sources/source.ts'],
-      ['api', 'metrics/family.ts'],
       ['sources', 'scheduler/polls.ts'],
       ['state', 'scheduler/polls.ts'],
-      ['state', 'api/client.ts'],
       ['scheduler', 'metrics/family.ts'],
-      ['scheduler', 'web/server.ts'],
-      ['scheduler', 'sources/machines/poll.ts'],
       ['web', 'exporter/exporter.ts'],
-      ['web', 'sources/machines/summary.ts'],
       ['sandbox', 'api/client.ts'],
-      ['sandbox', 'sources/machines/metrics.ts'],
-      ['sandbox', 'sources/source.ts'],
       ['exporter', 'commands/run.ts'],
-      ['exporter', 'sandbox/server.ts'],
-      ['lib', 'commands/run.ts'],
-      ['lib', 'main.ts'],
     ])('when %s imports %s', (part, target) => {
       const found = broken({ [`${part}/new.ts`]: `import { x } from '../${target}';\n`, [target]: '' });
       expect(found).toEqual([`${part}/new.ts: ${part} may not import ${partOf(target)}, ${target}`]);
@@ -102,11 +91,8 @@ describe('architecture', () => {
 
     it.each([
       ['schema', '../../lib/chain.ts', 'lib, lib/chain.ts'],
-      ['schema', './options.ts', 'sources/*/other, sources/machines/options.ts'],
       ['poll', '../../metrics/family.ts', 'metrics, metrics/family.ts'],
-      ['poll', '../../budget/rateLimiter.ts', 'budget, budget/rateLimiter.ts'],
       ['metrics', '../../api/client.ts', 'api, api/client.ts'],
-      ['sweep', '../../budget/rateLimiter.ts', 'budget, budget/rateLimiter.ts'],
       ['summary', '../../api/client.ts', 'api, api/client.ts'],
     ])('when %s.ts of a source imports %s', (file, specifier, what) => {
       const path = `sources/machines/${file}.ts`;
@@ -125,16 +111,8 @@ describe('architecture', () => {
     it.each([
       ['lib/new.ts', 'zod'],
       ['metrics/encode.ts', 'prom-client'],
-      ['metrics/self.ts', 'pino'],
-      ['config/load.ts', 'pino'],
       ['budget/ledger.ts', 'undici'],
-      ['api/client.ts', 'nock'],
-      ['sources/machines/schema.ts', 'yaml'],
       ['sources/machines/poll.ts', 'undici'],
-      ['sources/machines/metrics.ts', 'prom-client'],
-      ['sources/machines/options.ts', 'zod'],
-      ['state/file.ts', 'undici'],
-      ['scheduler/scheduler.ts', 'pino'],
       ['web/server.ts', '@scope/name'],
       ['sandbox/server.ts', 'zod'],
     ])('when %s imports the package %s', (path, name) => {
@@ -146,15 +124,10 @@ describe('architecture', () => {
     it.each([
       ['Date.now', 'const now = Date.now();'],
       ['new Date()', 'const now = new Date();'],
-      ['performance.now', 'const now = performance.now();'],
       ['setTimeout', 'setTimeout(() => undefined, 1);'],
-      ['setInterval', 'const timer = setInterval(f, 1);'],
-      ['setImmediate', 'setImmediate(f);'],
-      ['process.hrtime', 'const now = process.hrtime.bigint();'],
       ['AbortSignal.timeout', 'const signal = AbortSignal.timeout(5);'],
       ['setTimeout', 'const text = `${setTimeout(f)}`;'],
       ['node:timers/promises', "import { scheduler } from 'node:timers/promises';"],
-      ['node:perf_hooks', "import { monitorEventLoopDelay } from 'node:perf_hooks';"],
     ])('when anyone but the clock uses %s', (what, text) => {
       expect(broken({ 'api/client.ts': `${text}\n` })).toEqual([
         `api/client.ts: only lib/clock.ts touches real time, not ${what}`,

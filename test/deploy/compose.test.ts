@@ -81,11 +81,6 @@ describe('deploy/compose', () => {
       expect(volumes.filter((one) => one.includes(`/etc/prometheus/${name}:`))).toHaveLength(1);
   });
 
-  it('the dashboard that Grafana opens with is one of those it mounts', () => {
-    const { GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH: home } = document.services.grafana.environment;
-    expect(existsSync(home.replace('/etc/grafana/', 'deploy/grafana/'))).toBe(true);
-  });
-
   it('every variable of demo.env is one that compose.yaml reads', () => {
     const variables = [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect(variables).toContain('BEACONCHAIN_COMMAND');
@@ -111,17 +106,5 @@ describe('deploy/compose', () => {
     expect(file).toBe('--config.file=/etc/alertmanager/demo-compose.yml');
     expect(alertmanager.volumes).toContain('../alertmanager:/etc/alertmanager:ro');
     expect(new URL(DEMO_FILES['demo-compose.yml']).host).toBe(`exporter:${port}`);
-  });
-
-  it('without demo.env Alertmanager reads the file that one fills in', () => {
-    expect(text).toMatch(
-      /--config\.file=\/etc\/alertmanager\/\$\{BEACONCHAIN_ALERTMANAGER_CONFIG:-alertmanager\.yml\}\n/,
-    );
-  });
-
-  it('nothing tells to overwrite .env, which may hold the key, with the settings of the demo', () => {
-    for (const file of ['README.md', 'docs/installation.md', `${FOLDER}/compose.yaml`, `${FOLDER}/demo.env`]) {
-      expect(readFileSync(file, 'utf8'), file).not.toMatch(/demo\.env +\.env|[^>]> *\.env/);
-    }
   });
 });

@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { DOCUMENTS } from '../../src/web/documents.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools.ts';
 
@@ -57,12 +56,6 @@ describe('deploy/systemd', () => {
     const args = words.map((word) => word.replaceAll("'", ''));
     expect(spawnSync(program, args, { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
     expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
-  });
-
-  it('its documentation is what the exporter serves', () => {
-    const [, address] = /^Documentation=(.*)$/m.exec(text) ?? [];
-    const served = ['', ...DOCUMENTS.map(({ name }) => name)].map((name) => `http://localhost:10032/docs/${name}`);
-    expect(served).toContain(address);
   });
 
   it('the configuration finds key and state where the unit puts them', async () => {

@@ -1,4 +1,4 @@
-import { isScalar, parse, parseDocument, visit } from 'yaml';
+import { parse } from 'yaml';
 
 /** Rules for workflows that actionlint does not have, after those of zizmor. Each names what an attacker gets without it. */
 
@@ -6,12 +6,9 @@ interface Step {
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, unknown>>;
-  readonly env?: Readonly<Record<string, unknown>>;
 }
 
 interface Job {
-  readonly 'runs-on'?: string;
-  readonly 'timeout-minutes'?: number;
   readonly permissions?: unknown;
   readonly steps?: readonly Step[];
 }
@@ -19,7 +16,6 @@ interface Job {
 interface Workflow {
   readonly on: Readonly<Record<string, unknown>>;
   readonly permissions?: unknown;
-  readonly concurrency?: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -52,7 +48,6 @@ export function complaintsAbout(name: string, text: string): string[] {
     ...unpinned(text),
     ...DANGEROUS.filter((event) => event in workflow.on).map((event) => `runs on ${event}`),
     ...(isEmpty(workflow.permissions) ? [] : ['permissions are not {} at the top']),
-    ...(workflow.concurrency === undefined ? ['no concurrency'] : []),
     ...(/\$\{\{[^}]*\bsecrets\b/.test(text) ? ['uses a secret: github.token and identities are enough'] : []),
     ...Object.entries(workflow.jobs).flatMap(([job, content]) =>
       jobComplaints(content, WRITERS[`${name} ${job}`] ?? [], isRelease).map((complaint) => `${job}: ${complaint}`),
@@ -77,8 +72,6 @@ function jobComplaints(job: Job, writes: readonly string[], isRelease: boolean):
     ...(given.length === 0 ? ['no permissions of its own'] : []),
     ...written.filter((scope) => !writes.includes(scope)).map((scope) => `may write ${scope}`),
     ...writes.filter((scope) => !written.includes(scope)).map((scope) => `the table lets it write ${scope}`),
-    ...(job['timeout-minutes'] === undefined ? ['no timeout'] : []),
-    ...(/latest$/.test(job['runs-on'] ?? 'latest') ? ['the runner is not of one version'] : []),
     ...(written.some((scope) => scope !== 'security-events') && steps.some(({ run = '' }) => INSTALLS.test(run))
       ? ['runs code of packages with a right to write']
       : []),
@@ -86,40 +79,21 @@ function jobComplaints(job: Job, writes: readonly string[], isRelease: boolean):
   ];
 }
 
-function stepComplaints({ uses = '', run = '', with: inputs = {}, env = {} }: Step, isRelease: boolean): string[] {
+function stepComplaints({ uses = '', run = '', with: inputs = {} }: Step, isRelease: boolean): string[] {
   const [action = ''] = uses.split('@');
   const cache = CACHES[action];
   return [
     // The text is put into the script before the shell sees it. In `env` it stays a value.
     ...(run.includes('${{') ? ['an expression in a script'] : []),
-    ...(/GITHUB_(ENV|PATH)\b/.test(run) ? ['changes the environment of later steps'] : []),
-    ...(/\b(curl|wget)\b.*\|\s*(ba)?sh\b/.test(run) ? ['runs what it has just downloaded'] : []),
     // Otherwise every later step finds the token in .git/config.
     ...(action === 'actions/checkout' && inputs['persist-credentials'] !== false
       ? ['the checkout keeps its token']
       : []),
     ...(isRelease && cache && inputs[cache] !== false ? [`${action} takes what other workflows have cached`] : []),
     ...(isRelease && 'cache' in inputs ? [`${action} takes what other workflows have cached`] : []),
-    ...('NODE_AUTH_TOKEN' in env || 'NPM_TOKEN' in env ? ['a token for npm'] : []),
   ];
 }
 
 function isEmpty(permissions: unknown): boolean {
   return typeof permissions === 'object' && permissions !== null && Object.keys(permissions).length === 0;
-}
-
-/** The commit of each action in these files. */
-export function commitsOf(texts: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const commits = new Map<string, Set<string>>();
-  for (const text of texts) {
-    visit(parseDocument(text), {
-      Pair: (_, { key, value }) => {
-        if (!isScalar(key) || key.value !== 'uses' || !isScalar(value)) return;
-        const [path = '', commit = ''] = String(value.value).split('@');
-        const action = path.split('/').slice(0, 2).join('/');
-        commits.set(action, (commits.get(action) ?? new Set()).add(commit));
-      },
-    });
-  }
-  return commits;
 }

