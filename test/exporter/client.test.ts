@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
-import { openClient } from '../../src/exporter/client.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { leased, openClient } from '../../src/exporter/client.ts';
+import { LeaseLost } from '../../src/state/replica.ts';
 import { defaultConfig } from '../support/default-config.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** A client whose ledger can be written only while `isFull` is false. */
@@ -44,5 +46,21 @@ describe('exporter/client', () => {
     disk.isFull = false;
     await client.close();
     expect(disk.written).toBe(1);
+  });
+
+  it('a request whose turn comes after the end of the lease does not leave, and costs nothing', async () => {
+    const clock = new VirtualClock(NOW);
+    const limiter = new RateLimiter({ utilization: 0.9, perMonth: 100 }, { clock, ledger: emptyLedger() });
+    let leads = true;
+    const budget = leased(limiter, () => leads);
+    const departure = { route: 'any', priority: 'finalized_pass' } as const;
+    const first = await budget.acquire(departure, noSignal());
+    first.release({ status: 200, headers: {} });
+    const second = budget.acquire(departure, noSignal()).catch((error: unknown) => error);
+    leads = false;
+    const before = limiter.ledger.buckets;
+    await clock.advance(60_000);
+    expect(await second).toBeInstanceOf(LeaseLost);
+    expect(limiter.ledger.buckets).toEqual(before);
   });
 });

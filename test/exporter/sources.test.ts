@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
-import { budgetViewOf, planOf, type SourcePlan, viewsOf } from '../../src/exporter/sources.ts';
+import { budgetViewOf, planOf, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { defaultConfig } from '../support/default-config.ts';
@@ -35,16 +35,6 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
 }
 
 describe('exporter/sources', () => {
-  it('has every configured source in its order, also where nothing is known of it', () => {
-    const given = options();
-    const views = viewsOf({ ledger: emptyLedger(), entries: new Map() }, given, NOW);
-    expect(views.map(({ source }) => source)).toEqual(given.sources);
-    for (const { source, entry, running } of views) {
-      expect(entry).toEqual(emptyEntry(source));
-      expect(running).toBe(false);
-    }
-  });
-
   it('shows what is written, and plans from what is known beyond it', () => {
     const given = options();
     const source = sourceIn(given, 'machines');

@@ -86,27 +86,6 @@ describe('sandbox/daily-returns', () => {
     expect(allDays(sandboxOf(), ask({ evaluation_window: '30d' }), before, 60 * SECOND)).toEqual(countdown(1812, 1783));
   });
 
-  it('is consistent: rewards, rates and averages follow from each other', () => {
-    const { data } = page(sandboxOf(), ask({ evaluation_window: '7d' }));
-    const [newest] = data;
-    for (const point of data) {
-      const { rewards, apr } = point;
-      expect(BigInt(rewards.total)).toBe(BigInt(rewards.consensus_layer) + BigInt(rewards.execution_layer));
-      expect(apr.consensus_layer).toBeCloseTo(
-        (365 * Number(rewards.consensus_layer)) / Number(point.effective_balance),
-        12,
-      );
-      expect(apr.combined).toBeCloseTo(apr.consensus_layer + apr.execution_layer, 12);
-      expect(apr.combined).toBeGreaterThan(0.02);
-      expect(apr.combined).toBeLessThan(0.05);
-      expect(point.day_end - point.day_start).toBe(86_400);
-    }
-    const mean = data.reduce((sum, point) => sum + point.apr.combined, 0) / 7;
-    expect(newest?.moving_averages.window_7d.apr.combined).toBeCloseTo(mean, 12);
-    const wei = data.reduce((sum, point) => sum + BigInt(point.rewards.execution_layer), 0n) / 7n;
-    expect(newest?.moving_averages.window_7d.rewards.execution_layer).toBe(String(wei));
-  });
-
   it('widens a range to whole UTC days', () => {
     const range = { timestamp: { start: 1_762_344_023, end: 1_762_344_023 + 86_399 } };
     expect(allDays(scale(), ask(range))).toEqual([1801, 1800, 1799]);

@@ -52,16 +52,6 @@ describe('sandbox/proposers', () => {
     );
   });
 
-  it('names the proposer of a slot also where it has no block, and each chain has its own watched validators', () => {
-    const sandbox = sandboxOf({ watched: { validators: { mainnet: [], hoodi: [7] }, slots: 1 } });
-    for (const { proposer } of EPOCHS.flatMap((epoch) => rowsOf(sandbox, epoch))) {
-      expect(proposer).toBeGreaterThanOrEqual(0);
-      expect(proposer).toBeLessThanOrEqual(1_000_000);
-    }
-    const hoodi = rowsOf(sandbox, 'finalized', NOW, 'hoodi').filter(({ status }) => status === '1');
-    expect(new Set(hoodi.map(({ proposer }) => proposer))).toEqual(new Set([7]));
-  });
-
   it.each(['mainnet', 'hoodi'] as const)('lets a validator of %s miss one of the next slots, and names it', (chain) => {
     const sandbox = sandboxOf();
     const slot = sandbox.missProposal(chain, 42, NOW);

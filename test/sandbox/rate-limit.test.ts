@@ -54,21 +54,6 @@ describe('sandbox/rate-limit', () => {
     expect(headers).not.toHaveProperty('retry-after');
   });
 
-  it('says when a second is used up', () => {
-    const sandbox = sandboxOf({ plan: 'free_trial' });
-    call(sandbox, NOW);
-    const { status, headers, body } = call(sandbox, NOW + 500);
-    expect(status).toBe(429);
-    expect(JSON.parse(body)).toEqual({ error: 'Rate limit exceeded. Please try again later.' });
-    expect(headers).toMatchObject({
-      'ratelimit-limit': '1',
-      'ratelimit-remaining': '0',
-      'ratelimit-window': 'second',
-      'ratelimit-reset': '1',
-      'retry-after': '1',
-    });
-  });
-
   it('reports the month before the second when both are used up, until the UTC month ends', () => {
     const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 3 } });
     expect(statuses(sandbox, [0, 1000, 2000, 3000])).toEqual([200, 200, 200, 429]);

@@ -84,11 +84,6 @@ describe('sandbox/v1', () => {
     }
   });
 
-  it('takes the epoch two before the head for finalized', () => {
-    expect(rowsOf(sandboxOf(), 'finalized', headAt(408_400 * 32))[0]?.epoch).toBe(408_398);
-    expect(rowsOf(sandboxOf(), 'finalized', headAt(408_400 * 32 - 1))[0]?.epoch).toBe(408_397);
-  });
-
   it('reports a missed slot as scheduled until its epoch is final', () => {
     const missed = HISTORY.find((row) => row.status === '2');
     const { slot = 0, epoch = 0 } = missed ?? {};
@@ -128,20 +123,6 @@ describe('sandbox/v1', () => {
     expect(new Set(kinds)).toEqual(new Set(['double_vote', 'surround_vote']));
     expect(kinds.filter((kind) => kind === 'surround_vote').length).toBeLessThan(kinds.length / 2);
     expect(CANONICAL.some((row) => row.proposerslashingscount > 0)).toBe(true);
-  });
-
-  it('shows a slashing in the block that is seen, the same one before and after a reorganisation', () => {
-    const sandbox = sandboxOf({ slotsPerSlashing: 1 });
-    for (const { slot, epoch } of DOUBLED) {
-      const [at, after] = [headAt(slot), headAt(slot + 1)].map((now) => {
-        const row = rowsOf(sandbox, epoch, now).find((one) => one.slot === slot && one.status === '1');
-        const [slashing] = slashingsOf(sandbox, slot, now);
-        expect(slashing?.['block_root']).toBe(row?.blockroot);
-        return slashing;
-      });
-      expect(at?.['block_root']).not.toBe(after?.['block_root']);
-      expect({ ...at, block_root: '' }).toEqual({ ...after, block_root: '' });
-    }
   });
 
   it.each(['mainnet', 'hoodi'] as const)('slashes ordered validators in the next block of %s', (chain) => {

@@ -144,16 +144,4 @@ describe('state/file', () => {
   it.runIf(existsSync('/proc/self'))('cannot be opened on a file system that has no place for it', async () => {
     await expect(open('/proc/none/state')).rejects.toMatchObject({ code: 'ENOENT' });
   });
-
-  it('can be peeked into without taking the directory, whatever lies there', async () => {
-    const dir = temporaryFolder();
-    const { documents } = await open(dir);
-    await documents.save('machines', VALUE);
-    writeFileSync(join(dir, 'ledger.json'), '{');
-    expect(await peek(dir, 'machines', Value)).toEqual(VALUE);
-    expect(await peek(dir, 'machines', z.string())).toBeUndefined();
-    expect(await peek(dir, 'ledger', Value)).toBeUndefined();
-    expect(await peek(dir, 'nothing', Value)).toBeUndefined();
-    expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toEqual([]);
-  });
 });

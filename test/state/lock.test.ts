@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -179,17 +179,6 @@ describe('state/lock', () => {
     expect(readFileSync(join(dir, 'lock'), 'utf8')).toBe(text);
     expect(readdirSync(dir)).toEqual(['lock']);
   });
-
-  it.skipIf(process.getuid?.() !== 0)(
-    'in a file that is read-only is not taken: SQLite would lock nothing',
-    async () => {
-      const dir = temporaryFolder();
-      writeFileSync(join(dir, 'lock'), '', { mode: 0o400 });
-      for (const path of [dir, join(dir, 'lock')]) chownSync(path, 65_534, 65_534);
-      const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-      expect(await new Rival(dir, asNobody).ask('open')).toMatch(/^Error: EACCES/);
-    },
-  );
 
   describe.skipIf(cannotMount())('on a disk', () => {
     it('that is read-only is not taken', async () => {

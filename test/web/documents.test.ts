@@ -1,10 +1,9 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DOCUMENTS, PICTURES } from '../../src/web/documents.ts';
 
 const names = DOCUMENTS.map(({ name }) => name);
-const files = [...names.map((name) => `docs/${name}.md`), ...PICTURES.map((file) => `docs/images/${file}`)];
 
 function read(name: string): string {
   return readFileSync(join('docs', `${name}.md`), 'utf8');
@@ -35,9 +34,5 @@ describe('web/documents', () => {
       ),
     );
     expect(withHtml).toEqual([]);
-  });
-
-  it('take at most 400 KiB', () => {
-    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(400 * 1024);
   });
 });

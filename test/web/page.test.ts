@@ -51,11 +51,6 @@ describe('web/page', () => {
     ['a time that no calendar has', time(1e300, NOW), 'unknown'],
     ['lines', lines('a', html`b ${quiet('c')}`), 'a<br>b <small>c</small>'],
     [
-      'a bar',
-      bar(4, [{ fill: 'used', size: 1, text: '25 %' }]),
-      '<svg class="bar" aria-hidden="true"><rect class="used" width="25%"/></svg>25 %',
-    ],
-    [
       'a bar of parts that are more than the whole',
       bar(10, [
         { fill: 'used', size: 15, text: 'a' },

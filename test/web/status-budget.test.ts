@@ -92,12 +92,6 @@ describe('web/status-budget', () => {
     expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });
 
-  it('says that a quota is used up', () => {
-    const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
-    expect(month).toContain('left 0 of 100,000');
-    expect(month).toContain('used up no requests until the reset');
-  });
-
   it('shows an hour that is a limit of its own', () => {
     const hour = { limit: 500, own: 50, remaining: 440, since: NOW - 60_000 };
     const [, row] = words({ default: { ...EMPTY_BUCKET, limits: { second: 2, hour: 500 }, hour } });

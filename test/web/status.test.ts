@@ -172,11 +172,6 @@ describe('web/status', () => {
     expect(pageIn('healthy').tables.map(({ title }) => title)).not.toContain('Machines without problems');
   });
 
-  it('says in its headline what the polls cost', () => {
-    expect(wordsOf(pageIn('healthy'))).toContain('Working Plans 5,252 of 388,800 requests a day.');
-    expect(wordsOf(pageIn('revoked'))).toContain('No requests are sent.');
-  });
-
   it('says of simulated data that they are, in headline, title and icon, and leads nowhere real', () => {
     const known = knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW, false);

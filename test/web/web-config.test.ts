@@ -141,11 +141,6 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       ],
     ],
     [
-      'noAuth_wrongTLSVersion.bad',
-      `${TLS}  min_version: TLS111\n`,
-      [':4: tls_server_config.min_version: expected TLS10, TLS11, TLS12 or TLS13, got "TLS111"'],
-    ],
-    [
       'headers_extra_header.bad',
       'http_server_config:\n  headers:\n    Content-Type: foo\n',
       [
@@ -165,26 +160,6 @@ describe.skipIf(isSkipped)('web/web-config', () => {
         ':1: tls_server_config.cert_file: expected a certificate in PEM',
         ':1: tls_server_config.key_file: expected a private key in PEM, without a passphrase',
       ],
-    ],
-    [
-      'versions the wrong way round',
-      `${TLS}  min_version: TLS13\n  max_version: TLS12\n`,
-      [':5: tls_server_config.max_version: no TLS version is allowed: the minimum is TLS13, the maximum TLS12'],
-    ],
-    [
-      'TLS settings without a certificate',
-      'tls_server_config: {min_version: TLS13}\n',
-      [expect.stringContaining('missing one of cert'), expect.stringContaining('missing one of key')],
-    ],
-    [
-      'an interval without a unit',
-      'rate_limit: {interval: 5, burst: 1}\n',
-      [':1: rate_limit.interval: expected a duration such as 1s or 100ms, got 5'],
-    ],
-    [
-      'a header that would be two',
-      'http_server_config:\n  headers:\n    X-XSS-Protection: "a\\r\\nb"\n',
-      [':3: http_server_config.headers.X-XSS-Protection: expected a valid header value'],
     ],
     ['YAML that is none', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
   ])('%s is refused', async (_name, text, expected) => {
