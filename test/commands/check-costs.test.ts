@@ -151,13 +151,6 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);
     expect(text).not.toContain('assumed');
   });
-
-  it('tells no interval that a sweep was seen to take longer than', () => {
-    const durations = [72_000, 73_000, 140_000];
-    const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [58], durations };
-    const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
-    expect(text).toMatch(/^machines +1m +83520 +1m13s +68725 +x1.2$/m);
-  });
 });
 
 function quota(month?: Omit<LongWindow, 'limit' | 'since'>, more: Partial<Bucket> = {}) {

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import type { ConfigError } from '../../src/config/mistakes.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { refusal, withConfig } from './with-config.ts';
 
@@ -139,19 +138,6 @@ log: {level: debug, format: json}
     ]);
   });
 
-  it('says where a mistake is, to the column', async () => {
-    const error: ConfigError = await withConfig('log: {level: info, format: text}\n').catch((error) => error);
-    expect(error.mistakes).toEqual([
-      {
-        place: 'config.yaml',
-        line: 1,
-        column: 20,
-        path: 'log.format',
-        message: 'expected json, pretty or null, got "text"',
-      },
-    ]);
-  });
-
   it('says in one line that the file cannot be read', async () => {
     const env = { BEACONCHAIN_API_KEY: 'secret key' };
     expect(await refusal(loadConfig({ file: 'test/no-such.yaml', env }))).toEqual([
@@ -159,16 +145,6 @@ log: {level: debug, format: json}
     ]);
     expect(await refusal(loadConfig({ file: 'test', env }))).toEqual([
       `test: cannot be read: it is a directory (${resolve('test')})`,
-    ]);
-  });
-
-  it('follows aliases, to the mistakes in them too', async () => {
-    const text = 'daily_returns: &daily\n  interval: 2h\nsync_committee: *daily\n';
-    const { config } = await withConfig(text);
-    expect(config.syncCommittee.intervalMs).toBe(7_200_000);
-    expect(await refusal(withConfig(text.replace('2h', '2')))).toEqual([
-      'config.yaml:2: daily_returns.interval: expected a duration such as 30s, 5m, 1h, 31d, got 2',
-      'config.yaml:2: sync_committee.interval: expected a duration such as 30s, 5m, 1h, 31d, got 2',
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { refusal, withConfig } from './with-config.ts';
 
 describe('config/mistakes', () => {
   it.each(Object.entries(MISTAKEN))('tells all that is wrong with %s', async (_, { text, lines }) => {
-    const told = await refusal(withConfig(text, { env: { SECRET: 'from the environment' } }));
+    const told = await refusal(withConfig(text));
     expect(told).toEqual(lines.map((line) => `config.yaml${line}`));
   });
 });

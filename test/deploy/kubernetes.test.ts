@@ -138,27 +138,6 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     },
   );
 
-  it('an existing Secret takes the place of ours with the patch of the docs', () => {
-    const patch = /^ {4}- target: \{kind: Deployment[\s\S]*?(?=\n {2}```)/m.exec(
-      readFileSync('docs/installation.md', 'utf8'),
-    )?.[0];
-    const overlay = temporaryFolder();
-    const resource = relative(realpathSync(overlay), FOLDER);
-    writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\npatches:\n${patch}\n`);
-    // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
-    const deployment: any = build(overlay).find(({ kind }) => kind === 'Deployment');
-    expect(() => validateValues(deployment)).not.toThrow();
-    const { volumes, containers } = deployment.spec.template.spec;
-    // Its key becomes the file that the configuration names.
-    expect(volumes[1]).toEqual({
-      name: 'api-key',
-      secret: { secretName: 'staking', defaultMode: 0o440, items: [{ key: 'beaconchain', path: 'api-key' }] },
-    });
-    const mounted = containers[0].volumeMounts.find(({ name }: { name: string }) => name === 'api-key').mountPath;
-    const { api } = parse(readFileSync(join(FOLDER, 'exporter/config.yaml'), 'utf8'));
-    expect(api.key_file).toBe(`${mounted}/api-key`);
-  });
-
   it('its replicas need no volume, reach Redis, and have series of their own', () => {
     const replicas = build(`${FOLDER}-replicas`);
     for (const manifest of replicas) expect(() => validateValues(manifest)).not.toThrow();

@@ -2,15 +2,9 @@ import { FaultWorld } from '../support/fault-world.ts';
 // The first import, because it patches modules that the program uses.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigFile } from '../../src/config/config.ts';
-import { openAccount } from '../../src/exporter/account.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { V1List } from '../../src/sources/slashings/schema.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { tooMany } from '../support/faults.ts';
-import { startService } from '../support/service.ts';
-import { noSignal } from '../support/timing.ts';
 
 const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
 
@@ -50,35 +44,5 @@ describe('exporter/account', () => {
     expect(told()).toEqual([]);
     slow.letGo();
     await expect.poll(() => world.clock.advance(0).then(told)).not.toEqual([]);
-  });
-
-  it('tells a program that spends in place of the daemon when the wait is written, not before', async () => {
-    const slow = new SlowLedger();
-    const { url } = await startService('key', tooMany({ 'retry-after': '420' }));
-    const config = ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } });
-    const { documents } = slow;
-    const account = await openAccount({
-      settings: { config, key: 'key' },
-      documents,
-      clock: systemClock,
-      onError: () => undefined,
-    });
-    const request = {
-      endpoint: 'epoch_slots',
-      priority: 'head_pass',
-      chain: 'mainnet',
-      path: '/api/v1/epoch/1/slots',
-    } as const;
-    let outcome = 'none';
-    const asked = account.api.request(request, V1List, noSignal()).catch((error) => {
-      outcome = error.reason;
-    });
-    await expect.poll(() => slow.writes).toBeGreaterThan(0);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(outcome).toBe('none');
-    slow.letGo();
-    await asked;
-    expect(outcome).toBe('rate_limited');
-    await account.close();
   });
 });

@@ -107,16 +107,6 @@ describe('exporter/event-log: waits for the quota', () => {
     events.scheduled(waiting, 20 * DAY);
     expect(told()).toEqual([]);
   });
-
-  it('are logged again when another source waits', () => {
-    const { events, told } = opened();
-    events.scheduled(schedules([machines, HOUR, { wait: month }], [slashings, HOUR]), 0);
-    expect(told().map(({ msg }) => msg)).toEqual(['sources wait for the quota', expect.stringContaining('intervals')]);
-    events.scheduled(schedules([machines, HOUR, { wait: month }], [slashings, HOUR, { wait: month }]), 1);
-    expect(told()).toHaveLength(1);
-    events.scheduled(schedules([machines, HOUR], [slashings, HOUR]), 2);
-    expect(told()).toEqual([]);
-  });
 });
 
 describe('exporter/event-log: polls', () => {

@@ -231,15 +231,4 @@ describe('exporter/reload', () => {
     expect(world.readings()).toBe(1);
     expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
   });
-
-  it('a stop does not wait for files that cannot be read', async () => {
-    const world = await start();
-    world.hang();
-    const reload = world.exporter.reload();
-    const before = world.clock.monotonic();
-    await settled(world.clock, world.exporter.stop());
-    expect(world.clock.monotonic() - before).toBeLessThan(5_000);
-    expect(await reload).toBe('stopping');
-    expect(world.lines.map(({ msg }) => msg)).not.toContain('configuration not reloaded');
-  });
 });

@@ -86,11 +86,6 @@ describe('sandbox/daily-returns', () => {
     expect(allDays(sandboxOf(), ask({ evaluation_window: '30d' }), before, 60 * SECOND)).toEqual(countdown(1812, 1783));
   });
 
-  it('widens a range to whole UTC days', () => {
-    const range = { timestamp: { start: 1_762_344_023, end: 1_762_344_023 + 86_399 } };
-    expect(allDays(scale(), ask(range))).toEqual([1801, 1800, 1799]);
-  });
-
   it.each(['free_trial', 'hobbyist', 'business'] as const)('refuses ranges on plan %s', (plan) => {
     const sandbox = sandboxOf({ plan });
     const { status, body } = post(sandbox, PATH, ask({ timestamp: { start: 0, end: 1 } }));

@@ -120,15 +120,6 @@ describe('sandbox/machine-metrics', () => {
     expect(() => sandbox.silence('node-x', NOW)).toThrow(RangeError);
   });
 
-  it('lists the machines that pushed within 300 minutes', () => {
-    const sandbox = sandboxOf();
-    const listed = (now: number): unknown => JSON.parse(post(sandbox, `${PATH}/machine-names`, {}, now).body);
-    expect(listed(NOW + SECOND)).toEqual({ data: ['node-a', 'node-b', 'node-c', 'hoodi-1'] });
-    sandbox.silence('node-a', NOW);
-    expect(listed(NOW + 5 * HOUR - 60 * SECOND)).toMatchObject({ data: expect.arrayContaining(['node-a']) });
-    expect(listed(NOW + 5 * HOUR)).toEqual({ data: ['node-b', 'node-c', 'hoodi-1'] });
-  });
-
   it.each([
     ['no range', {}],
     ['a range that ends before it starts', { range: { timestamp: { start: 2, end: 1 } } }],

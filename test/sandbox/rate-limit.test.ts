@@ -99,13 +99,6 @@ describe('sandbox/rate-limit', () => {
     expect(call(sandbox, NOW).status).toBe(429);
   });
 
-  it('shares one counter among v1, v2 and both hosts', () => {
-    const sandbox = sandboxOf({ plan: 'business' });
-    expect([get(sandbox, PATH).status, get(sandbox, `/hoodi${PATH}`).status, get(sandbox, PATH).status]).toEqual([
-      200, 200, 429,
-    ]);
-  });
-
   it('answers a revoked key with 429, all five limits 0 and a reset that is none', () => {
     const sandbox = sandboxOf({ plan: 'scale' });
     sandbox.revoked = true;

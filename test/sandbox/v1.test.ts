@@ -94,16 +94,6 @@ describe('sandbox/v1', () => {
     expect(statusAt(headAt((epoch + 2) * 32))).toBe('2');
   });
 
-  it('shows a block that will be orphaned as canonical while it is the head', () => {
-    const { slot = 0, epoch = 0, blockroot } = DOUBLED[0] ?? {};
-    const rows = (head: number): (string | undefined)[][] =>
-      rowsOf(sandboxOf(), epoch, headAt(head))
-        .filter((row) => row.slot === slot)
-        .map((row) => [row.status, row.blockroot]);
-    expect(rows(slot)).toEqual([['1', blockroot]]);
-    expect(rows(slot + 1).map(([status]) => status)).toEqual(['3', '1']);
-  });
-
   it('announces about one attester slashing in 300 slots, and its details match', () => {
     const sandbox = sandboxOf();
     const announced = CANONICAL.filter((row) => row.attesterslashingscount > 0);

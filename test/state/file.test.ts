@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -96,15 +96,6 @@ describe('state/file', () => {
     expect(statSync(join(dir, 'machines.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('says when everybody can write to the directory', async () => {
-    const dir = temporaryFolder();
-    chmodSync(dir, 0o777);
-    const { lines } = await open(dir);
-    expect(lines).toEqual([
-      expect.objectContaining({ level: 'warn', dir, mode: '777', msg: 'the state directory is writable by all users' }),
-    ]);
-  });
-
   it('follows no link when it writes', async () => {
     const dir = temporaryFolder();
     const victim = join(temporaryFolder(), 'victim');
@@ -114,14 +105,6 @@ describe('state/file', () => {
     await documents.save('machines', VALUE);
     expect(readFileSync(victim, 'utf8')).toBe('precious');
     expect(await documents.load('machines', Value)).toEqual(VALUE);
-  });
-
-  it('clears away what a write that was cut off left, and nothing else', async () => {
-    const dir = temporaryFolder();
-    const others = ['ledger.json', 'machines.json.unreadable-1', 'notes.tmp-1'];
-    for (const name of ['machines.json.tmp-0123456789abc', ...others]) writeFileSync(join(dir, name), '');
-    await open(dir);
-    expect(readdirSync(dir).toSorted()).toEqual([...others, 'lock', 'lock.holder'].toSorted());
   });
 
   it('rejects a save that could not be made, and keeps what was there', async () => {

@@ -41,22 +41,6 @@ describe('state/latest', () => {
     expect(written).toEqual([1, 5]);
   });
 
-  it('flushes up to the newest value', async () => {
-    const { written, pending, state, writer } = setUp();
-    writer.touch();
-    state.value = 1;
-    writer.touch();
-    let flushed = false;
-    const flushing = writer.flush().then(() => {
-      flushed = true;
-    });
-    pending[0]?.resolve();
-    await settle();
-    expect([written, flushed]).toEqual([[0, 1], false]);
-    pending[1]?.resolve();
-    await flushing;
-  });
-
   it('tells of a failure and goes on', async () => {
     const { written, errors, pending, state, writer } = setUp();
     writer.touch();

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,7 @@ import type { StateLocked } from '../../src/state/lock.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
 import { SURROUNDINGS } from '../support/program.ts';
-import { cannotMount, mount, smallDisk } from '../support/small-disk.ts';
+import { cannotMount, smallDisk } from '../support/small-disk.ts';
 import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -168,30 +168,7 @@ describe('state/lock', () => {
     expect(readFileSync(join(dir, 'lock.holder'), 'utf8')).toContain(`process ${rival.pid} `);
   });
 
-  it('of the form of older versions is refused, and left as it is', async () => {
-    const dir = temporaryFolder();
-    const text = JSON.stringify({ pid: 4711, started: '1', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'i' });
-    writeFileSync(join(dir, 'lock'), text);
-    await expect(open(dir)).rejects.toThrow(
-      `${dir}/lock is not a lock of this version of the exporter. It was not changed. ` +
-        `Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old`,
-    );
-    expect(readFileSync(join(dir, 'lock'), 'utf8')).toBe(text);
-    expect(readdirSync(dir)).toEqual(['lock']);
-  });
-
   describe.skipIf(cannotMount())('on a disk', () => {
-    it('that is read-only is not taken', async () => {
-      const { dir } = smallDisk(8);
-      mount('-o', 'remount,ro', dir);
-      await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
-      mount('-o', 'remount,rw', dir);
-      const documents = await open(dir);
-      await documents.close();
-      mount('-o', 'remount,ro', dir);
-      await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
-    });
-
     it('of 2 MiB that is filled is kept, and the next write after it is freed succeeds', async () => {
       const disk = smallDisk(512);
       const documents = await open(disk.dir);

@@ -178,20 +178,6 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(await stored(redis)).toBe(wrap({ count: 1 }));
     });
 
-    it('goes to another one when its holder resigns during a heartbeat, which may lead again later', async () => {
-      const redis = await redisWithDocument();
-      const [a, b] = [await startReplica(redis.url), await startReplica(redis.url)];
-      redis.pause();
-      await nextHeartbeat(a);
-      a.replica.resign();
-      redis.resume();
-      await b.leads();
-      expect(a.told).toEqual(['lead', 'lapse']);
-      await b.replica.close();
-      a.setAhead(LONG.ttlMs);
-      await a.leads();
-    });
-
     it('has a margin for a heartbeat without an answer, and ends early enough for a takeover in 30 s', () => {
       const { ttlMs, marginMs, heartbeatMs, timeoutMs } = LEASE_TIMINGS;
       expect(marginMs).toBeGreaterThan(heartbeatMs + timeoutMs);

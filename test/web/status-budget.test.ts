@@ -74,12 +74,6 @@ describe('web/status-budget', () => {
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 
-  it('counts by the tighter of the plan and the limits', () => {
-    const buckets = monthly({ limit: 1_000, own: 100, remaining: 99_000 }, { limits: { second: 1, month: 100_000 } });
-    const [, month] = words(buckets, { budgetOptions: { perMonth: 1_000 } });
-    expect(month).toMatch(/^per month used 100 kept free 100 left 800 of 1,000 /);
-  });
-
   it('tells when the quota renews, and whether it lasts until then', () => {
     const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
@@ -90,14 +84,6 @@ describe('web/status-budget', () => {
   it('plans a quota that may be a trial to last its thirty days', () => {
     const [, month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
     expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
-  });
-
-  it('shows an hour that is a limit of its own', () => {
-    const hour = { limit: 500, own: 50, remaining: 440, since: NOW - 60_000 };
-    const [, row] = words({ default: { ...EMPTY_BUCKET, limits: { second: 2, hour: 500 }, hour } });
-    expect(row).toMatch(
-      /^per hour used here 50 used by others 10 kept free 40 left 400 of 500 in 59 min 13:00:00 UTC lasts/,
-    );
   });
 
   it('tells of a wait that the service asked for, and that nothing leaves when access is revoked', () => {

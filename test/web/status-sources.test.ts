@@ -28,19 +28,7 @@ describe('web/status-sources', () => {
     ['never polled', { lastAttemptAt: undefined } as never, {}, ['neutral', 'not polled yet']],
     ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
-    [
-      'paused',
-      { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR },
-      {},
-      ['warning', 'paused'],
-    ],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
-    [
-      'waiting for the quota since a 429',
-      { failuresInARow: 1, lastError: error('rate_limited') },
-      { wait: WAIT },
-      ['warning', 'waits for the quota'],
-    ],
     ['stopped', {}, { nextAttemptAt: Number.POSITIVE_INFINITY }, ['bad', 'stopped']],
   ])('tells of a source that is %s', (_, entry, overrides, expected) => {
     expect(stateWith(entry, overrides)).toEqual(expected);

@@ -7,7 +7,7 @@ import type { StatusInput } from '../../src/web/status-input.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { knownIn, pageIn } from '../support/status-states.ts';
-import { HOUR, NOW } from '../support/timing.ts';
+import { NOW } from '../support/timing.ts';
 import { pageText } from './page-text.ts';
 
 function tableOf(page: StatusPage, title: string): Table {
@@ -83,12 +83,6 @@ describe('web/status', () => {
     expect([...tableOf(page, 'T').rows]).toEqual([['a'], ['b']]);
   });
 
-  it('links to itself and to the documentation, below whatever path it is served', () => {
-    const { links } = statusOf({ ...knownIn('empty'), telemetryPath: '/node/metrics' }, NOW, false);
-    expect(links.map(({ href }) => href).slice(0, 3)).toEqual(['./node/metrics', './-/healthy', './-/ready']);
-    for (const { href } of links) expect(href).toMatch(/^(\.\/|https:\/\/)/);
-  });
-
   it('answers in ten seconds: the headline, what is wrong, since when', () => {
     const silent = wordsOf(pageIn('silent'));
     for (const words of [
@@ -150,17 +144,6 @@ describe('web/status', () => {
     ]);
     expect(pageText(page)).toContain('href="https://beaconcha.in/slot/15328205"');
     expect(pageText(page)).toContain('href="https://beaconcha.in/validator/12345"');
-  });
-
-  it('puts the worst first', () => {
-    const known = knownIn('silent');
-    const { notices } = statusOf(
-      { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, validHeader: false } } },
-      NOW + HOUR,
-      false,
-    );
-    const tones = notices.map(({ tone }) => tone);
-    expect(tones.lastIndexOf('bad')).toBeLessThan(tones.indexOf('warning'));
   });
 
   it('folds the machines without trouble into one line where there are more than twenty, and keeps those with trouble', () => {

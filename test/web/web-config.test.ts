@@ -25,11 +25,6 @@ function folderWithCertificates(): string {
   copyFileSync(server.keyFile, join(path, 'server.key'));
   copyFileSync(client.certFile, join(path, 'client.crt'));
   copyFileSync(client.keyFile, join(path, 'other.key'));
-  const indented = (text: string): string => text.trim().replaceAll('\n', '\n    ');
-  writeFileSync(
-    join(path, 'inline.yml'),
-    `tls_server_config:\n  cert: |\n    ${indented(server.cert)}\n  key: |\n    ${indented(server.key)}\n`,
-  );
   return path;
 }
 
@@ -62,11 +57,6 @@ describe.skipIf(isSkipped)('web/web-config', () => {
     ],
     ['noAuth_someCiphers.good', `${TLS}  cipher_suites: [${SUITE}]\n  min_version: TLS12\n  max_version: TLS12\n`],
     ['noAuth_allCurves.good', `${TLS}  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]\n`],
-    ['its older name', `${TLS}  client_auth_type: RequireClientCert\n`],
-    [
-      'auth_client_san.good and .bad: a matter of the client',
-      `${TLS}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: client.crt\n  client_allowed_sans: [one, two]\n`,
-    ],
     [
       'headers.good',
       `http_server_config:
@@ -78,19 +68,11 @@ describe.skipIf(isSkipped)('web/web-config', () => {
     Content-Security-Policy: "default-src 'self' *.example.net"
 `,
     ],
-    ['rate_limiter_one_second', 'rate_limit:\n  interval: "1s"\n  burst: 0\n'],
     ['users.good', `${TLS}basic_auth_users:\n  alice: ${HASH}\n  bob: ${HASH.replace('10', '18')}\n  7: ${HASH}\n`],
     ['sections with nothing in them', 'tls_server_config:\nhttp_server_config: {}\nbasic_auth_users:\nrate_limit:\n'],
     ['texts that look like variables', `http_server_config: {headers: {X-XSS-Protection: "\${HOME}"}}\n`],
   ])('%s is accepted', async (_name, text) => {
     expect(await mistakesIn(text)).toEqual([]);
-  });
-
-  it('noAuth_tlsInline.good and requireanyclientcertkeyinline.good are accepted', async () => {
-    const { tls } = await readWebConfig(join(folder, 'inline.yml'));
-    expect(tls?.context.cert).toContain('BEGIN CERTIFICATE');
-    const key = String(tls?.context.key).trim().replaceAll('\n', '\n    ');
-    expect(await mistakesIn(`tls_server_config:\n  cert_file: server.crt\n  key: |\n    ${key}\n`)).toEqual([]);
   });
 
   it.each([

@@ -68,15 +68,6 @@ describe('commands/demo/receive-alerts', () => {
     expect(long).toContain(`: ${'x'.repeat(200)}...\n`);
   });
 
-  it('prints at most a hundred alerts of a message, and how many more there are', () => {
-    const { printed } = post({ alerts: Array(120).fill(OFFLINE), truncatedAlerts: 7 });
-    expect(printed.split('\n').slice(99)).toEqual([
-      expect.stringContaining('BeaconchainMachineOffline'),
-      `${TIME} ALERT and 27 more`,
-      '',
-    ]);
-  });
-
   it.each([
     ['', 'expected JSON'],
     ['{"alerts": [', 'expected JSON'],

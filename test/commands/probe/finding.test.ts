@@ -71,7 +71,6 @@ describe('commands/probe: findings', () => {
       'execution_layer',
       ['rewards', 'apr', 'moving_averages.window_7d.apr'].map((of) => `data[].${of}.execution_layer`),
     ],
-    ['validators_performance', 'missed', ['data.duties.attestation.missed']],
     ['epoch_slots', 'exec_gas_used', ['data[].exec_gas_used']],
     ['machine_metrics', 'misc_os', ['data.system_metrics[].misc_os']],
   ])('of %s, misses %s', (endpoint, name, fields) => {
