@@ -141,26 +141,24 @@ describe('architecture', () => {
 
   describe('reads', () => {
     it('every form of import', () => {
-      const text = [
-        "import one from 'one';",
-        "import * as two from 'two';",
-        "import {\n  three,\n  type Other,\n} from 'three';",
-        "import { type Four, type Fourth } from 'four';",
-        "import type { Five } from 'five';",
-        "import 'six';",
-        "export { seven } from 'seven';",
-        "export * from 'eight';",
-        "export type { Nine } from 'nine';",
-        "const ten = await import('ten');",
-        "import eleven, { type Eleventh } from 'eleven';",
-        '  import { twelve } from "twelve";',
-      ].join('\n');
+      const text = `import a, { type A } from 'a';
+import * as b from 'b';
+import {
+  c,
+  type Other,
+} from 'c';
+import { type D, type E } from 'd';
+import type { F } from 'e';
+import 'f';
+export * from 'g';
+export type { H } from 'h';
+const i = await import('i');
+  import { j } from "j";
+`;
       const found = importsOf(text);
-      expect(found.map(({ specifier }) => specifier).toSorted()).toEqual(
-        ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].toSorted(),
-      );
+      expect(found.map(({ specifier }) => specifier).toSorted()).toEqual([...'abcdefghij']);
       const types = found.filter(({ isTypeOnly }) => isTypeOnly).map(({ specifier }) => specifier);
-      expect(types).toEqual(['four', 'five', 'nine']);
+      expect(types).toEqual(['d', 'e', 'h']);
     });
 
     it('no import in a comment', () => {

@@ -114,22 +114,6 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
   });
 
-  it('says what others have used of a quota, and what of the month is reserved for them', () => {
-    const now = NOW + 10 * DAY;
-    const hour = { limit: 200, own: 20, remaining: 150, since: now };
-    const ledger = quota({ remaining: 580, own: 300, others: { since: NOW, before: 0 } }, { hour, firstUseAt: NOW });
-    const told = describeCosts(input({ ledger, now }));
-    const month =
-      'Other users of the account have used 120 of the 1000 requests of the month, and 258 more are reserved for them.';
-    expect(told.split('\n').slice(1, 4)).toEqual([
-      expect.stringMatching(/^ {2}bucket .* 1000 per month/),
-      '  Other users of the account have used 30 of the 200 requests of the hour.',
-      `  ${month}`,
-    ]);
-    // Of a month that is over by now.
-    expect(describeCosts(input({ ledger, now: now + 40 * DAY }))).not.toContain('Other users');
-  });
-
   it('warns of a list of validators that the limits poll too rarely', () => {
     const defaults = defaultConfig();
     const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {

@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
@@ -35,12 +35,6 @@ describe('config/exposure', () => {
       expect(await exposures(file)).toEqual([]);
     },
   );
-
-  it('looks at the file behind a link, as Kubernetes mounts one', async () => {
-    const { file, keyFile } = files('api: {key_file: KEY_FILE.link}', 0o644, 0o644);
-    symlinkSync(keyFile, `${keyFile}.link`);
-    expect(await exposures(file)).toEqual([{ kind: 'file', file: `${keyFile}.link`, mode: '0644' }]);
-  });
 
   it('tells of a configuration with a key in it, also where a variable gives another', async () => {
     const { file } = files(`api: {key: ${KEY}}`, 0o644);

@@ -2,9 +2,8 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { OUTSIDE } from '../../src/exporter/outside.ts';
-import { failureOf } from '../api/api-harness.ts';
 import { listen } from '../support/listen.ts';
-import { HOUR, noSignal } from '../support/timing.ts';
+import { HOUR } from '../support/timing.ts';
 
 /** A request to a server that takes connections and says nothing on them. */
 async function toNobody(): Promise<WireRequest> {
@@ -21,13 +20,5 @@ describe('exporter/outside', () => {
     stop.abort('stopping');
     await expect(sent).rejects.toBe('stopping');
     await close();
-  });
-
-  it('ends a request when it is closed, also while the HTTP client is loaded', async () => {
-    const request = await toNobody();
-    const { send, close } = OUTSIDE.createTransport({ timeoutMs: HOUR });
-    const sent = failureOf(send(request, noSignal()));
-    await close();
-    expect((await sent).reason).toBe('network');
   });
 });

@@ -72,17 +72,6 @@ describe('exporter/state', () => {
     expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
   });
 
-  it('knows nothing of the account of another key', async () => {
-    const documents = await documentsIn();
-    const used = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', BUDGET_OPTIONS, NOW);
-    const ledger = { ...used, key: { ...used.key, since: NOW } };
-    await documents.save(LEDGER, ledger);
-    expect((await restored(documents)).ledger).toEqual(ledger);
-    expect((await restored(documents, { key: 'another' })).ledger).toEqual(
-      withKey(emptyLedger(), fingerprintOf('another'), NOW),
-    );
-  });
-
   it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
     const documents = await documentsIn();
     const known = withKey(emptyLedger(), fingerprintOf(KEY), NOW);

@@ -61,13 +61,6 @@ describe('sandbox/answer', () => {
     }
   });
 
-  it('says whether the key is valid, and counts strangers apart', () => {
-    const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 100 } });
-    expect(send(sandbox, {}).headers['ratelimit-validapikey']).toBe('false');
-    const { headers } = get(sandbox, V1);
-    expect(headers).toMatchObject({ 'ratelimit-validapikey': 'true', 'x-ratelimit-remaining-month': '99' });
-  });
-
   it('refuses a GET on v2 and a POST on v1', () => {
     const error = 'method not allowed: GET. all public API endpoints use POST.';
     const headers = { authorization: `Bearer ${DEMO_KEY}` };

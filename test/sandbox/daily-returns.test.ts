@@ -7,30 +7,8 @@ const PATH = '/api/v2/ethereum/benchmark-store';
 /** End of mainnet's day 1813, Unix seconds (api-facts 3.3: day 1800 starts at 1762344023). */
 const DAY_END = 1_762_344_023 + 14 * 86_400;
 
-interface Rates {
-  readonly combined: number;
-  readonly consensus_layer: number;
-  readonly execution_layer: number;
-}
-
-interface Rewards {
-  readonly consensus_layer: string;
-  readonly execution_layer: string;
-}
-
-/** api-facts 3.2, every field required. */
-interface Point {
-  readonly day: number;
-  readonly day_start: number;
-  readonly day_end: number;
-  readonly effective_balance: string;
-  readonly rewards: Rewards & { readonly total: string };
-  readonly apr: Rates;
-  readonly moving_averages: Record<'window_7d' | 'window_31d', { readonly apr: Rates; readonly rewards: Rewards }>;
-}
-
 interface Answer {
-  data: Point[];
+  data: Datapoint[];
   range: Record<'slot' | 'epoch' | 'timestamp', { start: number; end: number }>;
   paging: { next_cursor: string };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Chain, slotTime } from '../../src/lib/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { ProposerSlashing } from '../../src/sources/slashings/schema.ts';
 import { get, NOW, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
@@ -65,28 +64,5 @@ describe('sandbox/proposers', () => {
       parentroot: string;
     })[];
     expect(rows.some(({ parentroot }) => parentroot === row[0]?.blockroot)).toBe(false);
-  });
-
-  it('slashes proposers in the next block, by name', () => {
-    const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
-    const slot = sandbox.slashProposers('mainnet', [9, 7], NOW);
-    const later = slotTime('mainnet', slot + 1) * SECOND;
-    const path = `/api/v1/slot/${slot}/proposerslashings`;
-    expect(list(sandbox, path)).toEqual([]);
-    const row = rowsOf(sandbox, Math.floor(slot / 32), later).find((one) => one.slot === slot);
-    expect(row).toMatchObject({ status: '1', proposerslashingscount: 2 });
-    const records = list<Record<string, unknown>>(sandbox, path, later);
-    expect(records).toMatchObject([
-      { block_index: 1, block_root: row?.blockroot, block_slot: slot, proposerindex: 9 },
-      { block_index: 0, block_root: row?.blockroot, block_slot: slot, proposerindex: 7 },
-    ]);
-    for (const record of records) {
-      ProposerSlashing.parse(record);
-      // Two blocks of one slot.
-      expect(record['header1_slot']).toBe(record['header2_slot']);
-      expect(record['header1_bodyroot']).not.toBe(record['header2_bodyroot']);
-      // api-facts 8.1.
-      expect(Object.keys(record)).toHaveLength(14);
-    }
   });
 });

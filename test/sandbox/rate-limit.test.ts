@@ -89,16 +89,6 @@ describe('sandbox/rate-limit', () => {
     expect(left(NOW + 14_000)).toBe(994);
   });
 
-  it('counts what someone else spends of the account', () => {
-    const sandbox = sandboxOf({ plan: { perSecond: 5, perMonth: 100 } });
-    sandbox.spend(4, NOW);
-    expect(call(sandbox, NOW).headers).toMatchObject({
-      'x-ratelimit-remaining-second': '0',
-      'x-ratelimit-remaining-month': '95',
-    });
-    expect(call(sandbox, NOW).status).toBe(429);
-  });
-
   it('answers a revoked key with 429, all five limits 0 and a reset that is none', () => {
     const sandbox = sandboxOf({ plan: 'scale' });
     sandbox.revoked = true;

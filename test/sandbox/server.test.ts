@@ -33,21 +33,6 @@ describe('sandbox/server', () => {
     expect([refused.status, await refused.text()]).toEqual([413, 'the body is larger than 1048576 bytes\n']);
   });
 
-  it.each([
-    ['a page of another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
-    ['such a page in a browser that tells less', { origin: 'http://evil.test' }, 403],
-    ['a program that is no browser', {}, 200],
-  ])('an order from %s', async (_, headers, status) => {
-    const { url, sandbox } = await start();
-    const sent = Object.entries(headers).map(([name, value]) => [name, value.replace('OWN', url)]);
-    const { body, status: answered } = await ask(Number(new URL(url).port), '/-/revoke', {
-      method: 'POST',
-      headers: Object.fromEntries(sent),
-    });
-    expect([answered, sandbox.revoked]).toEqual([status, status === 200]);
-    if (status === 403) expect(String(body)).toBe('refused: the request comes from a page of another origin\n');
-  });
-
   it('passes nothing of a page of another site on: no alert, no request of the account', async () => {
     const received: string[] = [];
     const server = await startSandbox({

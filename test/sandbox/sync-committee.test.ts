@@ -25,13 +25,6 @@ describe('sandbox/sync-committee', () => {
     });
   });
 
-  it('moves on when the first slot of a period is the head', () => {
-    const start = slotTime('mainnet', 1596 * 8192 + 1) * 1000;
-    const at = (now: number): unknown => period({ view: 'latest' }, 'mainnet', now).data;
-    expect(at(start - 1)).toMatchObject({ period: 1595 });
-    expect(at(start)).toMatchObject({ period: 1596 });
-  });
-
   it.each([
     ['an unknown view', { sync_committee_period: { view: 'finalized' } }],
     ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],

@@ -3,11 +3,6 @@ import { emptyEntry, msPerPoll, requestsPerPoll, sourceId } from '../../src/stat
 import { fakeSource } from '../support/fake-source.ts';
 
 describe('state/entry', () => {
-  it('starts with nothing learned and nothing tried', () => {
-    const entry = emptyEntry(fakeSource({ empty: 12 }));
-    expect(entry).toEqual({ value: 12, failuresInARow: 0, durationMs: 0 });
-  });
-
   it('knows what a poll usually costs and takes, by the lower median, which one unusual poll does not change', () => {
     const entry = emptyEntry(fakeSource());
     const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map((durations) => msPerPoll({ ...entry, durations }));

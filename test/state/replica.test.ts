@@ -214,22 +214,6 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(await state.write(term, 'other', `${term}.0000000001`, 'late')).toBe(true);
     });
 
-    it('that cannot be read are moved aside with a warning', async () => {
-      const redis = await startRedis(['--save', '']);
-      const revision = '1700000000000.0000000001';
-      const text = wrap({ count: 'many' });
-      await put(redis, text, revision);
-      const a = await startReplica(redis.url);
-      expect(a.replica.leads()).toBe(true);
-      expect(await a.load()).toBeUndefined();
-      expect(await redis.command('HGET', `${PREFIX}:unreadable`, `doc ${revision}`)).toBe(text);
-      expect(a.messages('state not readable, starting without it')).toEqual([
-        expect.objectContaining({ level: 'warn', document: 'doc', why: 'unexpected count' }),
-      ]);
-      await a.save(1);
-      expect(await stored(redis)).toBe(wrap({ count: 1 }));
-    });
-
     it.each([
       ['a newer', STATE_VERSION + 1],
       ['an older', STATE_VERSION - 1],

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/lib/version.ts';
@@ -107,17 +106,4 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
       expect(sent['content-security-policy']).toBe("default-src 'none'");
     },
   );
-
-  it('the renderer is not loaded before a page is asked for', () => {
-    const script = `
-      import { registerHooks } from 'node:module';
-      const loaded = [];
-      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-      await import('./src/web/server.ts');
-      console.log(JSON.stringify(loaded));`;
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
-    const loaded: string[] = JSON.parse(stdout);
-    expect(loaded.filter((url) => /negotiator|documents/.test(url)).length).toBeGreaterThan(1);
-    expect(loaded.filter((url) => /marked|slugger|document-page/.test(url))).toEqual([]);
-  });
 });

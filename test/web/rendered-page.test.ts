@@ -64,18 +64,4 @@ describe('web/rendered-page', () => {
     await bytes;
     expect(order.filter((one, i) => one === 'turn' && order[i - 1] !== 'turn').length).toBeGreaterThanOrEqual(2);
   });
-
-  it('fails for those who asked, and tries again for the next', async () => {
-    const clock = new VirtualClock(NOW);
-    let isBroken = true;
-    const page = new RenderedPage(() => {
-      if (isBroken) throw new RangeError('broken');
-      return pagePieces(pageIn('empty'));
-    }, clock);
-    await expect(page.bytes('page', false)).rejects.toThrow('broken');
-    await expect(page.bytes('page', true)).rejects.toThrow('broken');
-    isBroken = false;
-    await clock.advance(1_000);
-    expect((await page.bytes('page', false)).toString()).toContain('Starting');
-  });
 });

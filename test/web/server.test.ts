@@ -176,15 +176,6 @@ describe('web/server', () => {
       expect(status).toBe(503);
       expect(body.toString()).toBe('unhealthy: the scheduler has stopped\n');
     });
-
-    it('is not readiness', async () => {
-      let ready = false;
-      const port = await serve({ ready: () => ready });
-      expect((await ask(port, '/-/ready')).status).toBe(503);
-      expect((await ask(port, '/-/healthy')).status).toBe(200);
-      ready = true;
-      expect((await ask(port, '/-/ready')).status).toBe(200);
-    });
   });
 
   it('serves the metrics where it is told to, and only there', async () => {

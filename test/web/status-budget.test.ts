@@ -62,11 +62,6 @@ describe('web/status-budget', () => {
     expect(alone).toMatch(/^per month used here 30,000 used by others 0 kept free 10,000 left 60,000 of 100,000 /);
   });
 
-  it('shows what is used in one part where no answer tells who used it', () => {
-    const [, month] = words(monthly({ own: 30_000 }));
-    expect(month).toMatch(/^per month used 30,000 kept free 10,000 left 60,000 of 100,000 /);
-  });
-
   it('says how much is reserved for others, which the part that is kept free can cover', () => {
     const others = { since: NOW - 5 * DAY, before: 2_000 };
     const note = words(monthly({ own: 30_000, remaining: 65_000, others })).at(-1);

@@ -126,26 +126,6 @@ describe('web/status', () => {
     expect(wordsOf(page)).toContain(`${sentence} What to do`);
   });
 
-  it('tells of a missed proposal of a watched validator, with links to the explorer', () => {
-    const page = pageIn('missed');
-    const missed = wordsOf(page);
-    for (const words of [
-      'Working, with warnings',
-      'Watched validator 12345 of mainnet missed its proposal 2 h ago.',
-      '2 proposed, 1 missed, 1 orphaned',
-    ]) {
-      expect(missed).toContain(words);
-    }
-    expect(missed.match(/12345 (missed|orphaned|proposed)/g)).toEqual([
-      '12345 missed',
-      '12345 orphaned',
-      '12345 proposed',
-      '12345 proposed',
-    ]);
-    expect(pageText(page)).toContain('href="https://beaconcha.in/slot/15328205"');
-    expect(pageText(page)).toContain('href="https://beaconcha.in/validator/12345"');
-  });
-
   it('folds the machines without trouble into one line where there are more than twenty, and keeps those with trouble', () => {
     const page = pageIn('thousand');
     expect([...tableOf(page, 'Machines').rows].map(([name]) => name)).toEqual(['machine-0500', 'quiet-1']);

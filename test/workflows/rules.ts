@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** Rules for workflows that actionlint does not have, after those of zizmor. Each names what an attacker gets without it. */
+/** What actionlint and zizmor do not check, or what must be seen before CI runs. */
 
 interface Step {
   readonly uses?: string;
@@ -34,23 +34,15 @@ const DANGEROUS = ['pull_request_target', 'workflow_run', 'issue_comment', 'issu
 /** What runs code of packages. */
 const INSTALLS = /\bnpm (ci|install|i|exec|x|run|test)\b|\bnpx\b|\.ci\/|try-package/;
 
-/** Actions that take what other workflows have cached, and how they are told not to. */
-const CACHES: Readonly<Record<string, string>> = {
-  'actions/setup-node': 'package-manager-cache',
-  'docker/setup-qemu-action': 'cache-image',
-  'docker/setup-buildx-action': 'cache-binary',
-};
-
 export function complaintsAbout(name: string, text: string): string[] {
   const workflow: Workflow = parse(text);
-  const isRelease = JSON.stringify(workflow.on).includes('"tags"');
   return [
     ...unpinned(text),
     ...DANGEROUS.filter((event) => event in workflow.on).map((event) => `runs on ${event}`),
     ...(isEmpty(workflow.permissions) ? [] : ['permissions are not {} at the top']),
     ...(/\$\{\{[^}]*\bsecrets\b/.test(text) ? ['uses a secret: github.token and identities are enough'] : []),
     ...Object.entries(workflow.jobs).flatMap(([job, content]) =>
-      jobComplaints(content, WRITERS[`${name} ${job}`] ?? [], isRelease).map((complaint) => `${job}: ${complaint}`),
+      jobComplaints(content, WRITERS[`${name} ${job}`] ?? []).map((complaint) => `${job}: ${complaint}`),
     ),
   ];
 }
@@ -64,7 +56,7 @@ function unpinned(text: string): string[] {
   });
 }
 
-function jobComplaints(job: Job, writes: readonly string[], isRelease: boolean): string[] {
+function jobComplaints(job: Job, writes: readonly string[]): string[] {
   const { steps = [] } = job;
   const given = typeof job.permissions === 'object' && job.permissions !== null ? Object.entries(job.permissions) : [];
   const written = given.filter(([, right]) => right !== 'read').map(([scope]) => scope);
@@ -75,22 +67,18 @@ function jobComplaints(job: Job, writes: readonly string[], isRelease: boolean):
     ...(written.some((scope) => scope !== 'security-events') && steps.some(({ run = '' }) => INSTALLS.test(run))
       ? ['runs code of packages with a right to write']
       : []),
-    ...steps.flatMap((step) => stepComplaints(step, isRelease)),
+    ...steps.flatMap((step) => stepComplaints(step)),
   ];
 }
 
-function stepComplaints({ uses = '', run = '', with: inputs = {} }: Step, isRelease: boolean): string[] {
-  const [action = ''] = uses.split('@');
-  const cache = CACHES[action];
+function stepComplaints({ uses = '', run = '', with: inputs = {} }: Step): string[] {
   return [
     // The text is put into the script before the shell sees it. In `env` it stays a value.
     ...(run.includes('${{') ? ['an expression in a script'] : []),
     // Otherwise every later step finds the token in .git/config.
-    ...(action === 'actions/checkout' && inputs['persist-credentials'] !== false
+    ...(uses.startsWith('actions/checkout@') && inputs['persist-credentials'] !== false
       ? ['the checkout keeps its token']
       : []),
-    ...(isRelease && cache && inputs[cache] !== false ? [`${action} takes what other workflows have cached`] : []),
-    ...(isRelease && 'cache' in inputs ? [`${action} takes what other workflows have cached`] : []),
   ];
 }
 

@@ -104,20 +104,11 @@ describe('workflows', () => {
     expect(complaintsAbout('x.yml', bad).join('\n')).toContain(complaint);
   });
 
-  it('packages in a job that may publish, and caches in a release, are found', () => {
-    const release = read('release.yml');
-    const broken = (part: string, replacement: string): string => {
-      expect(release).toContain(part);
-      return complaintsAbout(
-        'release.yml',
-        release.replaceAll(part, () => replacement),
-      ).join('\n');
-    };
-    expect(broken('bash scripts/publish-package', 'npm ci && bash scripts/publish-package')).toContain(
-      'npm: runs code of packages with a right to write',
+  it('packages in a job that may publish are found', () => {
+    const broken = read('release.yml').replace(
+      'bash scripts/publish-package',
+      'npm ci && bash scripts/publish-package',
     );
-    expect(broken('package-manager-cache: false', 'package-manager-cache: true')).toContain('have cached');
-    expect(broken('cache-binary: false', 'cache-binary: true')).toContain('have cached');
-    expect(broken('package-manager-cache: false', 'cache: npm')).toContain('have cached');
+    expect(complaintsAbout('release.yml', broken)).toEqual(['npm: runs code of packages with a right to write']);
   });
 });
