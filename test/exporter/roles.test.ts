@@ -97,4 +97,20 @@ describe('exporter/roles', () => {
     expect(requests()).toBe(0);
     await exporter.stop();
   });
+
+  it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
+    const { clock, exporter, reading, lead, lapse } = await setUp();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    reading.gate = promise;
+    const slow = exporter.reload();
+    await clock.advance(10);
+    lead();
+    lapse();
+    lead();
+    resolve();
+    expect(await slow).toBeUndefined();
+    await clock.advance(100);
+    expect(await exporter.reload()).toBeUndefined();
+    await exporter.stop();
+  });
 });
