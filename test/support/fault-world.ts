@@ -22,8 +22,6 @@ const KEY = `k3y-0f+the/user's="&%account`;
 export interface FaultWorldOptions {
   /** Real milliseconds. */
   readonly timeoutMs?: number;
-  /** A host name that resolves to loopback. */
-  readonly host?: string;
   readonly credentials?: SecureContextOptions;
   readonly documents?: StateStore;
 }
@@ -75,8 +73,8 @@ export class FaultWorld {
   }
 
   async #startExporter(options: FaultWorldOptions): Promise<void> {
-    const { timeoutMs = 5_000, host = '127.0.0.1', credentials, documents = NO_DOCUMENTS } = options;
-    const url = `${credentials ? 'https' : 'http'}://${host}:${this.service.port}`;
+    const { timeoutMs = 5_000, credentials, documents = NO_DOCUMENTS } = options;
+    const url = `${credentials ? 'https' : 'http'}://127.0.0.1:${this.service.port}`;
     const interval = `${INTERVAL / MINUTE}m`;
     this.#exporter = await startServedExporter({
       file: {

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FileStore } from '../../../src/state/file.ts';
 import type { StateStore } from '../../../src/state/store.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { logLines } from '../../support/log-lines.ts';
@@ -73,51 +71,9 @@ function vanishing(): Disk {
   return { dir, fail, mend };
 }
 
-/** A file system of its own, so small that it can be filled. */
-function mounted(fail: (dir: string) => void, mend: (dir: string) => void): Disk {
-  const dir = temporaryFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', dir]);
-  atTheEnd(() => execFileSync('umount', ['-l', dir]));
-  return { dir, fail: () => fail(dir), mend: () => mend(dir) };
-}
-
-function canMount(): boolean {
-  const dir = temporaryFolder();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', dir], { stdio: 'ignore' });
-    execFileSync('umount', [dir]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function fill(dir: string): void {
-  expect(() => {
-    for (let i = 0; ; i += 1) writeFileSync(join(dir, `filler-${i}`), Buffer.alloc(4_096));
-  }).toThrow('ENOSPC');
-}
-
-function empty(dir: string): void {
-  for (const name of readdirSync(dir)) if (name.startsWith('filler-')) rmSync(join(dir, name));
-}
-
-/** By a mount on top: the lock is open for writing, so the kernel refuses to make the mount itself read-only. */
-function makeReadOnly(dir: string): void {
-  execFileSync('mount', ['--bind', dir, dir]);
-  execFileSync('mount', ['-o', 'remount,bind,ro', dir]);
-}
-
 const MADE_UP: [string, () => Disk][] = [
   ['full (made up)', () => failingWith('ENOSPC')],
-  ['read-only (made up)', () => failingWith('EROFS')],
-  ['broken (made up)', () => failingWith('EIO')],
   ['gone, with a file in its place', vanishing],
-];
-
-const MOUNTED: [string, () => Disk][] = [
-  ['full', () => mounted(fill, empty)],
-  ['read-only', () => mounted(makeReadOnly, (dir) => execFileSync('umount', [dir]))],
 ];
 
 const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');
@@ -165,10 +121,6 @@ async function failAndMend(disk: Disk): Promise<void> {
 
 describe('system/faults/disk', () => {
   it.each(MADE_UP)('%s: served, counted, and well again when it is mended', async (_, make) => {
-    await failAndMend(make());
-  });
-
-  it.runIf(canMount()).each(MOUNTED)('%s: served, counted, and well again when it is mended', async (_, make) => {
     await failAndMend(make());
   });
 

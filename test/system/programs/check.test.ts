@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { datapoint, returnsPage } from '../../support/datapoint.ts';
 import type { Fault, FaultServer, FaultServerOptions } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { startExporter } from '../../support/program.ts';
@@ -21,9 +20,6 @@ interface Given {
   readonly request?: Fault['request'];
   readonly plan?: FaultServerOptions['plan'];
 }
-
-const SPAN = { start: 1_788_264_023, end: 1_788_350_422 };
-const DAY = { ...(returnsPage(datapoint()) as object), range: { slot: SPAN, epoch: SPAN, timestamp: SPAN } };
 
 /** A plan with a quota, on which nothing has to wait. */
 const FAST = { perSecond: 1_000, perMonth: 1_000 };
@@ -49,7 +45,7 @@ function except(change: (path: string, body: Record<string, unknown>) => unknown
   return ({ path }, genuine) => {
     const answer = genuine();
     const body = answer.status === 200 ? change(path, JSON.parse(answer.body)) : undefined;
-    return body === undefined ? answer : { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
+    return body === undefined ? answer : { ...answer, body: JSON.stringify(body) };
   };
 }
 
@@ -124,24 +120,6 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(1);
   });
 
-  it('fails where nothing is answered', async () => {
-    const { code, stdout, service } = await probed({ request: () => ({ status: 404, body: 'not here' }) });
-    expect(service.requests).toHaveLength(6);
-    expect(stdout).toContain('machine_metrics: not_found (status 404).\n');
-    expect(code).toBe(1);
-  });
-
-  it('finds the daily returns at the other path where the first one is unknown', async () => {
-    const { code, stdout } = await probed({
-      request: ({ path }, genuine) => {
-        if (path.endsWith('/benchmark-store')) return { status: 404, body: '{"error": "no such endpoint"}' };
-        return path.endsWith('/eth-store') ? { status: 200, body: JSON.stringify(DAY) } : genuine();
-      },
-    });
-    expect(rowsIn(stdout)[1]).toEqual(expect.arrayContaining(['daily_returns', '200', '/api/v2/ethereum/eth-store']));
-    expect(code).toBe(0);
-  });
-
   it.for<[string, Fault['request'], string]>([
     [
       'an endpoint that is refused',
@@ -164,16 +142,6 @@ describe.concurrent('system/programs/check', () => {
       }),
       'daily_returns of mainnet: absent: data[].deposits.',
     ],
-    [
-      'an answer of another form',
-      except((path) => (path.includes('machine') ? { data: [] } : undefined)),
-      'machine_metrics: unexpected shape: data: Invalid input: expected object, received array.',
-    ],
-    [
-      'an answer that is no JSON',
-      except((path) => (path.includes('machine') ? '<html>' : undefined)),
-      'machine_metrics: invalid_body (not JSON).',
-    ],
   ])('ends with 4 for %s', async ([, request, line]) => {
     const { code, stdout } = await probed({ request });
     expect(stdout).toContain(line);
@@ -186,43 +154,5 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
     expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
     expect(code).toBe(1);
-  });
-
-  it('shows control characters of the service as text', async () => {
-    const { stdout } = await probed({
-      request: (_, genuine) => {
-        const { status, body } = genuine();
-        return { status, body, headers: { 'ratelimit-bucket': '\u009b2J', 'x-ratelimit-limit-second': '100' } };
-      },
-    });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
-    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-    expect(stdout).toContain(String.raw`bucket \u009b2J:`);
-  });
-
-  it('says nothing of the key where no answer does', async () => {
-    const { code, stdout } = await probed({ request: () => ({ status: 502, body: '<html>' }) });
-    expect(stdout).toContain('Key: not known, because no response could be read. Plan: not known');
-    expect(code).toBe(1);
-  });
-
-  it('says why it did not ask', async () => {
-    const { code, stdout } = await probed({
-      request: ({ path }, genuine) =>
-        path.includes('sync-committee')
-          ? { status: 429, body: '{}', headers: { 'retry-after': '900000', 'ratelimit-window': 'month' } }
-          : genuine(),
-    });
-    expect(rowsIn(stdout).map((row) => row[2] ?? '')).toEqual([
-      expect.stringMatching(/^\d+$/),
-      '200',
-      '429',
-      'not asked',
-      'not asked',
-    ]);
-    expect(stdout).toMatch(
-      /^Not requested because of the previous answers: no request before 20\d\d-\d\d-\d\dT[\d:.]+Z\.$/m,
-    );
-    expect(code).toBe(4);
   });
 });

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { tooMany } from '../../support/faults.ts';
-import { freePort } from '../../support/ports.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
-function config(url: string, v1Url = url): string {
-  return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${v1Url}"}}\n`;
+function config(url: string): string {
+  return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
 }
 
 /** Scrapes until the metrics pass. */
@@ -59,7 +58,7 @@ describe.concurrent('system/programs/failures', () => {
       expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 1, sync_committee: 1 });
     });
     const failures = seriesOf(text).filter(({ name }) => name === 'beaconchain_api_request_failures_total');
-    expect(failures.map(({ value }) => value)).toEqual(Array.from({ length: 6 * 12 }, () => 0));
+    expect(failures.filter(({ value }) => value !== 0)).toEqual([]);
     expect(seriesValue(text, 'beaconchain_api_key_valid')).toBe(1);
     for (const { method, path, headers, body } of api.requests) {
       const isV1 = path.startsWith('/api/v1/');
@@ -69,24 +68,6 @@ describe.concurrent('system/programs/failures', () => {
       expect(headers['user-agent']).toMatch(/^beaconchain-exporter\/\d/);
       expect(path + body).not.toContain(KEY);
     }
-    await expectNoKey(program);
-  });
-
-  it('a host that cannot be reached stops the source that needs it, and no other', async () => {
-    const api = await startService(KEY);
-    const program = startServe(config(api.url, `http://127.0.0.1:${await freePort()}`), KEY);
-    const text = await metricsOf(program, (text) => {
-      expectAllAttempted(text);
-      // The first try and two more.
-      expect(failures(text, 'epoch_slots', 'network')).toBe(3);
-    });
-    expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 0, sync_committee: 1 });
-    expect(seriesValue(text, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(3);
-    expect(seriesValue(text, 'beaconchain_source_failures_total', { source: 'slashings', chain: 'mainnet' })).toBe(1);
-    expect(seriesValue(text, 'beaconchain_source_last_success_timestamp_seconds', { source: 'slashings' })).toBe(0);
-    expect(program.lines('poll failed')).toEqual([
-      expect.objectContaining({ source: 'slashings', chain: 'mainnet', err: 'epoch_slots: network (ECONNREFUSED)' }),
-    ]);
     await expectNoKey(program);
   });
 

@@ -36,12 +36,8 @@ describe.concurrent('system/programs/web-config', () => {
     const file = fileWith('basic_auth_users:\n  a: plain\nrate_limits: {}\n');
     const config = fileWith(`web: {config_file: ${file}}\n`);
     for (const args of [
-      ['serve', `--web.config.file=${file}`],
-      ['serve', `--config.file=${config}`],
-      ['--config.check', `--web.config.file=${file}`],
       ['check', `--config.file=${config}`],
       ['demo', ANY_PORT, `--web.config.file=${file}`],
-      ['sandbox', ANY_PORT, `--web.config.file=${file}`],
     ]) {
       const program = startExporter(args, { BEACONCHAIN_API_KEY: 'key' });
       expect((await program.ended).code).toBe(1);
@@ -54,7 +50,7 @@ describe.concurrent('system/programs/web-config', () => {
     }
   });
 
-  it.skipIf(areMissing(OPENSSL))('demo and sandbox serve as it says, from wherever they are started', async () => {
+  it.skipIf(areMissing(OPENSSL))('demo serves as it says, from wherever it is started', async () => {
     const tls = { rejectUnauthorized: false };
     const demo = startExporter(['demo', ANY_PORT, '--log.format=json', `--web.config.file=${secureFile()}`]);
     const port = await portOf(demo);
@@ -62,12 +58,6 @@ describe.concurrent('system/programs/web-config', () => {
     expect((await ask(port, '/metrics', { tls })).status).toBe(401);
     expect((await ask(port, '/metrics', { tls, headers: HEADERS })).status).toBe(200);
     expect(await demo.stop()).toEqual({ code: 0, signal: null });
-
-    const sandbox = startExporter(['sandbox', ANY_PORT, '--log.format=json', `--web.config.file=${secureFile()}`]);
-    const { url } = await sandbox.line('simulated service');
-    expect(url).toMatch(/^https:/);
-    expect((await ask(Number(new URL(String(url)).port), '/', { tls })).status).toBe(401);
-    expect(await sandbox.stop()).toEqual({ code: 0, signal: null });
   });
 
   it('a reload is behind the password, and refuses a broken file with what is wrong in the log', async () => {

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { scrape } from '../../support/ask.ts';
-import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
-import type { Respond } from '../../support/fault-server.ts';
-import { portOf, startServe, waitFor } from '../../support/program.ts';
-import { startRedis } from '../../support/redis.ts';
-import { startService } from '../../support/service.ts';
-import { areMissing, REDIS } from '../../support/tools.ts';
+import { scrape } from '../support/ask.ts';
+import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
+import { seriesValue } from '../support/exposition-text.ts';
+import type { Respond } from '../support/fault-server.ts';
+import { portOf, startServe, waitFor } from '../support/program.ts';
+import { startRedis } from '../support/redis.ts';
+import { startService } from '../support/service.ts';
+import { areMissing, REDIS } from '../support/tools.ts';
 
 const MACHINES = ['--source=machines', '--start=-1h'] as const;
 
@@ -25,7 +25,7 @@ async function leader(port: number): Promise<number | undefined> {
   return seriesValue(await scrape(port), 'beaconchain_exporter_leader', {});
 }
 
-describe.skipIf(areMissing(REDIS))('system/programs/backfill-redis', () => {
+describe.skipIf(areMissing(REDIS))('slow/backfill-redis', () => {
   it('takes the lease: refused while a replica leads, and replicas that start during it follow', async () => {
     const silence = new Silence();
     const api = await startService(KEY, { ...FAST, request: silence.request });

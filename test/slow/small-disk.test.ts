@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FamilySpool } from '../../../src/backfill/family-spool.ts';
-import { isStoreFailure, Store } from '../../../src/backfill/store.ts';
-import type { History } from '../../../src/sources/history.ts';
-import { FileStore } from '../../../src/state/file.ts';
-import type { StateStore } from '../../../src/state/store.ts';
-import { planOf } from '../../support/backfill.ts';
-import { isKeptCounter, seriesOf } from '../../support/exposition-text.ts';
-import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { cannotMount, smallDisk } from '../../support/small-disk.ts';
-import { MINUTE, NOW } from '../../support/timing.ts';
-import { underWay } from '../../support/under-way.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { FamilySpool } from '../../src/backfill/family-spool.ts';
+import { isStoreFailure, Store } from '../../src/backfill/store.ts';
+import type { History } from '../../src/sources/history.ts';
+import { FileStore } from '../../src/state/file.ts';
+import type { StateStore } from '../../src/state/store.ts';
+import { planOf } from '../support/backfill.ts';
+import { isKeptCounter, seriesOf } from '../support/exposition-text.ts';
+import { FaultWorld, INTERVAL } from '../support/fault-world.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { logLines } from '../support/log-lines.ts';
+import { cannotMount, smallDisk } from '../support/small-disk.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+import { underWay } from '../support/under-way.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** Records that are texts. */
 const TEXTS = { group: () => '', at: () => 0 } as unknown as History;
@@ -71,7 +71,7 @@ async function countersOf(world: FaultWorld): Promise<Map<string, number>> {
   );
 }
 
-describe.skipIf(cannotMount())('system/faults/small-disk', () => {
+describe.skipIf(cannotMount())('slow/small-disk', () => {
   it('a document is whole or was not written, whatever is left of the disk', async () => {
     const disk = smallDisk(64);
     let last = { round: 0, text: 'x'.repeat(5 * BLOCK) };
