@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import type { Fault } from './fault-server.ts';
-import { epochRows } from './slot-rows.ts';
 
 const MIB = 2 ** 20;
 
@@ -24,13 +23,6 @@ function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], 
   const count = isPage ? ofPage : ofSlashings;
   const list = `[${Array.from({ length: count }, () => item).join(`,${' '.repeat(Math.floor(bytes / count) - 4)}`)}]`;
   return isPage ? `{"data":{"system_metrics":${list}}}` : `{"data":${list}}`;
-}
-
-/** The answer for an epoch whose first `count` slots announce a slashing. */
-export function announced(path: string, count: number): string {
-  const epoch = path.includes('finalized') ? 398_000 : 398_002;
-  const rows = epochRows(epoch).map((row, i) => ({ ...row, attesterslashingscount: i < count ? 1 : 0 }));
-  return JSON.stringify({ status: 'OK', data: rows });
 }
 
 /** Answers of this shape just below the size limit. Slot rows stay genuine, but `slots` of them announce a slashing. */

@@ -17,8 +17,8 @@ import {
   UNREADABLE,
 } from '../../support/faults.ts';
 import { type Metrics, SOURCES } from '../../support/scraped-metrics.ts';
-import { areMissing, OPENSSL } from '../../support/tools.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { areMissing, OPENSSL } from '../../support/tools.ts';
 
 type World = Pick<FaultWorld, 'clock' | 'service'>;
 

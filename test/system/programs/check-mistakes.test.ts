@@ -1,9 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../../src/budget/ledger.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
-import { problemOf } from '../../../src/state/directory.ts';
 import { STATE_VERSION } from '../../../src/state/envelope.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
@@ -30,7 +29,7 @@ function contentOf(folder: string): string[] {
 }
 
 describe.concurrent('system/programs/check-mistakes', () => {
-  it.each(['check', 'serve'])('%s tells the mistakes of all files at once', async (command) => {
+  it('the mistakes of all files are told at once, with the paths that were tried', async () => {
     const folder = folderWith(
       [
         'api: {key_file: key.txt}',
@@ -43,7 +42,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
         'web.yml': 'tls_server_config: {cert_file: cert.pem}\nbasic_auth_users: {me: plain}\nrate_limits: {}\n',
       },
     );
-    const { code, stdout, stderr } = await run(command, folder, {});
+    const { code, stdout, stderr } = await run('check', folder, {});
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
       'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to contain an API key of printable ASCII characters without spaces',
@@ -57,17 +56,6 @@ describe.concurrent('system/programs/check-mistakes', () => {
     ]);
   });
 
-  it('that there is no key is told with the other mistakes', async () => {
-    const { stderr } = await run('check', folderWith('machines: {max: 0}'), {});
-    expect(stderr.split('\n')).toEqual([
-      'FOLDER/config.yaml:1: machines.max: expected a whole number of at least 1, got 0',
-      expect.stringMatching(/^no API key: set BEACONCHAIN_API_KEY/),
-      '',
-    ]);
-    const { stderr: broken } = await run('check', folderWith('api: {key: x'), {});
-    expect(broken).not.toContain('no API key');
-  });
-
   it('check refuses a state directory that is a file or below one, and other mistakes with it', async () => {
     const folder = folderWith('log: {level: loud}\nstate:\n  dir: file/state\n', { file: '' });
     const { code, stderr } = await run('check', folder);
@@ -77,10 +65,6 @@ describe.concurrent('system/programs/check-mistakes', () => {
       'FOLDER/config.yaml:3: state.dir: the state directory FOLDER/file/state cannot be used: a part of its path is a file, ENOTDIR',
       '',
     ]);
-    writeFileSync(join(folder, 'config.yaml'), 'state: {dir: file}');
-    expect((await run('check', folder)).stderr).toBe(
-      'FOLDER/config.yaml:1: state.dir: the state directory FOLDER/file cannot be used: it is a file, EEXIST\n',
-    );
     expect(contentOf(folder)).toEqual(['config.yaml', 'file']);
   });
 
@@ -98,12 +82,28 @@ describe.concurrent('system/programs/check-mistakes', () => {
       'FOLDER/config.yaml:1: state.dir: the state directory FOLDER/state cannot be used: permission denied, EACCES (to user 65534)\n';
     expect(await asNobody()).toBe(line);
     mkdirSync(join(folder, 'state'), { mode: 0o755 });
-    expect(await asNobody()).toBe(line);
     // The files of another user, which the daemon could not read.
     chmodSync(join(folder, 'state'), 0o777);
     writeFileSync(join(folder, 'state/ledger.json'), '{}', { mode: 0o600 });
     expect(await asNobody()).toBe(line);
     expect(contentOf(folder)).toEqual(['config.yaml', 'state', 'state/ledger.json']);
+  });
+
+  it('paths in the file are relative to the file; a flag, and the state without state.dir, to the working directory', async () => {
+    const folder = folderWith('log: {format: json}\napi: {key_file: key.txt}\n', {
+      'key.txt': KEY,
+      'web.yml': 'rate_limit: {burst: many}\n',
+    });
+    const cwd = temporaryFolder();
+    const file = `--config.file=${folder}/config.yaml`;
+    const options = { cwd, env: SURROUNDINGS };
+    const program = start(process.execPath, [MAIN, file, '--web.listen-address=127.0.0.1:0'], options);
+    await portOf(program);
+    await program.stop();
+    expect(contentOf(cwd)).toContain('beaconchain-exporter-state/ledger.json');
+    const flagged = start(process.execPath, [MAIN, file, '--web.config.file=web.yml'], options);
+    expect((await flagged.ended).code).toBe(1);
+    expect(flagged.stderr).toBe(`--web.config.file: the file ${cwd}/web.yml cannot be read: no such file\n`);
   });
 
   it('check leaves nothing behind, whether the directory is there or not', async () => {
@@ -113,14 +113,6 @@ describe.concurrent('system/programs/check-mistakes', () => {
     mkdirSync(join(folder, 'a/b/state'), { recursive: true });
     expect((await run('check', folder)).code).toBe(0);
     expect(contentOf(folder)).toEqual(['a', 'a/b', 'a/b/state', 'config.yaml']);
-  });
-
-  it('a directory that the system refuses is named with the reason', async () => {
-    expect(await problemOf('/proc/x/state')).toBe(
-      'the state directory /proc/x/state cannot be used: it cannot be made there, ENOENT',
-    );
-    expect(await problemOf(`/tmp/${'x'.repeat(300)}`)).toMatch(/the path is too long, ENAMETOOLONG$/);
-    expect(existsSync('/tmp/beaconchain-exporter-state')).toBe(false);
   });
 
   it('check tells warnings apart from mistakes, and does not fail for them', async () => {
@@ -137,12 +129,6 @@ describe.concurrent('system/programs/check-mistakes', () => {
         /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\): values are withdrawn between polls\. Set stale_after to auto\.$/,
       ),
     ]);
-  });
-
-  it('check warns of a state in Redis that cannot be used now', async () => {
-    const { code, stdout } = await run('check', folderWith('state: {redis: {url: "redis://127.0.0.1:1"}}'));
-    expect(code).toBe(0);
-    expect(stdout).toContain('\nWarning: the state in Redis cannot be used: ECONNREFUSED; serve would not start\n');
   });
 
   it('serve logs them once', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf } from '../../support/exposition-text.ts';
 import type { Fault } from '../../support/fault-server.ts';
-import { CONNECTION_FAULTS, echo, redirects, UNREADABLE } from '../../support/faults.ts';
+import { CONNECTION_FAULTS, echo } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { formsOf, leaksOf } from '../../support/key-forms.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
@@ -18,9 +18,7 @@ const CRASHER = "process.on('SIGUSR2', () => setImmediate(() => { throw new Erro
 const FAULTS: [string, Fault][] = [
   ['invalid_body', echo(200)],
   ['bad_request', echo(400)],
-  ['unexpected_status', redirects(302, '')],
   ['network', CONNECTION_FAULTS['not HTTP']],
-  ['invalid_body', UNREADABLE.HTML],
   ['server_error', echo(500)],
   // The last: ten minutes of silence follow.
   ['unauthorized', echo(401)],

@@ -32,24 +32,6 @@ function secureFile(): string {
 }
 
 describe.concurrent('system/programs/web-config', () => {
-  it('a broken file is one line per mistake with file and line, with 1, for every command that reads it', async () => {
-    const file = fileWith('basic_auth_users:\n  a: plain\nrate_limits: {}\n');
-    const config = fileWith(`web: {config_file: ${file}}\n`);
-    for (const args of [
-      ['check', `--config.file=${config}`],
-      ['demo', ANY_PORT, `--web.config.file=${file}`],
-    ]) {
-      const program = startExporter(args, { BEACONCHAIN_API_KEY: 'key' });
-      expect((await program.ended).code).toBe(1);
-      expect(program.stdout).toBe('');
-      expect(program.stderr.split('\n')).toEqual([
-        expect.stringContaining(`${file}:2: basic_auth_users.a: expected a bcrypt hash`),
-        `${file}:3: rate_limits: unknown key, did you mean rate_limit?`,
-        '',
-      ]);
-    }
-  });
-
   it.skipIf(areMissing(OPENSSL))('demo serves as it says, from wherever it is started', async () => {
     const tls = { rejectUnauthorized: false };
     const demo = startExporter(['demo', ANY_PORT, '--log.format=json', `--web.config.file=${secureFile()}`]);

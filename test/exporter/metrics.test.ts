@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
-import { accountFamilies, sourceFamilies } from '../../../src/exporter/metrics.ts';
-import { emptyEntry } from '../../../src/state/entry.ts';
-import { fakeSource } from '../../support/fake-source.ts';
-import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { NO_QUOTA, schedule } from '../../support/scheduler-harness.ts';
-import { DAY, MINUTE, NOW } from '../../support/timing.ts';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { accountFamilies, sourceFamilies } from '../../src/exporter/metrics.ts';
+import { emptyEntry } from '../../src/state/entry.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { samplesOf, sampleValue } from '../support/samples.ts';
+import { NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
+import { DAY, MINUTE, NOW } from '../support/timing.ts';
 
 function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}): Ledger {
   const ledger = emptyLedger();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isReady, problemOf } from '../../../src/exporter/health.ts';
-import type { SourceView } from '../../../src/scheduler/schedules.ts';
-import { emptyEntry } from '../../../src/state/entry.ts';
-import { fakeSource } from '../../support/fake-source.ts';
-import { MINUTE, NOW, timing } from '../../support/timing.ts';
+import { isReady, problemOf } from '../../src/exporter/health.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
+import { emptyEntry } from '../../src/state/entry.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { MINUTE, NOW, timing } from '../support/timing.ts';
 
 function view(overrides: Partial<SourceView> = {}): SourceView {
   const source = fakeSource();
