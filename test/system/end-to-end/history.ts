@@ -27,12 +27,10 @@ export interface HistoryOptions {
   readonly days: number;
   /** Labels that Prometheus adds, such as `job`. */
   readonly labels: Labels;
-  /** Families that every scrape contains as well. */
-  readonly more: readonly Family[];
 }
 
 /** The samples that scrapes of an exporter would have brought, minute by minute, as OpenMetrics. */
-export async function history({ end, hours, days, labels, more }: HistoryOptions): Promise<string> {
+export async function history({ end, hours, days, labels }: HistoryOptions): Promise<string> {
   const start = end - hours * HOUR;
   const defaults = defaultConfig();
   const machines = { ...defaults.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };
@@ -47,11 +45,11 @@ export async function history({ end, hours, days, labels, more }: HistoryOptions
     },
   });
   const scrapes: Family[] = [];
-  const scrape = (families: readonly Family[], at: number, extra: Labels): void => {
+  const scrape = (families: readonly Family[], at: number): void => {
     scrapes.push(
       ...families.map((family) => ({
         ...family,
-        samples: family.samples.map((sample) => ({ ...sample, labels: { ...sample.labels, ...extra }, at })),
+        samples: family.samples.map((sample) => ({ ...sample, labels: { ...sample.labels, ...labels }, at })),
       })),
     );
   };
@@ -59,20 +57,15 @@ export async function history({ end, hours, days, labels, more }: HistoryOptions
     const newest = newestDay(chain, start);
     for (const wire of datapoints(sim.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
       const day = Datapoint.parse(wire);
-      scrape(dailyReturnFamilies(chain, day), day.day_end, labels);
+      scrape(dailyReturnFamilies(chain, day), day.day_end);
     }
   }
   while (sim.clock.now() < end) {
     await sim.clock.advance(MINUTE);
     const at = sim.clock.now() / 1000;
     const views = sim.scheduler.views();
-    scrape(
-      views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
-      at,
-      labels,
-    );
-    scrape(sourceFamilies(views), at, labels);
-    scrape(more, at, {});
+    const families = views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing));
+    scrape([...families, ...sourceFamilies(views)], at);
   }
   await sim.stop();
   const text = mergeFamilies(scrapes).map((family) => encodeFamily(family, 'openmetrics'));

@@ -1,13 +1,29 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { daily } from '../../../deploy/grafana/src/queries.ts';
 import { ask } from '../../support/ask.ts';
+import { type Certificate, makeCertificate } from '../../support/certificates.ts';
+import { DOCUMENT_QUERIES } from '../../support/document-queries.ts';
 import type { Respond } from '../../support/fault-server.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { interpolate, type PanelQuery, QUERIES, regexFormat } from '../../support/grafana.ts';
 import { machinesPage, nodeRecord, systemRecord } from '../../support/machine-records.ts';
 import { portOf, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
 import { startService } from '../../support/service.ts';
-import { areMissing, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools.ts';
+import { areMissing, OPENSSL, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools.ts';
+import { basic, hashOf } from '../../support/web-config.ts';
+import { history } from './history.ts';
 
 const CHAINS = ['mainnet', 'hoodi'] as const;
+const DAY = 86_400;
+/** The demo's own, with polls so frequent that a few seconds show how requests go. */
+const CONFIG = `
+chains: {mainnet: {}, hoodi: {}}
+machines: {interval: 2s, chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
+validators: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
+`;
 
 /** One family of each source that is there once the source was read. */
 const SHOWN = [
@@ -25,7 +41,15 @@ const ODD_NAMES = [
   'Zürich 机器 \u{1f980}',
   '{x="y"} # EOF',
   'x'.repeat(1_000),
+  'node.example.com',
+  'nodeXexample.com',
+  'a|b',
+  '(a+b)*[c]{2}^$?',
+  "it's / her's",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a name.
+  '$machine ${chain:regex}',
 ];
+const PEERS = QUERIES.find(({ name }) => name === 'Staking machine, Peers, peers')?.expr ?? '';
 
 /** Machines with odd names that all pushed just now, five peers each. */
 const oddMachines: Respond = ({ path }) => {
@@ -38,52 +62,161 @@ const oddMachines: Respond = ({ path }) => {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(page) };
 };
 
-async function expectAllSources(prometheus: Prometheus): Promise<void> {
-  for (const name of SHOWN) {
-    for (const chain of CHAINS) {
-      const series = await prometheus.query(`${name}{job="demo",chain="${chain}"}`);
-      expect(series.length, `${name} of ${chain}`).toBeGreaterThan(0);
-      expect(Number(series[0]?.value[1]), `${name} of ${chain}`).toBeGreaterThan(0);
-    }
-  }
-  const up = await prometheus.query('beaconchain_source_up{job="demo"} == 1');
-  expect(up.map(({ metric }) => `${metric['source']} ${metric['chain'] ?? ''}`).toSorted()).toEqual([
-    'daily_returns hoodi',
-    'daily_returns mainnet',
-    'machines ',
-    'slashings hoodi',
-    'slashings mainnet',
-    'sync_committee hoodi',
-    'sync_committee mainnet',
-  ]);
+function secured(authority: Certificate): string {
+  const server = makeCertificate({ names: 'DNS:exporter.test', issuer: authority });
+  const file = join(temporaryFolder(), 'web.yml');
+  writeFileSync(
+    file,
+    `tls_server_config:
+  cert_file: ${server.certFile}
+  key_file: ${server.keyFile}
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ${authority.certFile}
+  client_allowed_sans: [prometheus.test]
+basic_auth_users:
+  prometheus: ${hashOf('secret')}
+`,
+  );
+  return file;
 }
 
-describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/prometheus', () => {
-  it('a real Prometheus reads every source of both chains from the demo, and odd names as they were given', async () => {
-    const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
-    const api = await startService('key', { request: oddMachines });
-    const odd = startServe(`api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`, 'key');
-    const ports = { demo: await portOf(demo), odd: await portOf(odd) };
-    // A scrape may take as long.
-    const prometheus = await startPrometheus(ports, { scrapeInterval: '2s' });
+/** The panels that the document says are empty, by dashboard and panel. */
+function documentedAsEmpty(): string[] {
+  const table =
+    readFileSync('docs/dashboards.md', 'utf8').split('## Empty on healthy data')[1]?.split('\n## ')[0] ?? '';
+  return [...table.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)]
+    .map(([, dashboard, panel]) => `${dashboard}, ${panel}`)
+    .filter((row) => !row.startsWith('Dashboard,') && !row.startsWith('---'));
+}
 
-    // Its first scrape comes five seconds after its start.
-    await waitFor(() => expectAllSources(prometheus));
+/** A real Prometheus scrapes a demo and an exporter with oddly named machines, both over TLS with a password. */
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/prometheus', () => {
+  let prometheus: Prometheus;
+  let client: Certificate;
+  let port: number;
+
+  beforeAll(async () => {
+    const authority = makeCertificate({ names: 'DNS:authority' });
+    client = makeCertificate({ names: 'DNS:prometheus.test', issuer: authority });
+    const web = secured(authority);
+    const config = join(temporaryFolder(), 'config.yaml');
+    writeFileSync(config, `${CONFIG}web: {config_file: "${web}"}\n`);
+    const demo = startExporter(['demo', `--config.file=${config}`, '--web.listen-address=127.0.0.1:0']);
+    const { url } = await startService('key', { request: oddMachines });
+    const api = `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
+    const others = ['daily_returns', 'slashings', 'sync_committee'].map((name) => `${name}: {enabled: false}\n`);
+    const odd = startServe(`${api}${others.join('')}web: {config_file: "${web}"}\n`, 'key');
+    port = await portOf(demo);
+    const labels = { job: 'demo', instance: `127.0.0.1:${port}` };
+    prometheus = await startPrometheus(
+      { demo: port, odd: await portOf(odd) },
+      {
+        // A scrape may take as long.
+        scrapeInterval: '2s',
+        history: await history({ end: Date.now(), hours: 3, days: 4, labels }),
+        scraping: {
+          scheme: 'https',
+          basic_auth: { username: 'prometheus', password: 'secret' },
+          tls_config: {
+            ca_file: authority.certFile,
+            cert_file: client.certFile,
+            key_file: client.keyFile,
+            server_name: 'exporter.test',
+          },
+        },
+      },
+    );
+    // Rates need two scrapes, and the first comes five seconds after the start.
+    const requested = 'increase(beaconchain_api_requests_total{job="demo", endpoint="machine_metrics"}[1m]) > 1';
+    await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1));
+    const up = 'beaconchain_source_up{job="demo"} == 1';
+    await waitFor(async () => expect(await prometheus.query(up)).toHaveLength(9));
+  });
+
+  it('reads every source of both chains', async () => {
+    for (const name of SHOWN) {
+      for (const chain of CHAINS) {
+        const series = await prometheus.query(`${name}{job="demo",chain="${chain}"} > 0`);
+        expect(series.length, `${name} of ${chain}`).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('gets odd names as they were given, and so do the queries of a dashboard on which they were chosen', async () => {
     await waitFor(async () => {
       const machines = await prometheus.query('beaconchain_machine_peers{job="odd"} == 5');
       expect(machines.map(({ metric }) => metric['machine']).toSorted()).toEqual(ODD_NAMES.toSorted());
     });
+    const shown = async (machine?: string | string[]): Promise<(string | undefined)[]> => {
+      const query = interpolate(`last_over_time(${selectorOf(PEERS)}[10m])`, machine === undefined ? {} : { machine });
+      return (await prometheus.query(query)).map(({ metric }) => metric['machine']).toSorted();
+    };
+    for (const name of ODD_NAMES) expect(await shown(name), name).toEqual([name]);
+    expect(await shown(ODD_NAMES)).toEqual(ODD_NAMES.toSorted());
+    expect(await shown()).toEqual(expect.arrayContaining(ODD_NAMES));
+    // Why the queries are not written with double quotes.
+    const quoted = `beaconchain_machine_peers{machine=~"${regexFormat('node.example.com')}"}`;
+    await expect(prometheus.query(quoted)).rejects.toThrow('unknown escape sequence');
+  });
 
+  it('every query of the docs has numbers, unless its comment says when not', async () => {
+    const wrong: string[] = [];
+    for (const { document, question, expr, isMaybeEmpty } of DOCUMENT_QUERIES) {
+      const values = (await prometheus.query(expr)).map(({ value }) => Number(value[1]));
+      if (values.length === 0 && !isMaybeEmpty) wrong.push(`${document}, ${question}: empty`);
+      if (values.some((value) => !Number.isFinite(value))) wrong.push(`${document}, ${question}: ${values}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('every query of a dashboard has data, but those that the document names', async () => {
+    // In whole seconds, and not before the last scrape.
+    const now = Math.ceil(Date.now() / 1000);
+    const broken: string[] = [];
+    const samples = new Map<string, number>();
+    for (const query of QUERIES) {
+      const values = await valuesOf(prometheus, query, now);
+      if (values.some((value) => !Number.isFinite(value))) broken.push(query.name);
+      samples.set(query.name, (samples.get(query.name) ?? 0) + values.length);
+    }
+    expect(broken, 'not a number, which Grafana cannot draw').toEqual([]);
+    const empty = QUERIES.filter(({ name }) => samples.get(name) === 0).map((one) => `${one.dashboard}, ${one.panel}`);
+    expect([...new Set(empty)].sort()).toEqual(documentedAsEmpty().sort());
+  });
+
+  it('four days that a backfill wrote, hours of a process that is gone, and the present are one line', async () => {
+    const now = Math.ceil(Date.now() / 1000);
+    const span = { from: now - 3 * DAY, to: now, step: 3600 };
+    const lines = await prometheus.range(interpolate(daily('combined_apr_ratio')), span);
+    expect(lines.map(({ metric }) => metric['chain']).toSorted()).toEqual(['hoodi', 'mainnet']);
+    for (const { values } of lines) expect(values).toHaveLength(3 * 24 + 1);
+  });
+
+  it('no scrape failed, and promtool finds nothing in the text format', async () => {
     for (const { labels, health, lastError } of await prometheus.targets()) {
       expect({ health, lastError }, labels['job']).toEqual({ health: 'up', lastError: '' });
     }
-    const bad = await prometheus.query('min_over_time(up[1m]) < 1');
-    expect(bad, 'no scrape failed').toEqual([]);
+    expect(await prometheus.query('min_over_time(up[1m]) < 1')).toEqual([]);
     expect(prometheus.program.output).not.toMatch(
       /level=(warn|error).*(scrape|append|exemplar|out.of.order|duplicate)/i,
     );
-    // Types and help come with OpenMetrics, which is what Prometheus asked for.
-    const { body } = await ask(ports.demo, '/metrics', { headers: { accept: 'text/plain;version=0.0.4' } });
+    const headers = { accept: 'text/plain;version=0.0.4', ...basic('prometheus', 'secret') };
+    const tls = { rejectUnauthorized: false, cert: client.cert, key: client.key };
+    const { body } = await ask(port, '/metrics', { headers, tls });
     expect(runTool(PROMTOOL, ['check', 'metrics'], body.toString())).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 });
+
+async function valuesOf(prometheus: Prometheus, { expr, instant }: PanelQuery, now: number): Promise<number[]> {
+  const query = interpolate(expr);
+  if (instant) return (await prometheus.query(query)).map(({ value }) => Number(value[1]));
+  const ranges = await prometheus.range(query, { from: now - 2 * 3600, to: now, step: 120 });
+  return ranges.flatMap(({ values }) => values.map(([, value]) => Number(value)));
+}
+
+/** The innermost selector, which is what the choice goes into. */
+function selectorOf(expr: string): string {
+  const [selector] = /beaconchain_\w+\{.*\}/.exec(expr) ?? [];
+  if (selector === undefined) throw new TypeError(`no selector: ${expr}`);
+  return selector;
+}
