@@ -54,7 +54,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('nothing fires in ten minutes in which all is well', async () => {
     await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(8));
-    await pass(17);
+    await pass(12);
     expect(await prometheus.query(`count_over_time(${FIRING}[1h])`)).toEqual([]);
     expect(await prometheus.query('beaconchain:machine_silence_seconds')).toHaveLength(5);
     expect(troubles()).toEqual([]);
@@ -141,6 +141,17 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
         .map(({ labels }) => labels['alertname']);
       expect(silenced.toSorted()).toEqual(['BeaconchainDiskAlmostFull', 'BeaconchainMachineOffline']);
     });
+  });
+
+  it('every runbook_url leads to the section of its alert, on the exporter that it is about', async () => {
+    const links = troubles().map(({ annotations }) => annotations['runbook_url'] ?? '');
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of new Set(links)) {
+      expect(link).toMatch(new RegExp(`^http://127.0.0.1:${exporter.port}/docs/alerts#`));
+      const response = await fetch(link);
+      expect([link, response.status]).toEqual([link, 200]);
+      expect(await response.text(), link).toContain(`<h3 id="${new URL(link).hash.slice(1)}">`);
+    }
   });
 
   it('the exporter is down: BeaconchainExporterDown, and nothing is said of machines; the slashings stay', async () => {

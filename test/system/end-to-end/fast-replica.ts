@@ -2,12 +2,10 @@ import { startDaemon } from '../../../src/commands/serve.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { jsonLogger } from '../../../src/lib/log.ts';
-import { type LeaseTimings, Replica } from '../../../src/state/replica.ts';
+import { Replica } from '../../../src/state/replica.ts';
 
-/** Runs `serve` with a wrong wall clock and a shorter lease. */
-const [file = '', options = '{}'] = process.argv.slice(2);
-const { skewMs, timings }: { skewMs: number; timings?: LeaseTimings } = JSON.parse(options);
-const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
+/** Runs `serve` with a shorter lease. */
+const [file = '', timings = ''] = process.argv.slice(2);
 const readAgain = async () => {
   const { config, key = '' } = await loadConfig({ file, env: process.env });
   return { config, key };
@@ -15,9 +13,9 @@ const readAgain = async () => {
 const settings = await readAgain();
 const log = jsonLogger('debug');
 if (!settings.config.state.redis) throw new TypeError('expected state.redis');
-const replica = await Replica.open(settings.config.state.redis, clock, log, { timings });
+const replica = await Replica.open(settings.config.state.redis, systemClock, log, { timings: JSON.parse(timings) });
 const daemon = await startDaemon({
-  exporter: { settings, readAgain, clock, log, documents: replica, replica, processMetrics: false },
+  exporter: { settings, readAgain, clock: systemClock, log, documents: replica, replica, processMetrics: false },
   hasLifecycle: true,
   access: undefined,
 });

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import type { Family } from '../../../src/metrics/family.ts';
@@ -16,7 +13,7 @@ import type { StatusInput } from '../../../src/web/status-input.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { knownIn } from '../../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
-import { areMissing, PROMTOOL } from '../../support/tools.ts';
+import { areMissing, PROMTOOL, runTool } from '../../support/tools.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;
@@ -73,10 +70,8 @@ const memory = (free: number, cached: number | null = 0) =>
 const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ...(['healthy', 'stretched', 'silent'] as const).map((state) => [state, () => knownIn(state)] as const),
   ['disk below', () => disk(0.099)],
-  ['disk at', () => disk(0.1)],
   ['disk not given', () => withSystem({ disk_node_bytes_total: 0, disk_node_bytes_free: 0 })],
   ['disk full', () => withSystem({ disk_node_bytes_free: undefined })],
-  ['memory above', () => memory(0.19)],
   ['memory below', () => memory(0.21)],
   ['memory cached', () => memory(0.1, 5e8)],
   ['memory not given', () => memory(0)],
@@ -84,22 +79,18 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['execution client not given', () => withNode({ sync_eth1_connected: null })],
   ['not synced', () => withNode({ sync_eth2_synced: undefined })],
   ['few peers', () => withNode({ network_peers_connected: 9 })],
-  ['enough peers', () => withNode({ network_peers_connected: 10 })],
   ['peers not given', () => withNode({ network_peers_connected: null })],
   ['behind the clock', () => withNode({ sync_beacon_head_slot: 1 })],
   ['on a fallback', () => withNode({ sync_eth2_fallback_connected: true })],
   ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
   ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
-  ['finality at', () => withChain(({ headEpoch = 0 }) => ({ finalizedEpoch: headEpoch - 6 }))],
   ['finality behind', () => withChain(({ headEpoch = 0 }) => ({ finalizedEpoch: headEpoch - 7 }))],
   [
     'finality behind, no head',
     () => withChain(({ headEpoch = 0 }) => ({ head: undefined, finalizedEpoch: headEpoch - 9 })),
   ],
   ['low participation', () => withChain(({ head }) => ({ head: head && { ...head, participation: 0.79 } }))],
-  ['good participation', () => withChain(({ head }) => ({ head: head && { ...head, participation: 0.81 } }))],
-  ['scan at', () => withChain(({ finalizedEpoch = 0 }) => ({ scannedEpoch: finalizedEpoch - 12 }))],
   ['scan behind', () => withChain(({ finalizedEpoch = 0 }) => ({ scannedEpoch: finalizedEpoch - 13 }))],
   [
     'key refused',
@@ -127,7 +118,12 @@ function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
 }
 
 /** A test of promtool: series that do not change, and which alerts fire on them in the end. */
-function promtoolTest(known: StatusInput, firing: readonly string[]): unknown {
+function promtoolTest(name: string, known: StatusInput): unknown {
+  const told = new Set(statusOf(known, NOW, false).notices.map(({ alert }) => alert));
+  const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
+    told.has(alert) && severity !== 'info' ? [alert] : [],
+  );
+  for (const alert of firing) expect(Object.keys(NOT_ON_PAGE)).not.toContain(alert);
   const series = familiesOf(known).flatMap(({ name, samples }) =>
     [...samples].map(({ labels, value, suffix = '' }) => {
       const all = Object.entries({ job: 'beaconchain', instance: 'a', ...labels });
@@ -136,40 +132,26 @@ function promtoolTest(known: StatusInput, firing: readonly string[]): unknown {
     }),
   );
   return {
+    name,
     interval: '1m',
     input_series: series,
     promql_expr_test: [
       {
         expr: 'group by (alertname) (ALERTS{alertstate="firing", severity=~"critical|warning"})',
-        eval_time: `${MINUTES - 1}m`,
+        eval_time: `${MINUTES}m`,
         exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
       },
     ],
   };
 }
 
-/** What promtool has against these expectations; empty: nothing. */
-async function complaints(known: StatusInput, firing: readonly string[]): Promise<string> {
-  const file = join(temporaryFolder(), 'test.yaml');
-  writeFileSync(
-    file,
-    stringify({ rule_files: RULE_FILES, evaluation_interval: '1m', tests: [promtoolTest(known, firing)] }),
-  );
-  const run = promisify(execFile)(PROMTOOL.command, ['test', 'rules', file], { maxBuffer: 1e8 });
-  return run.then(
-    () => '',
-    ({ stdout, stderr }) => `${stdout}${stderr}`,
-  );
-}
-
 describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () => {
-  it.each(CASES)('%s: the page says what Prometheus fires', async (_, make) => {
-    const known = make();
-    const told = new Set(statusOf(known, NOW, false).notices.map(({ alert }) => alert));
-    const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
-      told.has(alert) && severity !== 'info' ? [alert] : [],
-    );
-    for (const alert of firing) expect(Object.keys(NOT_ON_PAGE)).not.toContain(alert);
-    expect(await complaints(known, firing)).toBe('');
+  it('in every state the page says what Prometheus fires', () => {
+    const tests = CASES.map(([name, make]) => promtoolTest(name, make()));
+    const file = join(temporaryFolder(), 'test.yaml');
+    // Once in five minutes, because all series are constant.
+    writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES, evaluation_interval: '5m', tests }));
+    const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file], '');
+    expect(status, `${stdout}${stderr}`).toBe(0);
   });
 });

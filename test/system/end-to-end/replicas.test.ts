@@ -1,65 +1,88 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { LeaseTimings } from '../../../src/state/replica.ts';
-import { ask } from '../../support/ask.ts';
+import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
-import type { Fault, FaultServer } from '../../support/fault-server.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
 import { tooMany } from '../../support/faults.ts';
-import { portOf, waitFor } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { portOf, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
 import { startService } from '../../support/service.ts';
 import { areMissing, REDIS } from '../../support/tools.ts';
-import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from './cluster.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
+const FAST_REPLICA = join(import.meta.dirname, 'fast-replica.ts');
 /** Three times as fast as real ones, on a machine that has much to do. */
 const TIMINGS: LeaseTimings = { ttlMs: 3_000, marginMs: 900, heartbeatMs: 150, timeoutMs: 600 };
-/** Compiling what was compiled before would take most of the time. */
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
-
-function configOf(url: string, more = ''): string {
-  return [
-    `api: {base_url: "${url}"}`,
-    `chains: {mainnet: {v1_base_url: "${url}"}}`,
-    'budget: {plan: scale}',
-    'machines: {interval: 1s}',
-    'slashings: {interval: 1s}',
-    more,
-  ].join('\n');
-}
-
-/** Two replicas, each with an API of its own, so that it is seen who asks; the first leads. */
-async function setUp(
-  fault: Pick<Fault, 'request'> = {},
-): Promise<{ cluster: Cluster; apis: FaultServer[]; a: Node; b: Node }> {
-  const apis = [await startService(KEY, fault), await startService(KEY, fault)];
-  const config = (i: number): string => configOf(apis[i]?.url ?? '');
-  const cluster = await startCluster({ config, key: KEY, replicas: 2, timings: TIMINGS });
-  onTestFinished(() => cluster.end());
-  const [a, b] = cluster.nodes as [Node, Node];
-  cluster.start(a);
-  await cluster.waitForLeader();
-  cluster.start(b);
-  await portOf(lifeOf(b));
-  return { cluster, apis, a, b };
-}
-
-async function value(node: Node, name: string, labels = {}): Promise<number | undefined> {
-  return seriesValue(await metricsOf(node), `beaconchain_${name}`, labels);
-}
-
-async function allUp(node: Node): Promise<void> {
-  await waitFor(async () => {
-    const text = await metricsOf(node);
-    for (const source of SOURCES) expect(seriesValue(text, 'beaconchain_source_up', { source }), source).toBe(1);
-  });
-}
-
-async function statuses(node: Node): Promise<number[]> {
-  const port = await portOf(lifeOf(node));
-  return Promise.all(['/metrics', '/-/ready', '/-/healthy', '/'].map(async (path) => (await ask(port, path)).status));
-}
-
 const GOOD = [200, 200, 200, 200];
+
+/** One replica, with an API of its own, so that it is seen who asks. */
+class Node {
+  readonly api: FaultServer;
+  readonly #redis: string;
+  readonly #file = join(temporaryFolder(), 'config.yaml');
+  process: Running;
+
+  constructor(api: FaultServer, redis: string) {
+    this.api = api;
+    this.#redis = redis;
+    this.configure();
+    this.process = this.restart();
+  }
+
+  configure(more = ''): void {
+    const { url } = this.api;
+    const lines = [
+      `api: {base_url: "${url}"}`,
+      `chains: {mainnet: {v1_base_url: "${url}"}}`,
+      'budget: {plan: scale}',
+      'machines: {interval: 1s}',
+      'slashings: {interval: 1s}',
+      `state: {redis: {url: "${this.#redis}"}}`,
+      'web: {listen_address: "127.0.0.1:0"}',
+    ];
+    writeFileSync(this.#file, `${lines.join('\n')}\n${more}`);
+  }
+
+  restart(): Running {
+    this.process = start(process.execPath, [FAST_REPLICA, this.#file, JSON.stringify(TIMINGS)], {
+      cwd: temporaryFolder(),
+      env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
+    });
+    return this.process;
+  }
+
+  async metrics(): Promise<string> {
+    return scrape(await portOf(this.process));
+  }
+
+  async value(name: string, labels = {}): Promise<number | undefined> {
+    return seriesValue(await this.metrics(), `beaconchain_${name}`, labels);
+  }
+
+  async leads(isLeader: boolean): Promise<void> {
+    await waitFor(async () => expect(await this.value('exporter_leader')).toBe(isLeader ? 1 : 0));
+  }
+
+  async allUp(): Promise<void> {
+    await waitFor(async () => {
+      const text = await this.metrics();
+      for (const source of SOURCES) expect(seriesValue(text, 'beaconchain_source_up', { source }), source).toBe(1);
+    });
+  }
+
+  async statuses(): Promise<number[]> {
+    const port = await portOf(this.process);
+    return Promise.all(['/metrics', '/-/ready', '/-/healthy', '/'].map(async (path) => (await ask(port, path)).status));
+  }
+
+  async reload(): Promise<number> {
+    return (await ask(await portOf(this.process), '/-/reload', { method: 'POST' })).status;
+  }
+}
 
 /** Everything but what belongs to one process, and what is of this moment. */
 function sharedSeries(text: string): string[] {
@@ -67,99 +90,99 @@ function sharedSeries(text: string): string[] {
   return seriesOf(text).flatMap(({ name, labels }) => (own.test(name) ? [] : [`${name} ${JSON.stringify(labels)}`]));
 }
 
+async function showTheSame(a: Node, b: Node): Promise<void> {
+  await waitFor(async () => expect(sharedSeries(await b.metrics())).toEqual(sharedSeries(await a.metrics())));
+}
+
+/** In this order: each test begins with the leader that the one before it left. */
 describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
+  let redis: RedisServer;
+  let a: Node;
+  let b: Node;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    a = new Node(await startService(KEY), redis.url);
+    await a.leads(true);
+    b = new Node(await startService(KEY), redis.url);
+    await b.allUp();
+  });
+
   it('one polls, the other serves the same series without a request, and both are ready', async () => {
-    const { apis, a, b } = await setUp();
-    await allUp(b);
-    await waitFor(async () => expect(sharedSeries(await metricsOf(b))).toEqual(sharedSeries(await metricsOf(a))));
-    expect([await value(a, 'exporter_leader'), await value(b, 'exporter_leader')]).toEqual([1, 0]);
-    expect([await statuses(a), await statuses(b)]).toEqual([GOOD, GOOD]);
-    const polledAt = () => value(b, 'source_last_attempt_timestamp_seconds', { source: 'machines' });
+    await showTheSame(a, b);
+    expect([await a.value('exporter_leader'), await b.value('exporter_leader')]).toEqual([1, 0]);
+    expect([await a.statuses(), await b.statuses()]).toEqual([GOOD, GOOD]);
+    const polledAt = () => b.value('source_last_attempt_timestamp_seconds', { source: 'machines' });
     const before = await polledAt();
     await waitFor(async () => expect(await polledAt()).toBeGreaterThan(before ?? 0));
-    expect(apis[0]?.requests.length).toBeGreaterThan(0);
-    expect(apis[1]?.requests).toEqual([]);
+    expect(a.api.requests.length).toBeGreaterThan(0);
+    expect(b.api.requests).toEqual([]);
   });
 
-  it('a leader that is stopped hands over at once; the next asks for nothing that is not due', async () => {
-    const { cluster, apis, a, b } = await setUp();
-    await allUp(b);
-    const sent = await value(b, 'api_requests_total', { endpoint: 'daily_returns' });
-    await lifeOf(a).stop();
-    await cluster.waitForLeader(a);
-    await waitFor(async () => expect(await value(b, 'exporter_leader')).toBe(1));
-    await waitFor(() => expect(apis[1]?.requests.length).toBeGreaterThan(0));
-    expect(await value(b, 'api_requests_total', { endpoint: 'daily_returns' })).toBe(sent);
-    expect(apis[1]?.requests.filter(({ path }) => path.includes('/api/v2/ethereum/benchmark-store'))).toEqual([]);
+  it('a follower that reads another configuration keeps to it, and still asks for nothing', async () => {
+    b.configure('sync_committee: {enabled: false}\n');
+    expect(await b.reload()).toBe(200);
+    expect(await b.value('source_up', { source: 'sync_committee' })).toBeUndefined();
+    b.configure();
+    expect(await b.reload()).toBe(200);
+    expect(await b.value('source_up', { source: 'sync_committee' })).toBe(1);
+    expect(b.api.requests).toEqual([]);
   });
 
-  it('a leader that was paused sends at most what was in flight and one request, and follows', async () => {
-    const { cluster, apis, a, b } = await setUp();
-    await allUp(b);
-    lifeOf(a).child.kill('SIGSTOP');
-    await cluster.waitForLeader(a);
-    const before = apis[0]?.requests.length ?? 0;
-    lifeOf(a).child.kill('SIGCONT');
-    await waitFor(async () => expect(await value(a, 'exporter_leader')).toBe(0));
-    await waitFor(() => expect(apis[1]?.requests.length).toBeGreaterThan(5));
-    expect((apis[0]?.requests.length ?? 0) - before).toBeLessThanOrEqual(2);
-    await waitFor(async () => expect(sharedSeries(await metricsOf(b))).toEqual(sharedSeries(await metricsOf(a))));
-  });
-
-  it('while Redis is away nobody polls for longer than the lease, both serve what they have, and go on when it is back', async () => {
-    const { cluster, apis, a, b } = await setUp();
-    await allUp(b);
-    await cluster.redis.shutDown();
-    await waitFor(() => expect(leads(lifeOf(a))).toBe(false));
-    const asked = apis[0]?.requests.length;
-    await waitFor(async () => expect(await value(a, 'exporter_leader')).toBe(0));
-    expect(await value(a, 'exporter_state_write_failures_total')).toBeGreaterThan(0);
-    const shown = await value(a, 'source_last_success_timestamp_seconds', { source: 'machines' });
-    expect([await statuses(a), await statuses(b)]).toEqual([GOOD, GOOD]);
-    expect(apis[0]?.requests.length).toBe(asked);
-    expect(apis[1]?.requests).toEqual([]);
-    await cluster.redis.start();
-    await cluster.waitForLeader();
+  it('while Redis is away nobody polls, both serve what they have, and go on when it is back', async () => {
+    await redis.shutDown();
+    await a.leads(false);
+    const asked = a.api.requests.length;
+    const shown = await a.value('source_last_success_timestamp_seconds', { source: 'machines' });
+    expect([await a.statuses(), await b.statuses()]).toEqual([GOOD, GOOD]);
+    expect(a.api.requests.length).toBe(asked);
+    expect(b.api.requests).toEqual([]);
+    await redis.start();
     for (const node of [a, b]) {
       await waitFor(async () => {
-        expect(await value(node, 'source_last_success_timestamp_seconds', { source: 'machines' })).toBeGreaterThan(
+        expect(await node.value('source_last_success_timestamp_seconds', { source: 'machines' })).toBeGreaterThan(
           shown ?? 0,
         );
       });
     }
+    // Whichever leads now.
+    if ((await a.value('exporter_leader')) === 0) [a, b] = [b, a];
   });
 
-  it('a follower that reads another configuration keeps to it, and still asks for nothing', async () => {
-    const { apis, b } = await setUp();
-    await allUp(b);
-    writeFileSync(
-      b.file,
-      `${configOf(apis[1]?.url ?? '', 'sync_committee: {enabled: false}')}
-state: {redis: {url: "${b.network.url}"}}\nweb: {listen_address: "127.0.0.1:0"}\n`,
-    );
-    const reload = (): Promise<{ status: number }> =>
-      portOf(lifeOf(b)).then((port) => ask(port, '/-/reload', { method: 'POST' }));
-    expect((await reload()).status).toBe(200);
-    expect(await value(b, 'source_up', { source: 'sync_committee' })).toBeUndefined();
-    writeFileSync(
-      b.file,
-      `${configOf(apis[1]?.url ?? '')}
-state: {redis: {url: "${b.network.url}"}}\nweb: {listen_address: "127.0.0.1:0"}\n`,
-    );
-    expect((await reload()).status).toBe(200);
-    expect(await value(b, 'source_up', { source: 'sync_committee' })).toBe(1);
-    expect(apis[1]?.requests).toEqual([]);
+  it('a leader that was paused sends at most what was in flight and one request, and follows', async () => {
+    a.process.child.kill('SIGSTOP');
+    await b.leads(true);
+    const before = a.api.requests.length;
+    a.process.child.kill('SIGCONT');
+    await a.leads(false);
+    const known = b.api.requests.length;
+    await waitFor(() => expect(b.api.requests.length).toBeGreaterThan(known + 5));
+    expect(a.api.requests.length - before).toBeLessThanOrEqual(2);
+    await showTheSame(b, a);
+  });
+
+  it('a leader that is stopped hands over; the next asks for nothing that is not due', async () => {
+    const sent = await a.value('api_requests_total', { endpoint: 'daily_returns' });
+    const isDaily = ({ path }: { path: string }): boolean => path.endsWith('/benchmark-store');
+    const before = a.api.requests.filter(isDaily).length;
+    expect(await b.process.stop()).toEqual({ code: 0, signal: null });
+    await a.leads(true);
+    const known = a.api.requests.length;
+    await waitFor(() => expect(a.api.requests.length).toBeGreaterThan(known + 2));
+    expect(await a.value('api_requests_total', { endpoint: 'daily_returns' })).toBe(sent);
+    expect(a.api.requests.filter(isDaily)).toHaveLength(before);
   });
 
   it('a takeover is no start by the operator: revoked access is not asked after', async () => {
-    const zeros = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0' };
-    const { cluster, apis, a, b } = await setUp(tooMany(zeros));
-    await waitFor(async () => expect(await value(b, 'api_access_revoked')).toBe(1));
-    await lifeOf(a).stop('SIGKILL');
-    await cluster.waitForLeader(a);
-    await waitFor(async () => expect(await value(b, 'exporter_leader')).toBe(1));
-    expect(await value(b, 'api_access_revoked')).toBe(1);
-    expect(await statuses(b)).toEqual(GOOD);
-    expect(apis[1]?.requests).toEqual([]);
+    b.restart();
+    await b.leads(false);
+    await a.api.suffer(tooMany({ 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0' }));
+    await waitFor(async () => expect(await b.value('api_access_revoked')).toBe(1));
+    const asked = b.api.requests.length;
+    await a.process.stop('SIGKILL');
+    await b.leads(true);
+    expect(await b.value('api_access_revoked')).toBe(1);
+    expect(await b.statuses()).toEqual(GOOD);
+    expect(b.api.requests).toHaveLength(asked);
   });
 });
