@@ -23,7 +23,13 @@ const FLAG = / --?[a-z]/;
 const OUR_COMMANDS = /^(backfill|check|demo|sandbox|serve) --/;
 
 /** The changelog is history: nobody types its commands. */
-export const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...within('docs', /\.md$/)];
+export const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...within('deploy/kubernetes', /\.md$/),
+  ...within('docs', /\.md$/),
+];
 /** Files with commands in their comments. */
 export const COMMENTED = ['config.example.yaml', 'Dockerfile', ...within('deploy', /\.(ya?ml|env|service)$/)];
 

@@ -47,9 +47,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
 /** Blocks that another test runs, word for word: document, heading or first words, test. */
 export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
   ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
-  ...['Checkout', 'systemd', 'Compose', 'Kubernetes'].map(
-    (heading) => ['docs/backfill.md', heading, 'test/system/documented-commands/backfill-recipes.test.ts'] as const,
-  ),
   // The workflow of a release runs them, on the release.
   ...['Set the release', 'The tarball', 'The image', 'The installed package'].map(
     (heading) => ['docs/verification.md', heading, 'test/workflows/workflows.test.ts'] as const,

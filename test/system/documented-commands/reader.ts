@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { KEY } from '../../support/backfill.ts';
 import { temporaryFolder } from '../../support/files.ts';
+import { SURROUNDINGS, start } from '../../support/program.ts';
 import type { Command } from './documents.ts';
 import { EXCEPTIONS, FILLED_IN } from './exceptions.ts';
-import { STAND_INS } from './stand-ins.ts';
-import { Surroundings } from './surroundings.ts';
+import { STAND_INS, STATE } from './stand-ins.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const NOT_COPIED = ['node_modules', '.git', 'dist', 'coverage'];
@@ -14,9 +15,21 @@ const CHANGED = ['deploy', 'scripts'];
 
 /** Real programs that documents name, or that stand-ins need. There are no others. */
 const REAL =
-  'amtool bash cat chmod cp curl cut date dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit promtool rm sed sh sleep sort tail tar tr uname'.split(
+  'amtool bash cat chmod cp curl cut date dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit rm sed sh sleep sort tail tar tr uname'.split(
     ' ',
   );
+
+/** What is there before the reader begins. */
+const FOLDERS = [
+  'bin',
+  'home/beaconchain-exporter',
+  'etc/beaconchain-exporter',
+  'etc/systemd/system',
+  STATE,
+  'var/lib/prometheus/wal',
+  'var/lib/prometheus/metrics2/wal',
+  'prometheus/wal',
+];
 
 const UNKNOWN = 'echo "$0 $*: no exception, and nothing runs it"; exit 127';
 
@@ -43,28 +56,47 @@ export function packed(): Package {
   return { clone, tarball: join(folder, name), main: join(folder, 'package/dist/main.js') };
 }
 
-/** Somebody who has a clone, the package and the programs that the documents need, and nothing else. */
+/**
+ * Somebody who has a clone, the package and the programs that the documents need, and nothing else. Commands for a container,
+ * for another user or for a service run as plain programs: absolute paths lead below one folder, and `sudo`, `systemd-run`,
+ * `docker`, `kubectl` and others run what they are given.
+ */
 export class Reader {
-  readonly #surroundings: Surroundings;
+  readonly #folder = temporaryFolder();
+  readonly #home = join(this.#folder, 'home');
+  readonly #checkout = join(this.#home, 'beaconchain-exporter');
   readonly #env: NodeJS.ProcessEnv;
   readonly #ports: Ports;
-  readonly #skipped: string;
-  readonly #left: string;
+  readonly #skipped = join(this.#folder, 'skipped');
+  readonly #left = join(this.#folder, 'left');
   #terminal = { section: '', cwd: '' };
 
+  /** @param url The service that the exporter reads */
   constructor(url: string, { clone, tarball, main }: Package, ports: Ports) {
-    this.#surroundings = new Surroundings(url, main);
     this.#ports = ports;
-    const { folder, bin, checkout, config } = this.#surroundings;
-    this.#skipped = join(folder, 'skipped');
-    this.#left = join(folder, 'left');
+    const folder = this.#folder;
+    const bin = join(folder, 'bin');
+    const config = join(folder, 'etc/beaconchain-exporter/config.yaml');
+    for (const path of FOLDERS) mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(
+      config,
+      `api: {base_url: "${url}"}\nchains: {hoodi: {v1_base_url: "${url}/hoodi"}}\nstate: {dir: "${folder}${STATE}"}\n`,
+    );
     writeFileSync(this.#skipped, '');
+    cpSync(join(ROOT, 'deploy/systemd/beaconchain-exporter.service'), join(folder, UNIT));
+    for (const [name, text] of Object.entries(STAND_INS)) this.#program(name, text);
+    // As the image has it.
+    const [, launcher = ''] = /^launcher='#!(.*)'$/m.exec(readFileSync(join(ROOT, 'scripts/image-root'), 'utf8')) ?? [];
+    this.#program(
+      'beaconchain-exporter',
+      `exec inside serving ${launcher.replace('/usr/local/bin/', '')} ${main} "$@"`,
+    );
     for (const name of readdirSync(clone)) {
-      const [from, to] = [join(clone, name), join(checkout, name)];
+      const [from, to] = [join(clone, name), join(this.#checkout, name)];
       if (CHANGED.includes(name)) cpSync(from, to, { recursive: true });
       else symlinkSync(from, to);
     }
-    cpSync(config, join(checkout, 'config.yaml'));
+    cpSync(config, join(this.#checkout, 'config.yaml'));
     const manifests = spawnSync('cat', ['deploy/kubernetes', 'deploy/kubernetes-replicas'].flatMap(yamlFiles)).stdout;
     writeFileSync(join(folder, 'manifests.yaml'), manifests);
     for (const name of REAL) {
@@ -73,11 +105,16 @@ export class Reader {
     }
     this.#skipExceptions();
     this.#env = {
+      ...SURROUNDINGS,
       PATH: bin,
+      FAKE_ROOT: folder,
+      BEACONCHAIN_API_KEY: KEY,
+      BEACONCHAIN_EXPORTER_CONFIG_FILE: config,
       PACKED: tarball,
       // Its keys are paths, which differ at each run.
       NODE_COMPILE_CACHE: join(tarball, '../compiled'),
       REAL_NPM: whereIs('npm'),
+      REAL_PROMTOOL: whereIs('promtool'),
       REAL_KUBECTL: whereIs('kubectl'),
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
       // What is forgotten in the exceptions fails, and downloads nothing.
@@ -91,22 +128,30 @@ export class Reader {
 
   /** @returns what went wrong */
   async run({ file, line, heading, text, folder, overlay }: Command): Promise<string[]> {
-    const { checkout, home } = this.#surroundings;
     // The terminal of a section stays where a command of the section has left it.
     const section = `${folder} ${heading}`;
-    if (section !== this.#terminal.section) this.#terminal = { section, cwd: join(checkout, folder) };
+    if (section !== this.#terminal.section) this.#terminal = { section, cwd: join(this.#checkout, folder) };
     // An overlay stands beside the clone.
-    writeFileSync(join(home, 'kustomization.yaml'), overlay);
-    const cwd = /^kubectl apply -k \.$/m.test(text) ? home : this.#terminal.cwd;
+    writeFileSync(join(this.#home, 'kustomization.yaml'), overlay);
+    const cwd = /^kubectl apply -k \.$/m.test(text) ? this.#home : this.#terminal.cwd;
     const commands = `trap 'pwd > ${this.#left}' EXIT\n${this.#typed(text)}`;
-    const { code, output } = await this.#surroundings.run(commands, this.#env, cwd);
+    const running = start('bash', ['-euo', 'pipefail', '-c', commands], { cwd, env: this.#env });
+    const { code } = await running.ended;
     this.#terminal.cwd = readFileSync(this.#left, 'utf8').trim();
-    return code === 0 ? [] : [`${file}:${line}: ended with ${code}\n${text}\n${output}`];
+    return code === 0 ? [] : [`${file}:${line}: ended with ${code}\n${text}\n${running.output}`];
   }
 
   /** The exceptions that were met so far. */
   skipped(): string[] {
     return readFileSync(this.#skipped, 'utf8').split('\n');
+  }
+
+  /** Puts a program into the path, or where the name says. */
+  #program(name: string, text: string): void {
+    const file = resolve(this.#folder, 'bin', name);
+    rmSync(file, { force: true });
+    writeFileSync(file, `#!/bin/bash\n${text}\n`);
+    chmodSync(file, 0o755);
   }
 
   #typed(text: string): string {
@@ -127,13 +172,15 @@ export class Reader {
         const pattern = command.slice(name.length + 1).replace(/[^\w*]/g, '\\$&');
         return `  ${pattern}) echo '${command}' >> ${this.#skipped}; exit ;;`;
       });
-      this.#surroundings.program(
-        name.includes('/') ? join(this.#surroundings.checkout, name) : name,
+      this.#program(
+        name.includes('/') ? join(this.#checkout, name) : name,
         `case "$*" in\n${cases.join('\n')}\nesac\n${STAND_INS[name] ?? real}`,
       );
     }
   }
 }
+
+const UNIT = 'etc/systemd/system/beaconchain-exporter.service';
 
 function yamlFiles(folder: string): string[] {
   const { stdout } = spawnSync('find', [join(ROOT, folder), '-name', '*.yaml'], { encoding: 'utf8' });

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 /** Where the state is, in the image and of the unit. */
 export const STATE = '/var/lib/beaconchain-exporter';
 
@@ -60,24 +58,31 @@ esac`;
 
 const JOURNALCTL = `[ "$1" = -u ] && [ -f "$FAKE_ROOT/etc/systemd/system/$2.service" ]`;
 
-/** The recipe of a backfill stops the exporter, and starts everything again; nothing runs. */
+/** A container is its program, run in the folder; what starts and stops containers only needs names that are there. */
 const DOCKER = `
-case "$*" in
-  'compose stop exporter') exit ;;
-  'compose up --detach') [ -f compose.yaml ] || exit 0 ;;
-  'compose run --rm exporter '*) cd "$FAKE_ROOT${STATE}" && shift 4 && exec inside beaconchain-exporter "$@" ;;
-esac
-[ "$1 $2" = "compose exec" ] || exec node ${join(import.meta.dirname, 'container.ts')} "$@"
-[ "\${PWD##*/deploy/}" = compose ] || exit 64
-shift 2
-[ "$1" = -T ] && shift
+refuse() { echo "docker: $*"; exit 64; }
+exporter() { cd "$FAKE_ROOT${STATE}" && exec inside beaconchain-exporter "$@"; }
 case $1 in
-  exporter) cd "$FAKE_ROOT${STATE}" ;;
-  prometheus) cd "$FAKE_ROOT/prometheus" ;;
-  *) exit 64 ;;
+  build) [ -f "\${!#}/Dockerfile" ] || refuse "no Dockerfile"; exit ;;
+  run)
+    image=0
+    for ((i = 1; i <= $#; i++)); do [ "\${!i}" = beaconchain-exporter ] && image=$i; done
+    [ $image -gt 0 ] || refuse "there is no such image"
+    shift $image && exporter "$@" ;;
+  compose) shift ;;
+  *) refuse "no stand-in for $1" ;;
 esac
-shift
-exec inside "$@"`;
+[ -f compose.yaml ] || refuse "no compose.yaml"
+if [ "$1" = --env-file ]; then [ -f "$2" ] || refuse "no $2"; shift 2; fi
+command=$1 && shift
+while [[ $1 == -* ]]; do shift; done
+[ $# = 0 ] || grep -q "^  $1:" compose.yaml || refuse "there is no service $1"
+case $command in
+  up|down|logs|stop|restart) exit ;;
+  run) shift && exporter "$@" ;;
+  exec) [ "$1" = prometheus ] && cd "$FAKE_ROOT/prometheus" || cd "$FAKE_ROOT${STATE}"; shift && exec inside "$@" ;;
+  *) refuse "no stand-in for compose $command" ;;
+esac`;
 
 const KUBECTL = `
 set -e
@@ -87,7 +92,7 @@ case "$*" in
   "--namespace monitoring exec --stdin deployment/beaconchain-exporter -- "*) cd "$FAKE_ROOT${STATE}" ;;
   "--namespace monitoring exec --stdin prometheus-k8s-0 --container prometheus -- "*) cd "$FAKE_ROOT/prometheus" ;;
   "--namespace monitoring patch deployment/beaconchain-exporter --type=json --patch="*)
-    "\${REAL_KUBECTL:-true}" patch --local --filename "$FAKE_ROOT/manifests.yaml" --type=json "$6" -o name
+    "\${REAL_KUBECTL:-true}" patch --local --filename "$FAKE_ROOT/home/beaconchain-exporter/deploy/kubernetes/exporter/deployment.yaml" --type=json "$6" -o name
     there beaconchain-exporter; exit ;;
   "apply -k "*) "$REAL_KUBECTL" kustomize "$3" > /dev/null; exit ;;
   *"create secret generic "*)
@@ -102,6 +107,12 @@ esac
 while [ "$1" != -- ]; do shift; done
 shift
 exec inside "$@"`;
+
+/** What a backfill wrote is complete, and is where Prometheus has its data. Blocks of years take half a minute. */
+const PROMTOOL = `
+[ "$1 $2 $3" = 'tsdb create-blocks-from openmetrics' ] || exec "$REAL_PROMTOOL" "$@"
+file=\${@: -2:1} data=\${!#}
+[ -d "$data/wal" ] && [ "$(tail -n 1 "$file")" = '# EOF' ]`;
 
 /** The package is made once for all documents. Its install scripts and dependencies are those of the checkout. */
 const NPM = `
@@ -124,4 +135,6 @@ export const STAND_INS: Readonly<Record<string, string>> = {
   docker: DOCKER,
   kubectl: KUBECTL,
   npm: NPM,
+  promtool: `exec inside promtool-real "$@"`,
+  'promtool-real': PROMTOOL,
 };
