@@ -21,24 +21,15 @@ export interface PrometheusTarget {
   readonly lastError: string;
 }
 
-export interface PrometheusAlert {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
 /** A real Prometheus. It is killed after the tests of the file. */
 export interface Prometheus {
   readonly program: Running;
   query(expression: string): Promise<readonly PrometheusSeries[]>;
   targets(): Promise<readonly PrometheusTarget[]>;
-  /** What is pending or fires, with the words of its annotations. */
-  alerts(): Promise<readonly PrometheusAlert[]>;
   /** @param from Unix seconds, like `to`. @throws the error of Prometheus if it refuses the query */
   range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
   /** The ingested samples of the last half hour or longer. */
   samples(selector: string, range?: string): Promise<readonly PrometheusRange[]>;
-  /** Its own /metrics. */
-  metrics(): Promise<string>;
 }
 
 /** Settings other than the targets. */
@@ -89,8 +80,6 @@ export async function startPrometheus(
       const query = encodeURIComponent(`${selector}[${range}]`);
       return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
     },
-    metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
-    alerts: async () => (await ask<{ alerts: PrometheusAlert[] }>('alerts')).alerts,
     targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
   };
 }

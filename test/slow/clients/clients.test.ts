@@ -8,7 +8,7 @@ import { MACHINE_ALERTS } from '../../../src/sources/conditions.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { areMissing, PROMTOOL } from '../../support/tools.ts';
 import { type Played, type Pusher, play, type Setup } from './played.ts';
-import { GRANDINE, LIGHTHOUSE, LODESTAR, NIMBUS, PRYSM, type Pushed, TEKU } from './pushed.ts';
+import { GRANDINE, LIGHTHOUSE, LODESTAR, PRYSM, type Pushed, TEKU } from './pushed.ts';
 
 /** Not an alert of the project: a Gbit/s, a hundred times what a machine uses, is of counters that are mixed up. */
 const TOO_FAST = { alert: 'NetworkTooFast', expr: 'rate(beaconchain_machine_network_receive_bytes_total[5m]) > 125e6' };
@@ -52,25 +52,10 @@ const HEALTHY: Readonly<Record<string, Setup>> = {
     pushers: [{ body: TEKU.before, at: 25 }],
     change: fields('beaconnode', () => ({ client_version: '26.7.1', sync_eth1_connected: false })),
   },
-  Grandine: { pushers: [{ body: GRANDINE.both, at: 3 }] },
   'Grandine without --metrics and without keys': { pushers: [{ body: GRANDINE.unmeasured, at: 3 }] },
   Prysm: { pushers: [{ body: PRYSM, at: 50, every: 62 }] },
-  Nimbus: { pushers: [{ body: NIMBUS, at: 50, every: 62 }] },
-  'eth-docker: Lighthouse in two containers, without a name': {
-    machine: '',
-    pushers: inContainers(LIGHTHOUSE.node, LIGHTHOUSE.validator),
-  },
   'eth-docker: Teku in two containers with one name': { pushers: inContainers(TEKU.node, TEKU.validator) },
-  // Both drift: after a quarter of an hour the validator client is the first of each minute, and then the node again.
-  'Rocket Pool: Lodestar in two containers': {
-    machine: 'Smartnode',
-    pushers: [
-      { body: LODESTAR.node, at: 50, every: 60.2 },
-      { body: contained(LODESTAR.validator), at: 55, every: 60.2 },
-    ],
-  },
   'hoodi, on an account of mainnet': { pushers: ON_HOODI },
-  'hoodi, on an account of both chains': { pushers: ON_HOODI, hasBothChains: true },
 };
 
 /** A machine that breaks in the middle of the run: nothing but the alert that is its name fires, on this chain. */

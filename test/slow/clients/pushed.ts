@@ -159,7 +159,3 @@ export const PRYSM: readonly Pushed[] = [
   { ...VALIDATOR, ...pusher, client_name: 'prysm', client_version: 'v6.1.2' },
   STANDALONE_SYSTEM,
 ];
-export const NIMBUS: readonly Pushed[] = [
-  { ...NODE, ...standalone, client_name: 'nimbus', client_version: 'v25.9.2', disk_beaconchain_bytes_total: 0 },
-  STANDALONE_SYSTEM,
-];

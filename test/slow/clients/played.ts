@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../../src/api/client.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
 import { between } from '../../../src/lib/random.ts';
-import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
+import { defaultConfig } from '../../support/default-config.ts';
 import { encodeFamilies } from '../../support/encode.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import type { FleetRequest } from '../../support/fleet.ts';
@@ -23,11 +23,7 @@ export interface Pusher {
 
 /** What pushes in the name of one machine. */
 export interface Setup {
-  /** The name in the address to which it pushes; absent: `node-a`. */
-  readonly machine?: string;
   readonly pushers: readonly Pusher[];
-  /** Whether hoodi is configured beside mainnet. */
-  readonly hasBothChains?: boolean;
   /** `machines.expected` */
   readonly expected?: string[];
   /** How long the exporter runs; absent: 2. */
@@ -65,7 +61,7 @@ function agedTo(record: Pushed, now: number): Pushed {
 }
 
 /** Every record that the service keeps: of each process of the machine the first in a clock minute (api-facts 1.1). */
-function* kept({ pushers, machine = 'node-a', hours = 2, change }: Setup): Generator<Pushed> {
+function* kept({ pushers, hours = 2, change }: Setup): Generator<Pushed> {
   const end = START + hours * HOUR;
   const pushes = pushers.flatMap(({ body, at, every = 60, jitter = 0 }, pusher) =>
     Array.from({ length: Math.floor((end - START + BEFORE) / (every * SECOND)) }, (_, i) => {
@@ -82,7 +78,7 @@ function* kept({ pushers, machine = 'node-a', hours = 2, change }: Setup): Gener
       const key = `${Math.floor(time / MINUTE)} ${written['process']}`;
       if (!record || taken.has(key)) continue;
       taken.add(key);
-      yield { ...record, machine };
+      yield { ...record, machine: 'node-a' };
     }
   }
 }
@@ -116,8 +112,7 @@ function readModel({ version, process, slasher_active, ...record }: Pushed, omit
 export async function play(instance: string, setup: Setup, omitsZeros = false): Promise<Played> {
   const config = defaultConfig();
   const machines = { ...config.machines, expected: setup.expected ?? [] };
-  const chains = setup.hasBothChains ? BOTH_CHAINS : {};
-  const sources = sourcesOf({ ...config, ...chains, machines }, pino({ level: 'silent' }), START);
+  const sources = sourcesOf({ ...config, machines }, pino({ level: 'silent' }), START);
   const source = sources.find(({ name }) => name === 'machines');
   if (!source) throw new Error('the machines are not polled');
   let now = START;
