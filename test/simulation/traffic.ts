@@ -43,8 +43,8 @@ export type TrafficEvent =
   | { readonly kind: 'counted'; readonly at: number; readonly sent: Sent; readonly counted: Counted }
   /** Another user of the account. */
   | { readonly kind: 'others'; readonly at: number; readonly requests: number }
-  /** The limits of the account are others now, or its quota is full again. */
-  | { readonly kind: 'plan' | 'renewal'; readonly at: number }
+  /** The limits of the account are others now. */
+  | { readonly kind: 'plan'; readonly at: number }
   /** The process reads its configuration: when it starts, or because the operator asked for it. */
   | {
       readonly kind: 'start' | 'reload';

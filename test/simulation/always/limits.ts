@@ -70,7 +70,7 @@ function tellsSecond(headers: Headers): boolean {
 }
 
 /** After these what an answer has told of a quota may be wrong. */
-const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'renewal', 'step', 'reload'];
+const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'step', 'reload'];
 
 /**
  * The month and the hour refuse nothing, except where the answers do not tell what is left, and where something has

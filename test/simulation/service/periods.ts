@@ -9,7 +9,6 @@ import { between } from '../../../src/lib/random.ts';
 import { epochsRange } from '../../../src/sandbox/chain-range.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { DAY } from '../../support/timing.ts';
-import type { Random } from '../random.ts';
 import type { ServiceSetting } from './setting.ts';
 
 const WINDOW_DAYS: Readonly<Record<string, number>> = {
@@ -23,22 +22,12 @@ const WINDOW_DAYS: Readonly<Record<string, number>> = {
 /** What the service answers by the clock alone: daily returns, and periods of sync committees. */
 export class Periods {
   readonly #setting: ServiceSetting;
-  #oddDays: number;
-  readonly #random: Random;
   readonly #days = new Map<string, string>();
-  /** Until a time periods are known later than usual. */
-  #periodDelay = { ms: 0, until: Number.NEGATIVE_INFINITY };
   /** Until this time the newest day is left out. */
   #olderDayUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(setting: ServiceSetting, random: Random) {
+  constructor(setting: ServiceSetting) {
     this.#setting = setting;
-    this.#oddDays = setting.odd.days;
-    this.#random = random;
-  }
-
-  delayPeriod(ms: number, until: number): void {
-    this.#periodDelay = { ms, until };
   }
 
   /** Until a time the newest day is missing. */
@@ -47,9 +36,7 @@ export class Periods {
   }
 
   calm(): void {
-    this.#periodDelay.until = Number.NEGATIVE_INFINITY;
     this.#olderDayUntil = Number.NEGATIVE_INFINITY;
-    this.#oddDays = 0;
   }
 
   /** The newest day that the service has computed; an answer can be older. */
@@ -64,8 +51,7 @@ export class Periods {
   }
 
   period(chain: Chain, now: number): number {
-    const late = now < this.#periodDelay.until ? this.#periodDelay.ms : 0;
-    return Math.floor(epochAt(chain, now - late) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+    return Math.floor(epochAt(chain, now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   }
 
   /** undefined: a bad request. */
@@ -101,9 +87,7 @@ export class Periods {
     const text =
       this.#days.get(key) ?? JSON.stringify(datapoints(this.#setting.seed, chain, newest, oldest)).slice(1, -1);
     this.#days.set(key, text);
-    if (this.#oddDays === 0 || !this.#random.happens(3 * this.#oddDays)) return text;
-    const far = text.replaceAll('"day":', '"day":9');
-    return `${this.#random.pick(['null', '{}', '"day"', '{"day":null}', text, far])},${text}`;
+    return text;
   }
 }
 
