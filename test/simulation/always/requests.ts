@@ -14,7 +14,8 @@ export function noOverlap(): Check {
       if (event.kind !== 'sent' && event.kind !== 'end') return undefined;
       const { sent } = event;
       const { base, path, body } = sent.request;
-      const id = `${sent.process} ${sent.source === 'machines' ? '' : `${base}${path}${body}`}`;
+      const isSweep = sent.endpoint.startsWith('machine_');
+      const id = `${sent.process} ${isSweep ? 'machines' : `${base}${path}${body}`}`;
       const others = underWay.get(id)?.filter((one) => one !== sent && !(Number(one.endedAt) <= sent.at)) ?? [];
       underWay.set(id, event.kind === 'sent' ? [...others, sent] : others);
       if (event.kind === 'end' || others.length === 0) return undefined;

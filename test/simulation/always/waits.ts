@@ -23,41 +23,31 @@ interface Closed {
 }
 
 /**
- * After a 429 nothing is sent in its bucket before its wait is over (behaviour 3): over restarts too, once the answer
- * could be kept. Another key is another account. A wait that is not named is at least a minute.
+ * After a 429 nothing is sent before its wait is over (behaviour 3): over restarts too, once the answer could be kept.
+ * Another key is another account. A wait that is not named is at least a minute. Judged where all share one bucket.
  */
 export function waits(): Check {
   let closed: Closed[] = [];
-  /** The bucket of each route, as the answers of a key named it last. */
-  const buckets = new Map<string, string>();
   let key: string | undefined;
 
-  /** Routes for which no bucket was named share one. */
-  function isSameBucket(a: Sent, b: Sent): boolean {
-    return routeOf(a) === routeOf(b) || buckets.get(routeOf(a)) === buckets.get(routeOf(b));
-  }
-
   function onHead(sent: Sent, at: number, { status, headers }: NonNullable<Sent['head']>): void {
-    const name = String(headers['ratelimit-bucket'] ?? '').trim();
-    if (name !== '') buckets.set(routeOf(sent), name);
     if (status !== 429 || isRevocation(headers)) return;
     const named = namedWaitMs(headers, at);
     // Those under way together that name no wait were refused by one event, whose wait is under way.
-    if (named === undefined && closed.some((one) => isSameBucket(one.by, sent) && sent.at <= one.at)) return;
+    if (named === undefined && closed.some((one) => sent.at <= one.at)) return;
     const isOpen = (one: Closed): boolean => one.at + one.waitMs > at;
     closed = [...closed.filter(isOpen).slice(-30), { by: sent, at, waitMs: named ?? MINUTE }];
   }
 
   function use(another: string): void {
-    if (another === key) return;
+    if (another !== key) closed = [];
     key = another;
-    closed = [];
-    buckets.clear();
   }
 
   return {
     name: 'limits: nothing is sent before the wait after a 429 is over',
     onEvent(event, world) {
+      if (world.service.setting.buckets !== 'one') return undefined;
       if (event.kind === 'reload') use(event.exporter.key);
       if (event.kind === 'head' && event.sent.head) onHead(event.sent, event.at, event.sent.head);
       if (event.kind !== 'sent') return undefined;
@@ -65,7 +55,7 @@ export function waits(): Check {
       use(sent.key);
       for (const one of closed) {
         const left = endOf(one, sent.at, world) - sent.at;
-        if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent) || !isKnown(one, sent, world)) continue;
+        if (left <= TOLERANCE_MS || !isKnown(one, sent, world)) continue;
         return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${left / SECOND} s before the end of the wait of ${one.waitMs / SECOND} s from ${when(one.at, world)} on`;
       }
       return undefined;
@@ -83,10 +73,6 @@ function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
 function endOf({ at, waitMs }: Closed, until: number, { traffic }: World): number {
   const forward = traffic.stepsBetween(at, until).map(({ byMs }) => Math.max(0, byMs));
   return forward.reduce((end, byMs) => end - byMs, at + waitMs);
-}
-
-function routeOf({ endpoint, request }: Sent): string {
-  return `${endpoint} ${request.base}`;
 }
 
 export function isRevocation(headers: Headers): boolean {

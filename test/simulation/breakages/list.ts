@@ -31,22 +31,10 @@ export const BREAKAGES: readonly Breakage[] = [
     replace: "wait(first(headers['ratelimit-reset']), sentAt)",
   },
   {
-    name: 'no wait longer than a minute',
-    file: 'budget/bucket.ts',
-    find: 'closed(Math.max(1, resetSeconds) * 1000)',
-    replace: 'closed(Math.min(60, Math.max(1, resetSeconds)) * 1000)',
-  },
-  {
     name: 'permit free with its answer',
     file: 'budget/second-window.ts',
     find: '    this.#cooling.push(now + COUNTED_FOR_MS);',
     replace: '    this.#cooling.push(now);',
-  },
-  {
-    name: 'second window by the wall clock',
-    file: 'budget/rate-limiter.ts',
-    find: '    const monotonic = this.#clock.monotonic();',
-    replace: '    const monotonic = this.#clock.now();',
   },
   {
     name: 'no quiet second after a restart',
@@ -89,12 +77,6 @@ export const BREAKAGES: readonly Breakage[] = [
     file: 'budget/headers.ts',
     find: '  return present.length > 0 && present.every((limit) => limit === 0);',
     replace: '  return false;',
-  },
-  {
-    name: 'missing limits taken for a revocation',
-    file: 'budget/headers.ts',
-    find: 'present.length > 0 && present.every',
-    replace: 'present.every',
   },
   {
     name: 'revoked key asked again by itself',
@@ -152,12 +134,6 @@ export const BREAKAGES: readonly Breakage[] = [
     replace: '  seen: z.array(z.tuple([z.string(), Index])).transform((seen) => seen.slice(0, 0)),',
   },
   {
-    name: 'slashing identified by its block',
-    file: 'sources/slashings/evidence.ts',
-    find: "hash('sha256', pair.join(' '))",
-    replace: "hash('sha256', [record.block_root, ...pair].join(' '))",
-  },
-  {
     name: 'slashings of an orphaned block counted',
     file: 'sources/slashings/read.ts',
     find: 'records.filter((record) => record.block_root === row.blockroot);',
@@ -175,12 +151,6 @@ export const BREAKAGES: readonly Breakage[] = [
     file: 'sources/machines/poll.ts',
     find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };',
     replace: '    return { cursor: count < 10 ? undefined : next, records: count };',
-  },
-  {
-    name: 'range missing from the next page',
-    file: 'sources/machines/reading.ts',
-    find: '    range: { timestamp: range },',
-    replace: '    ...(cursor === undefined ? { range: { timestamp: range } } : {}),',
   },
   {
     name: 'failed sweep publishes nothing',
@@ -213,22 +183,10 @@ export const BREAKAGES: readonly Breakage[] = [
     replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
   },
   {
-    name: 'last_seen withdrawn with the values',
-    file: 'sources/machines/shown.ts',
-    find: '    seen: recordsUpTo(machine, options.forgetAfterMs, now),',
-    replace: '    seen: recordsUpTo(machine, shownFor(options, timing), now),',
-  },
-  {
     name: 'smaller day replaces a larger one',
     file: 'sources/daily-returns/poll.ts',
     find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
     replace: 'days.at(-1) ?? known;',
-  },
-  {
-    name: 'next day never asked for',
-    file: 'sources/daily-returns/index.ts',
-    find: '      const endsAt = newest &&',
-    replace: '      if (newest) return Number.POSITIVE_INFINITY;\n      const endsAt = newest &&',
   },
   {
     name: 'next sync committee never asked for',

@@ -117,19 +117,6 @@ export const ACCOUNT_KINDS = [
       later(world, Math.abs(lateMs), second);
     },
   }),
-  kind<{ endpoint: Endpoint; forMs: number }>({
-    name: 'forbidden',
-    weight: 2,
-    draw: (random) => ({
-      endpoint: random.pick(['machine_metrics', 'epoch_slots', ...ENDPOINTS]),
-      forMs: aWhile(random),
-    }),
-    apply: ({ endpoint, forMs }, world) => {
-      const { forbidden } = world.service.account;
-      forbidden.add(endpoint);
-      later(world, forMs, () => forbidden.delete(endpoint));
-    },
-  }),
   kind<Omit<Outage, 'until'> & { forMs: number }>({
     name: 'outage',
     weight: 3,

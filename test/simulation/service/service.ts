@@ -82,7 +82,6 @@ export class Service {
     this.periods.calm();
     for (const name of CHAIN_NAMES) this.chain(name, now).calm();
     this.account.isRevoked = false;
-    this.account.forbidden.clear();
     this.account.plan = { perSecond: 10 };
     this.account.renew();
     this.change({ views: { latest: true, finalized: true, committee: true } });
@@ -131,7 +130,6 @@ export class Service {
       bucket.refund();
       return { ...failing, headers: { ...headers, ...failing.headers }, counted, onDelivered: nothing };
     }
-    if (account.forbidden.has(request.endpoint)) return refused(403);
     return this.#served(request, now, headers, counted);
   }
 
