@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BOTH_CHAINS } from '../../support/default-config.ts';
 import { configured, runMonth } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
-import { DAY, HOUR } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import { restarted } from './restart.ts';
 
 /** A month of 31 days. */
@@ -80,7 +80,7 @@ describe('system/simulation/month', () => {
     expect(longestGap['machines']).toBeLessThan(longest);
   });
 
-  it('what others take is known after a restart', async () => {
+  it('what others take is known after a restart, and nothing is polled that is not due', async () => {
     const sources = configured();
     let sim = new Simulation({ start: OCTOBER, sandbox: TRIAL, sources, sleepsLong: true });
     for (let hour = 0; hour < 240; hour += 1) {
@@ -90,6 +90,8 @@ describe('system/simulation/month', () => {
     const before = sim.view('machines').pace.intervalMs;
     sim = await restarted(sim, sources);
     expect(sim.view('machines').pace.intervalMs / before).toBeCloseTo(1, 2);
+    await sim.clock.advance(MINUTE);
+    expect(sim.exchanges).toEqual([]);
     await sim.stop();
   });
 
