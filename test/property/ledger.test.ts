@@ -6,9 +6,9 @@ import { bucketOf, emptyLedger, Ledger, opensAt } from '../../src/budget/ledger.
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import { DAY, NOW, noSignal } from '../support/timing.ts';
+import { DAY, HOUR, NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
-import { oddHeaders } from './odd-headers.ts';
+import { mutated, mutations, oddHeaders } from './odd.ts';
 
 const LANES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
@@ -70,6 +70,36 @@ describe('fuzz ledger', PATIENT, () => {
         },
       ),
       cases(150),
+    );
+  });
+
+  it('that is saved, and read although it was changed, says when the next request may leave', () => {
+    const window = { limit: 1_000, remaining: 500, own: 100, since: NOW - HOUR };
+    const bucket = {
+      limits: { second: 2, month: 1_000 },
+      remaining: { second: 1, month: 500 },
+      resetAt: NOW,
+      closedUntil: NOW - 1,
+      blindWaits: 1,
+      firstUseAt: NOW - HOUR,
+      lastUseAt: NOW - HOUR,
+      hour: window,
+      month: window,
+    };
+    const ledger = { ...emptyLedger(), buckets: { default: bucket }, lanes: { a: 'default' }, shared: 'default' };
+    fc.assert(
+      fc.property(mutations(), (changes) => {
+        const parsed = Ledger.safeParse(mutated(ledger, changes));
+        if (!parsed.success) return;
+        const options = { utilization: 0.9 };
+        const rateLimiter = new RateLimiter(options, { clock: new VirtualClock(NOW), ledger: parsed.data });
+        const { ledger: known } = rateLimiter;
+        const name = bucketOf(known, 'a');
+        expect(opensAt(known, 'a', options, NOW)).toBeGreaterThanOrEqual(0);
+        expect(rateLimiter.perSecond(name)).toBeGreaterThan(0);
+        expect(allowedPerDay(known.buckets[name], options, NOW)).toBeGreaterThanOrEqual(0);
+      }),
+      cases(200),
     );
   });
 });

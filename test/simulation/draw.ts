@@ -1,46 +1,32 @@
 import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../support/timing.ts';
-import { drawSteady } from './draw-steady.ts';
+import { DAY, MINUTE, SECOND } from '../support/timing.ts';
 import { drawEvents } from './events/index.ts';
-import { drawExporter } from './exporter-setting.ts';
+import { drawExporter, type ExporterSetting } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { drawNetwork } from './service/network.ts';
-import { drawService } from './service/setting.ts';
-import type { Setting, Story } from './story.ts';
+import { drawService, type ServiceSetting } from './service/setting.ts';
+import type { Story } from './story.ts';
 
 /** About so many requests are sent in a story. */
 const REQUESTS = 200;
-/** The share of the stories in which only the limits decide. Some checks need a world without disturbances. */
-const STEADY = 0.2;
 
 /** The story of a seed, so short that a thousand of them are run in minutes. */
 export function drawStory(seed: number): Story {
   const random = new Random(seed, 'story');
-  const story = random.happens(STEADY) ? drawSteady(seed, random.fork('steady')) : drawTrouble(seed, random);
-  // What the program renders each second would take most of the time of a long story.
-  const refreshMs = Math.max(SECOND, Math.min(10 * MINUTE, Math.round(story.lengthMs / 100)));
-  const { setting } = story;
-  return { ...story, setting: { ...setting, exporter: { ...setting.exporter, refreshMs } } };
-}
-
-function drawTrouble(seed: number, random: Random): Story {
-  const setting: Setting = {
-    service: drawService(random.fork('service')),
-    network: drawNetwork(random.fork('network')),
-    exporter: drawExporter(random.fork('exporter')),
-  };
+  const service = drawService(random.fork('service'));
+  const exporter = drawExporter(random.fork('exporter'));
   const turn = random.fork('turn');
   const start = startOf(turn);
-  const mean = (REQUESTS * DAY) / requestsPerDay(setting, start);
+  const mean = (REQUESTS * DAY) / requestsPerDay(service, exporter, start);
   const lengthMs = Math.round(Math.min(DAY, mean * (0.3 + random.unit())));
+  // What the program renders each second would take most of the time of a long story.
+  const refreshMs = Math.max(SECOND, Math.min(10 * MINUTE, Math.round(lengthMs / 100)));
+  const setting = { service, network: drawNetwork(random.fork('network')), exporter: { ...exporter, refreshMs } };
   const count = random.pick([random.between(0, 8), random.between(5, 25)]);
-  const events = drawEvents(random.fork('events'), setting, count, lengthMs);
-  // A sync committee that is late is seldom drawn when one is due.
-  const late = { at: 0, kind: 'period late', what: { lateMs: turn.scale(6 * MINUTE, 2 * HOUR), ms: DAY } };
-  return { seed, start, lengthMs, setting, events: turn.happens(0.3) ? [late, ...events] : events };
+  return { seed, start, lengthMs, setting, events: drawEvents(random.fork('events'), setting, count, lengthMs) };
 }
 
-function requestsPerDay({ service, exporter }: Setting, start: number): number {
+function requestsPerDay(service: ServiceSetting, exporter: ExporterSetting, start: number): number {
   const { intervals, chains, utilization } = exporter;
   const sweeps = (DAY / SECOND / intervals.machines) * Math.ceil(1 + service.machines.length / 9);
   const wanted = sweeps + chains.length * (DAY / SECOND / intervals.slashings + 450 + 1_000 * service.liveliness);

@@ -31,8 +31,6 @@ export class ExporterProcess {
   /** The lines at level error that no check has read. */
   readonly errors: { readonly at: number; readonly line: string }[] = [];
   logBytes = 0;
-  /** Writes of documents that failed. */
-  failedWrites = 0;
   #program: Program | undefined;
   #reloadsAfterStart = false;
   #death: Death | undefined;

@@ -45,7 +45,7 @@ export function drawExporter(random: Random): ExporterSetting {
     },
     utilization: random.pick([0.9, 0.9, 0.5, 0.3 + 0.6 * random.unit()]),
     timeoutSeconds: random.pick([10, 10, 3, 30]),
-    staleAfter: random.happens(0.2) ? random.scale(300, 7_200) : 0,
+    staleAfter: random.happens(0.4) ? random.scale(300, 7_200) : 0,
     catchUpHours: random.pick([168, random.between(1, 6)]),
     watch: random.some([7, 12, 50, 99]),
     expected: random.happens(0.2) ? ['m0', 'never-seen'] : [],

@@ -2,15 +2,11 @@ import type { Logger } from 'pino';
 import type { CreateTransport } from '../../src/api/transport.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
-import { FIRST_START } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { StateStore } from '../../src/state/store.ts';
 
 /** What the program reads from its configuration. */
 export type { Settings };
-
-/** The document whose failed write is told and not counted. */
-export const NOT_COUNTED = FIRST_START;
 
 /** What the program uses of the simulated world. */
 export interface Around {

@@ -16,7 +16,7 @@ export interface Outcome {
 
 /** Calm lasts until everything is right, which is looked at after so many intervals of the slower of the fast sources. */
 const LOOKS = [1.1, 2.2, 4, 8, 16];
-/** A source that was refused (403) pauses for an hour. */
+/** A wait that no header names can be an hour. */
 const MAX_CALM_MS = 75 * MINUTE;
 const MAX_SCRAPES = 150;
 

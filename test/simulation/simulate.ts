@@ -5,15 +5,13 @@
  *     npm run simulate -- --seeds=1 --seed=4711 --log
  *     npm run simulate -- --breakages
  *
- * A seed that fails is printed as a short story with the line that repeats it.
+ * A seed that fails is printed with what happened in it, and with the command that repeats it.
  */
-import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runBreakages, withList } from './breakages/runner.ts';
-import { BREAKAGES } from './breakages/table.ts';
-import { tellFailure } from './failing.ts';
+import { BREAKAGES } from './breakages/list.ts';
+import { findBreakage } from './breakages/runner.ts';
+import { drawStory } from './draw.ts';
 import { inWorkers, type SeedResult } from './workers.ts';
 
 const { values } = parseArgs({
@@ -28,59 +26,58 @@ const { values } = parseArgs({
   },
 });
 
-const LIST_FILE = 'docs/internals/simulation.md';
-
 const first = wholeNumber('seed', values.seed);
-const seeds = wholeNumber('seeds', values.seeds ?? (values.breakages ? '200' : '100'));
+const seeds = wholeNumber('seeds', values.seeds ?? (values.breakages ? '300' : '100'));
 const jobs = wholeNumber('jobs', values.jobs);
-process.exitCode = values.breakages ? await breakages() : await simulate();
+process.exitCode = (values.breakages ? await breakages() : await simulate()) ? 0 : 1;
 
-async function simulate(): Promise<number> {
-  const failed: SeedResult[] = [];
+/** Whether no seed fails. */
+async function simulate(): Promise<boolean> {
   const began = performance.now();
-  let [requests, simulatedMs] = [0, 0];
+  let [requests, simulatedMs, failed] = [0, 0, 0];
   const numbers = Array.from({ length: seeds }, (_, i) => first + i);
   await inWorkers(numbers, jobs, (result) => {
     requests += result.requests;
     simulatedMs += result.simulatedMs;
-    const { failure, seed } = result;
-    if (!failure) return true;
-    print(`Seed ${seed} fails: ${failure.check}\n  ${failure.message}`);
-    failed.push(result);
+    if (!result.failure) return true;
+    failed += 1;
+    tell(result);
     return !values['until-failure'];
   });
-  if (values['until-failure']) return failed.length > 0 ? 1 : 0;
-  const told = new Set<string>();
-  for (const { seed, failure } of failed) {
-    if (!failure || told.has(failure.check)) continue;
-    told.add(failure.check);
-    print(`\n${await tellFailure(seed, failure, values.log)}`);
-  }
   const seconds = Math.round((performance.now() - began) / 1_000);
   const days = (simulatedMs / 86_400_000).toFixed(1);
-  print(`${seeds} seeds, ${failed.length} failed. ${days} days, ${requests} requests, in ${seconds} s.`);
-  return failed.length > 0 ? 1 : 0;
+  print(`${seeds} seeds, ${failed} failed. ${days} days, ${requests} requests, in ${seconds} s.`);
+  return failed === 0;
 }
 
-/** Whether every deliberate breakage is found; writes the list of the documentation. */
-async function breakages(): Promise<number> {
+function tell({ seed, failure, log }: SeedResult): void {
+  if (!failure) return;
+  const { start, lengthMs, setting, events } = drawStory(seed);
+  print(`Seed ${seed} fails: ${failure.check}\n  ${failure.message}`);
+  print(`  from ${new Date(start).toISOString()}, ${lengthMs / 1_000} s of trouble: ${JSON.stringify(setting)}`);
+  // What comes later has not happened.
+  for (const { at, kind, what } of events.filter(({ at }) => at <= failure.at))
+    print(`  +${at / 1_000} s  ${kind} ${JSON.stringify(what)}`);
+  print(`  +${failure.at / 1_000} s  fails`);
+  if (values.log) for (const line of log.slice(-60)) print(`  ${line.trimEnd()}`);
+  print(`  npm run simulate -- --seeds=1 --seed=${seed} --log`);
+}
+
+/** Whether every deliberate breakage is found. */
+async function breakages(): Promise<boolean> {
   const chosen = BREAKAGES.filter(({ name }) => name.includes(values.only));
-  const root = join(import.meta.dirname, '../..');
-  const results = await runBreakages(
-    chosen,
-    { root, seeds, seed: first, jobs },
-    ({ breakage, found, problem, seconds }) =>
-      print(
-        `${breakage.name}: ${problem ?? (found ? `seed ${found.seed}, ${found.check}` : 'not found')} (${seconds} s)`,
-      ),
-  );
-  if (values.only === '') {
-    const file = join(root, LIST_FILE);
-    await writeFile(file, withList(await readFile(file, 'utf8'), results));
+  const left = chosen.values();
+  const missed: string[] = [];
+  async function work(): Promise<void> {
+    for (const breakage of left) {
+      const found = await findBreakage(breakage, seeds, first);
+      if (found === undefined) missed.push(breakage.name);
+      print(`${breakage.name}: ${found ?? 'NOT FOUND'}`);
+    }
   }
-  const missed = results.filter(({ found }) => !found);
-  if (missed.length > 0) print(`not found: ${missed.map(({ breakage }) => breakage.name).join(', ')}`);
-  return missed.length > 0 ? 1 : 0;
+  await Promise.all(Array.from({ length: jobs }, work));
+  print(`${chosen.length} breakages, not found: ${missed.join(', ') || 'none'}`);
+  return missed.length === 0;
 }
 
 function wholeNumber(name: string, text: string): number {

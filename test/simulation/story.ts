@@ -1,10 +1,10 @@
-import { type ExporterSetting, USUAL } from './exporter-setting.ts';
-import { type NetworkSetting, NO_FAULTS } from './service/network.ts';
-import { calmService, type ServiceSetting } from './service/setting.ts';
+import type { ExporterSetting } from './exporter-setting.ts';
+import type { NetworkSetting } from './service/network.ts';
+import type { ServiceSetting } from './service/setting.ts';
 
 /**
  * Everything that is decided before a run: the world, and what happens to it. It is plain data, so that it can be
- * printed, and shortened while it still fails.
+ * printed.
  */
 export interface Story {
   /** The finer choices, such as the latency of a request, come from it too. */
@@ -16,15 +16,7 @@ export interface Story {
   readonly setting: Setting;
   /** In order of time. */
   readonly events: readonly StoryEvent[];
-  /** Only the limits of the account decide how the program polls; which of them. Absent: it is no steady story. */
-  readonly steady?: Steadiness;
 }
-
-/**
- * `plain`: the rate or the quota is the limit. `renewed`: the quota is renewed in the middle. `exhausted`: others take all
- * that is left. `shared`: others use the same amount every day.
- */
-export type Steadiness = 'plain' | 'renewed' | 'exhausted' | 'shared';
 
 /** The world as it is before anything happens. Plain data. */
 export interface Setting {
@@ -48,13 +40,4 @@ export interface Failure {
   readonly message: string;
   /** ms after the start of the story. */
   readonly at: number;
-}
-
-/** The simplest world for this story. */
-export function calmSetting({ service, exporter }: Setting): Setting {
-  return {
-    service: calmService({ seed: service.seed }),
-    network: { latency: { low: 50, high: 50 }, faults: NO_FAULTS },
-    exporter: { ...USUAL, refreshMs: exporter.refreshMs },
-  };
 }

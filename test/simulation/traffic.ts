@@ -9,8 +9,6 @@ import type { Push } from './service/machines.ts';
 export interface Sent {
   readonly process: number;
   readonly endpoint: Endpoint;
-  /** The source whose poll it belongs to: its name, and its chain after a dash. */
-  readonly source: string;
   readonly key: string;
   readonly request: WireRequest;
   readonly at: number;
@@ -43,8 +41,8 @@ export type TrafficEvent =
   | { readonly kind: 'counted'; readonly at: number; readonly sent: Sent; readonly counted: Counted }
   /** Another user of the account. */
   | { readonly kind: 'others'; readonly at: number; readonly requests: number }
-  /** The limits of the account are others now, or its quota is full again. */
-  | { readonly kind: 'plan' | 'renewal'; readonly at: number }
+  /** The limits of the account are others now. */
+  | { readonly kind: 'plan'; readonly at: number }
   /** The process reads its configuration: when it starts, or because the operator asked for it. */
   | {
       readonly kind: 'start' | 'reload';
@@ -102,19 +100,6 @@ export class Traffic {
       act();
     };
   }
-}
-
-const SOURCES: Partial<Record<Endpoint, string>> = {
-  machine_metrics: 'machines',
-  machine_names: 'machines',
-  daily_returns: 'daily_returns',
-  sync_committee: 'sync_committee',
-};
-
-export function sourceOf({ endpoint, base, body = '' }: WireRequest): string {
-  const chain = base.includes('hoodi') || body.includes('"hoodi"') ? 'hoodi' : 'mainnet';
-  const source = SOURCES[endpoint] ?? 'slashings';
-  return source === 'machines' ? source : `${source}-${chain}`;
 }
 
 export function keyOf({ headers }: WireRequest): string {

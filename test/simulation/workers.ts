@@ -3,13 +3,12 @@ import { drawStory } from './draw.ts';
 import { type Outcome, run } from './run.ts';
 
 /** What became of one seed. */
-export interface SeedResult extends Omit<Outcome, 'log'> {
+export interface SeedResult extends Outcome {
   readonly seed: number;
 }
 
 export async function simulateSeed(seed: number): Promise<SeedResult> {
-  const { log: _, ...outcome } = await run(drawStory(seed));
-  return { seed, ...outcome };
+  return { seed, ...(await run(drawStory(seed))) };
 }
 
 /** A seed that takes longer hangs. */

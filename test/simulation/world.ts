@@ -35,7 +35,7 @@ export class World {
     this.lastRead = setting.exporter;
     this.clock = new WorldClock(start);
     this.random = new Random(seed, 'world');
-    this.service = new Service(setting.service, this.random.fork('service'), start);
+    this.service = new Service(setting.service, start);
     this.network = new Network(setting.network);
     this.host = new Host(this);
   }
@@ -78,12 +78,6 @@ export class World {
   setPlan(plan: Plan): void {
     this.service.account.plan = plan;
     this.traffic.note({ kind: 'plan', at: this.clock.now() });
-  }
-
-  /** The quota of the account is full again. */
-  renew(): void {
-    this.service.account.renew();
-    this.traffic.note({ kind: 'renewal', at: this.clock.now() });
   }
 
   /** Changes the configuration file, which a process reads when it starts or is told to. */

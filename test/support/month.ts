@@ -21,8 +21,6 @@ export interface Month {
   readonly refused: Readonly<Record<string, number>>;
   /** The longest time between two answers to a source, hours. Start and end of the run count as answers. */
   readonly longestGap: Readonly<Record<string, number>>;
-  /** The same in effective intervals: each gap divided by the longest interval that was shown in it. */
-  readonly longestGapInIntervals: Readonly<Record<string, number>>;
   /** `hour: machine` for each hour at whose end a live machine was not shown. */
   readonly withdrawn: readonly string[];
 }
@@ -35,30 +33,21 @@ interface MonthOptions extends SimulationOptions {
 
 /** Runs the program for many hours of virtual time. */
 export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
-  const sim = new Simulation(options);
+  const sim = new Simulation({ sleepsLong: true, ...options });
   const withdrawn: string[] = [];
-  const intervals: Record<string, number>[] = [];
   for (let hour = 0; hour < hours; hour += 1) {
     eachHour?.(sim, hour);
     await sim.clock.advance(HOUR);
-    intervals.push(
-      Object.fromEntries(sim.scheduler.views().map((view) => [sourceId(view.source), view.pace.intervalMs])),
-    );
     withdrawn.push(...missing(sim).map((name) => `${hour}: ${name}`));
   }
   await sim.stop();
   const refused = sim.exchanges.filter(({ status }) => status === 429);
   const answers = answersBySource(sim, options.start, hours);
-  const hourOf = (at: number): number => Math.floor((at - options.start) / HOUR);
   return {
     sim,
     requests: sim.exchanges.length,
     refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
-    longestGap: longestOf(answers, (_id, from, to) => Math.round(((to - from) / HOUR) * 10) / 10),
-    longestGapInIntervals: longestOf(answers, (id, from, to) => {
-      const shown = intervals.slice(Math.max(0, hourOf(from) - 1), hourOf(to) + 1).map((all) => all[id] ?? 0);
-      return (to - from) / Math.max(...shown);
-    }),
+    longestGap: longestOf(answers),
     withdrawn,
   };
 }
@@ -83,15 +72,9 @@ function answersBySource(sim: Simulation, start: number, hours: number): Map<str
   return times;
 }
 
-function longestOf(
-  answers: ReadonlyMap<string, readonly number[]>,
-  measure: (id: string, from: number, to: number) => number,
-): Record<string, number> {
-  const longest = ([id, all]: readonly [string, readonly number[]]): [string, number] => [
-    id,
-    Math.max(...all.slice(1).map((at, i) => measure(id, all[i] as number, at))),
-  ];
-  return Object.fromEntries([...answers].map(longest));
+function longestOf(answers: ReadonlyMap<string, readonly number[]>): Record<string, number> {
+  const hours = (all: readonly number[]): number[] => all.slice(1).map((at, i) => (at - (all[i] ?? at)) / HOUR);
+  return Object.fromEntries([...answers].map(([id, all]) => [id, Math.max(...hours(all))]));
 }
 
 /** The source that sends this request. */

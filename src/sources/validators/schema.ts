@@ -4,10 +4,7 @@ import { Refusal } from '../refusal.ts';
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
 /** Wei as a decimal string. */
-const Wei = z
-  .string()
-  .regex(/^\d{1,30}$/)
-  .nullish();
+const Wei = z.string().regex(/^\d{1,30}$/);
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -42,7 +39,7 @@ export const ValidatorRow = z.object({
   slashed: z.boolean(),
   status: z.enum(SERVICE_STATUSES).or(z.string().transform((): Status => 'unknown')),
   online: z.boolean().nullish(),
-  balances: z.object({ current: Wei, effective: Wei }).nullish(),
+  balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
 });
 
 /** api-facts 10.2. A score or a duty is null where no validator had it. What is absent is not 0. */
@@ -73,9 +70,8 @@ const Validator = z.object({
   /** Null: it has no duty, so it is neither. */
   online: z.boolean().nullable(),
   slashed: z.boolean(),
-  /** Wei. */
-  balance: z.string().nullable(),
-  effectiveBalance: z.string().nullable(),
+  balance: Wei.nullable(),
+  effectiveBalance: Wei.nullable(),
   /** The epoch of the answer. */
   epoch: Index,
   /** Unix ms. */

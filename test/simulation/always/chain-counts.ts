@@ -43,7 +43,7 @@ export const NOTHING: Bounds = { low: ZEROS, high: ZEROS, slashings: new Set() }
  * @param isHourLong Whether an hour is an hour for every process, so that none gives up a slot early.
  */
 export function epochBounds(
-  { chain, incomplete, late }: ChainView,
+  { chain, late }: ChainView,
   epoch: number,
   lists: readonly (readonly number[])[],
   isHourLong: boolean,
@@ -51,8 +51,8 @@ export function epochBounds(
   const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)).counters);
   const all = COUNTERS.map((counter) => truths.map((counters) => counters[counter] ?? 0));
   const high = all.map((values) => Math.max(...values));
-  // Absent rows are not counted, and a slot that stays scheduled counts as missed.
-  if (incomplete.has(epoch) || (late.has(epoch) && !isHourLong)) {
+  // A slot that stays scheduled counts as missed.
+  if (late.has(epoch) && !isHourLong) {
     const most = COUNTERS.map((counter, i) => (counter.endsWith(' missed') ? 32 : Number(high[i])));
     return { low: ZEROS, high: most, slashings: new Set() };
   }

@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../../src/api/errors.ts';
 import type { Headers } from '../../../src/budget/headers.ts';
 import { HOUR, SECOND } from '../../support/timing.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
@@ -19,14 +18,10 @@ export function secondWindow(): Check {
   let planAt = Number.NEGATIVE_INFINITY;
   /** When an answer to a process last told the limit of a bucket. */
   const toldAt = new Map<string, number>();
-  /** Endpoints whose bucket an answer has named. */
-  const named = new Set<Endpoint>();
 
   /** Whether a request that counts in the same second may be one that the process does not count. */
   function isUnknown(sent: Sent, at: number, refused: Sent, { traffic, host }: World): boolean {
     if (sent.endedAt !== undefined && sent.endedAt < at) return true;
-    // Where answers name the buckets of others only, its own can be any of them.
-    if (named.size > 0 && !named.has(sent.endpoint)) return true;
     if (sent.process === refused.process) return false;
     const end = traffic.ends.get(sent.process);
     if (!end || end.at < at) return true;
@@ -37,6 +32,8 @@ export function secondWindow(): Check {
   return {
     name: 'limits: the second window refuses nothing',
     onEvent(event, world) {
+      // Which of several buckets a request counts in is known when an answer names it.
+      if (world.service.setting.buckets !== 'one') return undefined;
       if (event.kind === 'others') othersAt = event.at;
       if (event.kind === 'plan') {
         planAt = event.at;
@@ -44,8 +41,7 @@ export function secondWindow(): Check {
       }
       if (event.kind === 'head') {
         const { sent, at } = event;
-        const { head, counted, process, endpoint } = sent;
-        if (head?.headers['ratelimit-bucket'] !== undefined) named.add(endpoint);
+        const { head, counted, process } = sent;
         if (head && tellsSecond(head.headers) && sent.at > planAt) toldAt.set(`${process} ${counted?.bucket}`, at);
       }
       if (event.kind !== 'counted') return undefined;
@@ -70,7 +66,7 @@ function tellsSecond(headers: Headers): boolean {
 }
 
 /** After these what an answer has told of a quota may be wrong. */
-const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'renewal', 'step', 'reload'];
+const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'step', 'reload'];
 
 /**
  * The month and the hour refuse nothing, except where the answers do not tell what is left, and where something has

@@ -1,107 +1,84 @@
-import { MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
-import { ARRAYS, type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
+import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
-import { Ages } from './ages.ts';
 import type { Check } from './check.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
-/** Reading every value takes long. */
-const EACH = 10;
-
-type Field = readonly [metric: string, field: string];
-
-/** Each metric, and the field of the push that it shows. */
-const FIELDS: Readonly<Record<ArrayName, readonly Field[]>> = {
-  system: [
-    ['cpu_cores', 'cpu_cores'],
-    ['cpu_seconds_total', 'cpu_node_system_seconds_total'],
-    ['cpu_user_seconds_total', 'cpu_node_user_seconds_total'],
-  ],
-  validator: [['validators', 'validator_total']],
-  node: [
-    ['peers', 'network_peers_connected'],
-    ['synced', 'sync_eth2_synced'],
-  ],
-};
-const OF_PROCESS: readonly Field[] = [
-  ['process_cpu_seconds_total', 'cpu_process_seconds_total'],
-  ['process_memory_bytes', 'memory_process_bytes'],
-];
+const ARRAYS = ['system', 'validator', 'node'] as const;
+type ArrayName = (typeof ARRAYS)[number];
+/** Values are withdrawn a moment after their time. */
+const SLACK_MS = 5_000;
+/** `stale_after: auto` is at least this. */
+const SHORTEST_SECONDS = 600;
 
 /** One series of last_seen. */
 interface Seen {
-  /** Labels without the process, as they are written. */
-  readonly labels: string;
   readonly name: string;
   readonly array: ArrayName;
   /** Seconds. */
   readonly at: number;
+  /** The series that shows the second of the newest push. */
+  readonly shows: string;
 }
 
 function* seenIn(scrape: Scrape): Generator<Seen> {
   for (const [text, at] of seriesNamed(scrape, LAST_SEEN)) {
     const [, labels = '', name = '', array = ''] = /^(.*,machine="(.*)"),process="(\w+)"$/.exec(text) ?? [];
-    yield { labels, name: unescaped(name), array: array as ArrayName, at };
+    const shows =
+      array === 'system'
+        ? `beaconchain_machine_cpu_user_seconds_total{${labels}}`
+        : `beaconchain_machine_process_cpu_seconds_total{${labels},process="${array}"}`;
+    yield { name: unescaped(name), array: array as ArrayName, at, shows };
   }
 }
 
-/** When each process of each machine was last seen, as a scrape shows it. */
-export function lastSeen(scrape: Scrape): Map<string, number> {
-  return new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
-}
-
-/** The push that a time of last_seen is from. */
-function pushOf({ service }: World, { name, array, at }: Seen, now: number): Push | undefined {
-  const { machines } = service;
-  const [machine] = machines.selected([name]);
-  if (!machine) return undefined;
-  // A service that gives seconds leaves out the rest.
-  const start = Math.round(at * SECOND);
-  const end = service.setting.timestamps === 'seconds' ? start + 999 : start;
-  for (const push of machines.pushes(machine, array, { start, end }, now)) if (!machines.isSpoilt(push)) return push;
-  return undefined;
-}
-
-/** What is shown of a process: each series and the value that its push has. */
-function* valuesOf({ labels, array }: Seen, push: Push): Generator<readonly [series: string, expected: number]> {
-  const fields = fieldsOf(push);
-  for (const [metric, field] of FIELDS[array])
-    yield [`beaconchain_machine_${metric}{${labels}}`, Number(fields[field])];
-  if (array === 'system') return;
-  for (const [metric, field] of OF_PROCESS)
-    yield [`beaconchain_machine_${metric}{${labels},process="${array}"}`, Number(fields[field])];
-}
-
-/** Every value is that of the newest known push, and is withdrawn when it is too old and no sooner. The time of the push stays. */
+/**
+ * Each machine is shown with the values of its newest known push. They are withdrawn when they are too old, and no
+ * sooner. The time of the push stays (behaviour 12 to 15).
+ */
 export function machinesShown(): Check {
   let before = new Map<string, number>();
-  const ages = new Ages();
-  let scrapes = 0;
+  /** When the clock was last set, the process last ran again after a pause, or `stale_after` was last changed. */
+  let restlessAt = Number.NEGATIVE_INFINITY;
+  let staleAfter: number | undefined;
+
+  /** What is wrong with the values of a push. */
+  function problemOf({ at: seconds, name, array, shows }: Seen, scrape: Scrape, world: World): string | undefined {
+    const { exporter, service } = world;
+    const value = scrape.series.get(shows);
+    if (value !== undefined && value !== Math.floor(seconds)) return `${shows} is ${value}, last seen at ${seconds}`;
+    if (!service.machines.has(name, array, Math.floor(seconds), scrape.at)) return `${shows} was never pushed`;
+    const pushedAt = SECOND * seconds;
+    const age = scrape.ownAt - pushedAt;
+    // No configuration allows to withdraw values so soon.
+    const youngest = SECOND * (exporter.staleAfter || SHORTEST_SECONDS) - exporter.refreshMs - SLACK_MS;
+    const mustShow = age < youngest && scrape.at - pushedAt < youngest && age >= 0 && pushedAt > restlessAt;
+    if (value === undefined && mustShow) return `${shows} is not shown, but its push is only ${age} ms old`;
+    const oldest = SECOND * exporter.staleAfter + exporter.refreshMs + SLACK_MS;
+    const isSettled = scrape.at > restlessAt + 2 * exporter.refreshMs + SLACK_MS;
+    const isTooOld = exporter.staleAfter > 0 && isSettled && age > oldest;
+    return value !== undefined && isTooOld ? `${shows} is shown, but its push is ${age} ms old` : undefined;
+  }
+
   return {
     name: 'machines: values are those of real pushes, and fresh',
-    onEvent: (event) => ages.note(event),
+    onEvent(event) {
+      if (event.kind === 'step') restlessAt = event.at;
+      return undefined;
+    },
     onScrape(scrape, world) {
-      scrapes += 1;
+      if (world.exporter.staleAfter !== staleAfter) restlessAt = scrape.at;
+      staleAfter = world.exporter.staleAfter;
+      restlessAt = Math.max(restlessAt, world.host.pausedAt);
       const seen = new Map<string, number>();
-      const maxAge = ages.longest(scrape, world);
       for (const one of seenIn(scrape)) {
         const key = `${one.name} ${one.array}`;
         seen.set(key, one.at);
         const previous = before.get(key) ?? 0;
         if (one.at < previous) return `last_seen of ${key} was ${previous}, is ${one.at}`;
-        if (one.at === 0 || (scrapes % EACH !== 0 && one.at === previous && maxAge === undefined)) continue;
-        const push = pushOf(world, one, scrape.at);
-        if (!push) return `${key} never pushed at ${one.at}`;
-        const age = scrape.ownAt - one.at * SECOND;
-        const mustShow = ages.mustShow(scrape, one.at * SECOND, world);
-        for (const [series, expected] of valuesOf(one, push)) {
-          const value = scrape.series.get(series);
-          if (value === undefined && mustShow) return `${series} is not shown, but its push is only ${age} ms old`;
-          if (value === undefined) continue;
-          if (value !== expected) return `${series} is ${value}, but the push of ${one.at} has ${expected}`;
-          if (maxAge !== undefined && age > maxAge) return `${series} is ${age} ms old, more than ${maxAge}`;
-        }
+        const wrong = one.at === 0 ? undefined : problemOf(one, scrape, world);
+        if (wrong) return wrong;
       }
       // The 0 of an expected machine goes when one of its other processes is seen.
       for (const [key, at] of before) if (at > 0 && !seen.has(key)) return `last_seen of ${key} has gone`;
@@ -114,14 +91,14 @@ export function machinesShown(): Check {
 
 /** A machine that pushes is shown with its newest record but one sweep. */
 function machineLate(scrape: Scrape, world: World): string | undefined {
-  const { machines } = world.service;
+  const { machines, setting } = world.service;
   const told = valueIn(scrape, 'beaconchain_source_interval_seconds', 'source="machines"') ?? 0;
   const interval = SECOND * Math.max(told, world.exporter.intervals.machines);
   // A machine whose minute is missing is asked by name when its record is half as old as it may be.
   const staleAfter = world.exporter.staleAfter * SECOND || Math.max(10 * MINUTE, 2 * interval + 3 * MINUTE);
-  const untilAsked = world.story.setting.service.missing > 0 ? staleAfter / 2 : 0;
+  const untilAsked = setting.missing > 0 || setting.lag.ms > 0 ? staleAfter / 2 : 0;
   const swept = scrape.at - untilAsked - 1.1 * interval - MINUTE;
-  const shown = lastSeen(scrape);
+  const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
   for (const name of machines.names) {
     const { from, until } = machines.lastSpan(name);
     if (until <= scrape.at) continue;
@@ -129,9 +106,47 @@ function machineLate(scrape: Scrape, world: World): string | undefined {
       const newest = machines.newest(name, array, swept);
       const at = shown.get(`${name} ${array}`) ?? 0;
       // A machine that was silent is seen at the next sweep, a new one within two.
-      if (newest && newest.time >= from + interval && at < Math.floor(newest.time / SECOND))
-        return `${name} ${array} was last seen at ${at}, not at ${newest.time / SECOND}`;
+      if (newest && newest >= from + interval && at < Math.floor(newest / SECOND))
+        return `${name} ${array} was last seen at ${at}, not at ${newest / SECOND}`;
     }
   }
   return undefined;
+}
+
+/**
+ * A record that an answer had is shown when the next sweep has begun, also where the sweep that read it failed on a later
+ * page (behaviour 14). Not judged: what was read before a step of a clock, a reload or another process.
+ */
+export function readIsShown(): Check {
+  const newest = new Map<string, { readonly by: Sent; readonly time: number }>();
+  return {
+    name: 'machines: what was read is shown',
+    onEvent(event) {
+      const { kind } = event;
+      if (kind === 'step' || kind === 'reload' || kind === 'ended') newest.clear();
+      if (kind !== 'end' || event.sent.failure !== undefined) return undefined;
+      const { sent } = event;
+      for (const { machine, array, time } of sent.counted?.pushes ?? []) {
+        const id = `${machine} ${array}`;
+        // One from the future is not taken.
+        if (time <= sent.ownAt && time > (newest.get(id)?.time ?? 0)) newest.set(id, { by: sent, time });
+      }
+      return undefined;
+    },
+    onScrape(scrape, { host }) {
+      // A value is shown when it is written, which may fail for a while.
+      if (newest.size === 0 || scrape.at - host.writeTroubleAt <= HOUR) return undefined;
+      const last = valueIn(scrape, 'beaconchain_source_last_attempt_timestamp_seconds', 'source="machines"') ?? 0;
+      const begunAt = SECOND * last;
+      // It began before the clock was set back, and its requests may still be under way.
+      if (begunAt > scrape.ownAt) return undefined;
+      const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
+      for (const [id, { by, time }] of newest) {
+        if (by.process !== scrape.process || by.ownAt >= begunAt) continue;
+        const at = shown.get(id) ?? 0;
+        if (at < Math.floor(time / SECOND)) return `${id} was read with ${time / SECOND}, and is shown with ${at}`;
+      }
+      return undefined;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { HOUR } from '../../support/timing.ts';
 import type { TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -96,23 +96,6 @@ export function bounded(): Check {
       const hours = 1 + (clock.now() - process.startedAt) / HOUR;
       if (process.logBytes <= MAX_LOG_BYTES_AN_HOUR * hours) return undefined;
       return `${process.logBytes} bytes are logged in ${hours - 1} h: ${process.lines.at(-1)}`;
-    },
-  };
-}
-
-const FAILURES = 'beaconchain_exporter_state_write_failures_total';
-
-/** Each failed write is counted, and shown within a minute (behaviour 32). */
-export function failedWritesCounted(): Check {
-  let noted: { readonly at: number; readonly process: number; readonly failed: number }[] = [];
-  return {
-    name: 'state: each failed write is counted',
-    onScrape({ at, process, series }, { host, exporter }) {
-      const isShown = (one: (typeof noted)[number]): boolean => at - one.at > MINUTE + 2 * exporter.refreshMs;
-      const { failed = 0 } = noted.findLast((one) => one.process === process && isShown(one)) ?? {};
-      noted = [...noted.slice(-50), { at, process, failed: host.process?.failedWrites ?? 0 }];
-      const shown = series.get(FAILURES) ?? 0;
-      return shown < failed ? `${shown} are shown, and ${failed} had failed a minute ago` : undefined;
     },
   };
 }

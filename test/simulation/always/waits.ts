@@ -1,5 +1,5 @@
 import type { Headers } from '../../../src/budget/headers.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';
@@ -20,58 +20,34 @@ interface Closed {
   readonly by: Sent;
   readonly at: number;
   readonly waitMs: number;
-  /** How many in a row have named no wait, this one included; 0: it named one. */
-  readonly blind: number;
 }
 
 /**
- * After a 429 nothing is sent in its bucket before its wait is over (behaviour 3): over restarts too, once the answer
- * could be kept. Another key is another account.
+ * After a 429 nothing is sent before its wait is over (behaviour 3): over restarts too, once the answer could be kept.
+ * Another key is another account. A wait that is not named is at least a minute. Judged where all share one bucket.
  */
 export function waits(): Check {
   let closed: Closed[] = [];
-  /** The bucket of each route, as the answers of a key named it last. */
-  const buckets = new Map<string, string>();
   let key: string | undefined;
-  /** The last refusal, if it named no wait. */
-  let lastBlind: Closed | undefined;
-
-  /** Routes for which no bucket was named share one. */
-  function isSameBucket(a: Sent, b: Sent): boolean {
-    return routeOf(a) === routeOf(b) || buckets.get(routeOf(a)) === buckets.get(routeOf(b));
-  }
 
   function onHead(sent: Sent, at: number, { status, headers }: NonNullable<Sent['head']>): void {
-    const name = String(headers['ratelimit-bucket'] ?? '').trim();
-    if (name !== '') buckets.set(routeOf(sent), name);
-    if (status !== 429 || isRevocation(headers)) {
-      // It may have been in the same bucket. Then a wait that is not named is again the first one.
-      lastBlind = undefined;
-      return;
-    }
+    if (status !== 429 || isRevocation(headers)) return;
     const named = namedWaitMs(headers, at);
     // Those under way together that name no wait were refused by one event, whose wait is under way.
-    const isOneOfMany = closed.some((one) => isSameBucket(one.by, sent) && one.blind > 0 && sent.at <= one.at);
-    if (named === undefined && isOneOfMany) return;
-    const isNext = lastBlind?.by.process === sent.process && isSameBucket(lastBlind.by, sent);
-    const blind = named === undefined ? 1 + (isNext ? (lastBlind?.blind ?? 0) : 0) : 0;
-    // A wait that is not named doubles.
-    const one = { by: sent, at, waitMs: named ?? Math.min(MINUTE * 2 ** (blind - 1), HOUR), blind };
-    closed = [...closed.filter((other) => other.at + other.waitMs > at).slice(-30), one];
-    lastBlind = named === undefined ? one : undefined;
+    if (named === undefined && closed.some((one) => sent.at <= one.at)) return;
+    const isOpen = (one: Closed): boolean => one.at + one.waitMs > at;
+    closed = [...closed.filter(isOpen).slice(-30), { by: sent, at, waitMs: named ?? MINUTE }];
   }
 
   function use(another: string): void {
-    if (another === key) return;
+    if (another !== key) closed = [];
     key = another;
-    closed = [];
-    lastBlind = undefined;
-    buckets.clear();
   }
 
   return {
     name: 'limits: nothing is sent before the wait after a 429 is over',
     onEvent(event, world) {
+      if (world.service.setting.buckets !== 'one') return undefined;
       if (event.kind === 'reload') use(event.exporter.key);
       if (event.kind === 'head' && event.sent.head) onHead(event.sent, event.at, event.sent.head);
       if (event.kind !== 'sent') return undefined;
@@ -79,7 +55,7 @@ export function waits(): Check {
       use(sent.key);
       for (const one of closed) {
         const left = endOf(one, sent.at, world) - sent.at;
-        if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent) || !isKnown(one, sent, world)) continue;
+        if (left <= TOLERANCE_MS || !isKnown(one, sent, world)) continue;
         return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${left / SECOND} s before the end of the wait of ${one.waitMs / SECOND} s from ${when(one.at, world)} on`;
       }
       return undefined;
@@ -97,10 +73,6 @@ function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
 function endOf({ at, waitMs }: Closed, until: number, { traffic }: World): number {
   const forward = traffic.stepsBetween(at, until).map(({ byMs }) => Math.max(0, byMs));
   return forward.reduce((end, byMs) => end - byMs, at + waitMs);
-}
-
-function routeOf({ endpoint, request }: Sent): string {
-  return `${endpoint} ${request.base}`;
 }
 
 export function isRevocation(headers: Headers): boolean {
@@ -161,36 +133,6 @@ export function refusedKeys(): Check {
       const asksAt = since + KEY_WAIT_MS - TOLERANCE_MS;
       if (how === 'refused' ? sent.at >= asksAt : actedAt >= asksAt) return undefined;
       return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - since) / SECOND} s after the key was ${how}`;
-    },
-  };
-}
-
-/** A source whose endpoint is forbidden pauses for an hour (behaviour 3). */
-export function forbiddenPauses(): Check {
-  const paused = new Map<string, { readonly by: Sent; readonly at: number }>();
-  /** When a request of a source was last refused with 400. A poll tells its first failure. */
-  const badAt = new Map<string, number>();
-  return {
-    name: 'limits: a forbidden source pauses for an hour',
-    onEvent(event, world) {
-      if (event.kind === 'head') {
-        const { source, endpoint, head } = event.sent;
-        const isPaced = endpoint === 'machine_metrics' || endpoint === 'epoch_slots';
-        if (head?.status === 400) badAt.set(source, event.at);
-        const isFirst = event.at > (badAt.get(source) ?? Number.NEGATIVE_INFINITY) + MINUTE;
-        if (head?.status === 403 && isPaced && isFirst) paused.set(source, { by: event.sent, at: event.at });
-        // `latest` was refused, and then the number of the epoch was not: the poll goes on.
-        else if (head?.status === 200 && event.at <= (paused.get(source)?.at ?? 0) + KEPT_AFTER_MS)
-          paused.delete(source);
-      }
-      if (event.kind !== 'sent') return undefined;
-      const { sent } = event;
-      const { by, at } = paused.get(sent.source) ?? {};
-      if (!by || at === undefined || by.process !== sent.process || by.key !== sent.key) return undefined;
-      // What remains of the same poll.
-      if (sent.at <= at + MINUTE || sent.at >= at + HOUR - TOLERANCE_MS) return undefined;
-      if (world.traffic.stepsBetween(at, sent.at).length > 0) return undefined;
-      return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - at) / SECOND} s after it was forbidden`;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { NetworkFaults } from '../service/network.ts';
 import { drawPlan, type Plan } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
-import { aWhile, kind, later, span } from './kind.ts';
+import { aWhile, kind, later } from './kind.ts';
 
 function aBurst(random: Random, { service: { plan } }: Setting): number {
   const { perSecond, perMonth = 100 * perSecond } = plan;
@@ -31,11 +31,6 @@ function spendRepeatedly(world: World, left: number, everyMs: number, requests: 
   later(world, everyMs, () => spendRepeatedly(world, left - 1, everyMs, requests));
 }
 
-function planText({ perSecond, perHour, perMonth }: Plan): string {
-  const long = [perHour && `${perHour} per hour`, perMonth && `${perMonth} per month`].filter(Boolean);
-  return [`${perSecond} requests per second`, ...long].join(', ');
-}
-
 /** What happens to the account, to the service, and on the way there. */
 export const ACCOUNT_KINDS = [
   kind<{ requests: number }>({
@@ -43,7 +38,6 @@ export const ACCOUNT_KINDS = [
     weight: 2,
     draw: (random, setting) => ({ requests: aBurst(random, setting) }),
     apply: ({ requests }, world) => world.spend(requests),
-    tell: ({ requests }) => `other users of the account send ${requests} requests at once`,
   }),
   kind<{ left: number }>({
     name: 'others leave little',
@@ -56,7 +50,6 @@ export const ACCOUNT_KINDS = [
       const unused = (account.plan.perMonth ?? 0) - account.usedOfMonth(world.clock.now());
       if (unused > left && account.plan.perHour === undefined) world.spend(unused - left);
     },
-    tell: ({ left }) => `other users of the account use its month up but for ${left} requests`,
   }),
   kind<{ times: number; everyMs: number; requests: number }>({
     name: 'others for hours',
@@ -67,27 +60,12 @@ export const ACCOUNT_KINDS = [
       requests: random.pick([1, 1, random.scale(1, 50)]),
     }),
     apply: ({ times, everyMs, requests }, world) => spendRepeatedly(world, times, everyMs, requests),
-    tell: ({ times, everyMs, requests }) =>
-      `other users of the account send ${requests} requests every ${span(everyMs)}, ${times} times`,
   }),
   kind<{ plan: Plan }>({
     name: 'plan',
     weight: 2,
     draw: (random) => ({ plan: drawPlan(random) }),
     apply: ({ plan }, world) => world.setPlan(plan),
-    tell: ({ plan }) => `the plan of the account allows ${planText(plan)} from now on`,
-  }),
-  kind<{ waitMs: number }>({
-    name: 'renewal',
-    weight: 2,
-    draw: (random) => ({ waitMs: random.pick([0, random.scale(MINUTE, HOUR)]) }),
-    apply: ({ waitMs }, world) => {
-      const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND)) };
-      if (waitMs > 0) world.service.disturbances.refuse({ times: 1, headers });
-      later(world, waitMs, () => world.renew());
-    },
-    tell: ({ waitMs }) =>
-      `${waitMs > 0 ? `the next request is refused for ${span(waitMs)}; then ` : ''}the quota of the account is renewed`,
   }),
   kind<{ forMs: number; reloadsAfterMs: number; key?: string }>({
     name: 'revocation',
@@ -106,8 +84,6 @@ export const ACCOUNT_KINDS = [
       });
       later(world, forMs + reloadsAfterMs, () => world.reload());
     },
-    tell: ({ forMs, reloadsAfterMs, key }) =>
-      `access is revoked for ${span(forMs)}${key === undefined ? '' : `, after half of which a reload brings ${key}`}; a reload comes ${span(reloadsAfterMs)} after that`,
   }),
   kind<{ forMs: number }>({
     name: 'key refused',
@@ -120,7 +96,6 @@ export const ACCOUNT_KINDS = [
         account.key = world.exporter.key;
       });
     },
-    tell: ({ forMs }) => `the service refuses the key for ${span(forMs)}`,
   }),
   kind<{ key: string; lateMs: number }>({
     name: 'another key',
@@ -141,24 +116,6 @@ export const ACCOUNT_KINDS = [
       first();
       later(world, Math.abs(lateMs), second);
     },
-    tell: ({ key, lateMs }) =>
-      lateMs < 0
-        ? `the service takes only ${key}, and a reload with it comes ${span(-lateMs)} later`
-        : `a reload brings ${key}, and the service takes it ${span(lateMs)} later`,
-  }),
-  kind<{ endpoint: Endpoint; forMs: number }>({
-    name: 'forbidden',
-    weight: 2,
-    draw: (random) => ({
-      endpoint: random.pick(['machine_metrics', 'epoch_slots', ...ENDPOINTS]),
-      forMs: aWhile(random),
-    }),
-    apply: ({ endpoint, forMs }, world) => {
-      const { forbidden } = world.service.account;
-      forbidden.add(endpoint);
-      later(world, forMs, () => forbidden.delete(endpoint));
-    },
-    tell: ({ endpoint, forMs }) => `the plan does not include ${endpoint} for ${span(forMs)}`,
   }),
   kind<Omit<Outage, 'until'> & { forMs: number }>({
     name: 'outage',
@@ -171,8 +128,6 @@ export const ACCOUNT_KINDS = [
     }),
     apply: ({ forMs, ...outage }, { service, clock }) =>
       service.disturbances.begin({ ...outage, until: clock.now() + forMs }),
-    tell: ({ forMs, status, body, retryAfter }) =>
-      `the service answers ${status} (${body}${retryAfter === undefined ? '' : `, retry-after: ${retryAfter}`}) for ${span(forMs)}`,
   }),
   kind<{ times: number; reset?: string; after?: string }>({
     name: '429',
@@ -188,7 +143,6 @@ export const ACCOUNT_KINDS = [
       const headers = { ...named('ratelimit-reset', reset), ...named('retry-after', after) };
       service.disturbances.refuse({ times, headers });
     },
-    tell: ({ times, ...headers }) => `the next ${times} requests are refused with 429 ${JSON.stringify(headers)}`,
   }),
   kind<{ how: BodyFault; times: number; endpoint?: Endpoint }>({
     name: 'bodies',
@@ -199,7 +153,6 @@ export const ACCOUNT_KINDS = [
       ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINTS) } : {}),
     }),
     apply: ({ how, times, endpoint }, { service }) => service.disturbances.spoil(how, times, endpoint),
-    tell: ({ how, times, endpoint = 'any endpoint' }) => `the next ${times} bodies of ${endpoint} are spoilt: ${how}`,
   }),
   kind<{ faults: Partial<NetworkFaults>; forMs: number }>({
     name: 'network faults',
@@ -210,13 +163,11 @@ export const ACCOUNT_KINDS = [
       return { faults: { [what]: share }, forMs: aWhile(random) };
     },
     apply: ({ faults, forMs }, { network, clock }) => network.disturb(faults, clock.now() + forMs),
-    tell: ({ faults, forMs }) => `the network has ${JSON.stringify(faults)} for ${span(forMs)}`,
   }),
   kind<{ forMs: number; how: 'refused' | 'silent' }>({
     name: 'cut off',
     weight: 2,
     draw: (random) => ({ forMs: aWhile(random), how: random.pick(['refused', 'silent']) }),
     apply: ({ forMs, how }, { network, clock }) => network.cut(clock.now() + forMs, how),
-    tell: ({ forMs, how }) => `the service cannot be reached for ${span(forMs)} (${how})`,
   }),
 ];

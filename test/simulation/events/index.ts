@@ -18,12 +18,6 @@ const KINDS: readonly Kind[] = [
 const TOTAL = KINDS.reduce((sum, { weight }) => sum + weight, 0);
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
-function kindOf({ kind }: StoryEvent): Kind {
-  const found = BY_NAME.get(kind);
-  if (!found) throw new RangeError(`no event is called ${kind}`);
-  return found;
-}
-
 /** Up to `count` events within `lengthMs`, in order. */
 export function drawEvents(random: Random, setting: Setting, count: number, lengthMs: number): StoryEvent[] {
   const events: StoryEvent[] = [];
@@ -48,10 +42,6 @@ function anyKind(random: Random): Kind {
   return found ?? (KINDS[0] as Kind);
 }
 
-export function applyEvent(event: StoryEvent, world: World): void {
-  kindOf(event).apply(event.what, world);
-}
-
-export function tellEvent(event: StoryEvent): string {
-  return kindOf(event).tell(event.what);
+export function applyEvent({ kind, what }: StoryEvent, world: World): void {
+  BY_NAME.get(kind)?.apply(what, world);
 }

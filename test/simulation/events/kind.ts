@@ -11,8 +11,6 @@ export interface Kind<W extends object = object> {
   /** Chooses the details. undefined: it makes no sense in this world. */
   draw(random: Random, setting: Setting): W | undefined;
   apply(what: W, world: World): void;
-  /** A readable sentence. */
-  tell(what: W): string;
 }
 
 /** Forgets the type of the details, which only the kind itself knows. */
@@ -30,10 +28,4 @@ export function later(world: World, ms: number, act: () => void): void {
 /** Some seconds to some hours. */
 export function aWhile(random: Random): number {
   return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 30 * MINUTE), random.scale(MINUTE, 6 * HOUR)]);
-}
-
-/** A span of time for a story: `1.5 s`, `3 min`, `2 h`. */
-export function span(ms: number): string {
-  if (ms < MINUTE) return `${ms / 1_000} s`;
-  return ms < HOUR ? `${Math.round(ms / 6_000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }

@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import { kind, later, span } from './kind.ts';
+import { kind, later } from './kind.ts';
 
 /** Settings that a reload can change. */
 type Changes = Partial<Omit<ExporterSetting, 'refreshMs' | 'key'>>;
@@ -46,26 +46,6 @@ export const OPERATOR_KINDS = [
       world.configure(changes);
       reload(world, reloads);
     },
-    tell: ({ changes, reloads }) =>
-      `the configuration has ${JSON.stringify(changes)} from now on, ${reloads.length === 0 ? 'no reload' : `reload after ${reloads.map(span).join(', ')}`}`,
-  }),
-  kind<{ chains: readonly Chain[]; forMs: number }>({
-    name: 'chains left out',
-    weight: 1,
-    draw: (random, { exporter: { chains } }) => ({
-      chains: [chains.length === 1 && chains[0] === 'mainnet' ? 'hoodi' : 'mainnet'],
-      forMs: random.scale(5 * SECOND, 10 * MINUTE),
-    }),
-    apply: ({ chains, forMs }, world) => {
-      const { chains: all } = world.exporter;
-      world.configure({ chains });
-      world.reload();
-      later(world, forMs, () => {
-        world.configure({ chains: all });
-        world.reload();
-      });
-    },
-    tell: ({ chains, forMs }) => `only ${chains.join(', ')} is configured for ${span(forMs)}, with two reloads`,
   }),
   kind<{ times: number; everyMs: number }>({
     name: 'reloads',
@@ -79,24 +59,6 @@ export const OPERATOR_KINDS = [
         world,
         Array.from({ length: times }, (_, i) => i * everyMs),
       ),
-    tell: ({ times, everyMs }) => `${times} reloads, ${span(everyMs)} apart`,
-  }),
-  kind<{ requests: number; chains?: readonly Chain[] }>({
-    name: 'reload in a request',
-    weight: 4,
-    draw: (random) => ({
-      requests: random.between(1, 12),
-      ...(random.happens(0.5) ? { chains: [random.pick<Chain>(['mainnet', 'hoodi'])] } : {}),
-    }),
-    apply: ({ requests, chains }, world) =>
-      world.service.onRequest(requests, () =>
-        later(world, 0, () => {
-          if (chains) world.configure({ chains });
-          world.reload();
-        }),
-      ),
-    tell: ({ requests, chains }) =>
-      `a reload${chains ? ` with only ${chains.join(', ')}` : ''} comes while request ${requests} from now is under way`,
   }),
   kind<{ forMs: number; isReloaded: boolean }>({
     name: 'broken file',
@@ -110,7 +72,5 @@ export const OPERATOR_KINDS = [
         if (isReloaded) world.reload();
       });
     },
-    tell: ({ forMs, isReloaded }) =>
-      `the configuration file has a mistake for ${span(forMs)}${isReloaded ? ', with a reload before and after' : ''}`,
   }),
 ];

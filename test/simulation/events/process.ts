@@ -1,15 +1,8 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import { CALLS, type Call } from '../exporter-process.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import { aWhile, kind, later, span } from './kind.ts';
-
-/** The end or the start of this month, whichever is nearer. */
-function nearestTurn(now: number): number {
-  const date = new Date(now);
-  const [start = 0, end = 0] = [0, 1].map((more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more));
-  return now - start < end - now ? start : end;
-}
+import { aWhile, kind, later } from './kind.ts';
 
 function downTime(random: Random): number {
   return random.pick([0, SECOND, random.scale(SECOND, 5 * MINUTE), random.scale(MINUTE, 12 * HOUR)]);
@@ -36,15 +29,12 @@ export const PROCESS_KINDS = [
     }),
     apply: ({ downMs, calls, ...which }, { host }) =>
       host.kill(downMs, calls === undefined ? undefined : { calls, ...which }),
-    tell: ({ downMs, calls, call = 'call' }) =>
-      `kill -9${calls === undefined ? '' : ` right after ${call} ${calls} from now`}, down for ${span(downMs)}`,
   }),
   kind<{ downMs: number }>({
     name: 'restart',
     weight: 3,
     draw: (random) => ({ downMs: downTime(random) }),
     apply: ({ downMs }, { host }) => host.restart(downMs),
-    tell: ({ downMs }) => `SIGTERM, started again ${span(downMs)} later`,
   }),
   kind<{ moreMs: number }>({
     name: 'stopped for long',
@@ -52,7 +42,6 @@ export const PROCESS_KINDS = [
     draw: (random, { exporter }) =>
       exporter.catchUpHours > 24 ? undefined : { moreMs: random.scale(MINUTE, 2 * HOUR) },
     apply: ({ moreMs }, { host, exporter }) => host.restart(exporter.catchUpHours * HOUR + moreMs),
-    tell: ({ moreMs }) => `stopped for ${span(moreMs)} more than catch_up`,
   }),
   kind<{ waitSeconds: number; afterMs: number; what: 'killed' | 'stopped' | 'an hour ahead'; ms: number }>({
     name: 'in a wait',
@@ -78,8 +67,6 @@ export const PROCESS_KINDS = [
         () => later(world, afterMs, act),
       );
     },
-    tell: ({ waitSeconds, afterMs, what, ms }) =>
-      `the next request is refused for ${waitSeconds} s; ${span(afterMs)} after its answer the process is ${what} for ${span(ms)}`,
   }),
   kind<{ times: number; downMs: number; isKilled: boolean; pauseMs: number }>({
     name: 'restart after a request',
@@ -103,8 +90,6 @@ export const PROCESS_KINDS = [
       };
       next(times);
     },
-    tell: ({ times, downMs, isKilled, pauseMs }) =>
-      `${times} times, ${span(pauseMs)} apart, the process is ${isKilled ? 'killed' : 'stopped'} for ${span(downMs)} when it has its next answer`,
   }),
   kind<{ ms: number; isSuspended: boolean }>({
     name: 'pause',
@@ -114,7 +99,6 @@ export const PROCESS_KINDS = [
       isSuspended: random.happens(0.3),
     }),
     apply: ({ ms, isSuspended }, { host }) => host.process?.clock.pause(ms, isSuspended),
-    tell: ({ ms, isSuspended }) => `the process is ${isSuspended ? 'suspended' : 'paused'} for ${span(ms)}`,
   }),
   kind<{ byMs: number; forMs: number }>({
     name: 'clock',
@@ -129,18 +113,6 @@ export const PROCESS_KINDS = [
       forMs: random.scale(MINUTE, 6 * HOUR),
     }),
     apply: ({ byMs, forMs }, world) => setClock(world, byMs, forMs),
-    tell: ({ byMs, forMs }) =>
-      `the clock is ${span(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'} for ${span(forMs)}`,
-  }),
-  kind<{ byMs: number }>({
-    name: 'clock at the turn of the month',
-    weight: 1,
-    draw: (random) => ({ byMs: random.scale(SECOND, 6 * HOUR) }),
-    apply: ({ byMs }, { clock, host }) => {
-      const ms = nearestTurn(clock.now()) - clock.now();
-      if (Math.abs(ms) <= 2 * DAY) host.setClock(ms + (ms > 0 ? byMs : -byMs));
-    },
-    tell: ({ byMs }) => `the clock is set ${span(byMs)} beyond the turn of the month, unless that is days away`,
   }),
   kind<{ ms: number; downMs?: number }>({
     name: 'writes fail',
@@ -155,8 +127,6 @@ export const PROCESS_KINDS = [
         host.documents.isFull = false;
       });
     },
-    tell: ({ ms, downMs }) =>
-      `every write fails for ${span(ms)}${downMs === undefined ? '' : `, then kill -9, down for ${span(downMs)}`}`,
   }),
   kind<{ most: number; ms: number; downMs?: number }>({
     name: 'slow writes',
@@ -175,7 +145,5 @@ export const PROCESS_KINDS = [
         host.documents.calm();
       });
     },
-    tell: ({ most, ms, downMs }) =>
-      `a write takes up to ${span(most)} for ${span(ms)}${downMs === undefined ? '' : `, then kill -9, down for ${span(downMs)}`}`,
   }),
 ];

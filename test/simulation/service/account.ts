@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../../src/api/errors.ts';
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { keyOf } from '../traffic.ts';
 import { Bucket } from './limits.ts';
@@ -13,8 +12,6 @@ export class Account {
   plan: Plan;
   /** The trial expired or the subscription was cancelled. */
   isRevoked = false;
-  /** Endpoints that the plan does not include. */
-  readonly forbidden = new Set<Endpoint>();
   readonly #setting: Pick<ServiceSetting, 'buckets' | 'month' | 'clockAheadMs'>;
   readonly #buckets = new Map<string, Bucket>();
   readonly #anonymous = new Bucket('default', 'calendar');

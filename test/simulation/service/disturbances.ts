@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../../src/api/errors.ts';
 import type { WireRequest } from '../../../src/api/transport.ts';
-import { SHAPES } from '../../support/body-shapes.ts';
 
 /** An answer of something in front of the service, or of a service that fails. */
 export interface Outage {
@@ -23,7 +22,6 @@ export interface Instead {
   readonly body: string;
 }
 
-const SHAPE_BYTES = 50_000;
 const HTML = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Bad gateway</h1></body></html>';
 const ERROR = '{"error":"internal server error. please try again later."}';
 
@@ -33,9 +31,6 @@ const SPOILT = {
   empty: () => '',
   'an empty object': () => '{}',
   'without data': () => '{"status":"ERROR: internal server error","data":null}',
-  twice: (body: string) => body + body,
-  deep: () => SHAPES['deep']?.(SHAPE_BYTES) ?? '',
-  wide: () => SHAPES['wide']?.(SHAPE_BYTES) ?? '',
 } as const satisfies Record<string, (body: string) => string>;
 
 export type BodyFault = keyof typeof SPOILT;

@@ -9,36 +9,16 @@ import { between } from '../../../src/lib/random.ts';
 import { epochsRange } from '../../../src/sandbox/chain-range.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { DAY } from '../../support/timing.ts';
-import type { Random } from '../random.ts';
 import type { ServiceSetting } from './setting.ts';
-
-const WINDOW_DAYS: Readonly<Record<string, number>> = {
-  '24h': 1,
-  '7d': 7,
-  '30d': 30,
-  '90d': 90,
-  all_time: Number.POSITIVE_INFINITY,
-};
 
 /** What the service answers by the clock alone: daily returns, and periods of sync committees. */
 export class Periods {
   readonly #setting: ServiceSetting;
-  #oddDays: number;
-  readonly #random: Random;
-  readonly #days = new Map<string, string>();
-  /** Until a time periods are known later than usual. */
-  #periodDelay = { ms: 0, until: Number.NEGATIVE_INFINITY };
   /** Until this time the newest day is left out. */
   #olderDayUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(setting: ServiceSetting, random: Random) {
+  constructor(setting: ServiceSetting) {
     this.#setting = setting;
-    this.#oddDays = setting.odd.days;
-    this.#random = random;
-  }
-
-  delayPeriod(ms: number, until: number): void {
-    this.#periodDelay = { ms, until };
   }
 
   /** Until a time the newest day is missing. */
@@ -47,9 +27,7 @@ export class Periods {
   }
 
   calm(): void {
-    this.#periodDelay.until = Number.NEGATIVE_INFINITY;
     this.#olderDayUntil = Number.NEGATIVE_INFINITY;
-    this.#oddDays = 0;
   }
 
   /** The newest day that the service has computed; an answer can be older. */
@@ -64,8 +42,7 @@ export class Periods {
   }
 
   period(chain: Chain, now: number): number {
-    const late = now < this.#periodDelay.until ? this.#periodDelay.ms : 0;
-    return Math.floor(epochAt(chain, now - late) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+    return Math.floor(epochAt(chain, now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   }
 
   /** undefined: a bad request. */
@@ -82,28 +59,15 @@ export class Periods {
     return JSON.stringify({ data: { period, finality: 'not_finalized' }, range });
   }
 
-  /** undefined: a bad request. Ranges other than evaluation windows belong to other plans. */
+  /** undefined: a bad request. The program asks for the newest day alone. */
   daysBody(body: string, now: number): string | undefined {
     const asked = JSON.parse(body);
+    if (asked?.range?.evaluation_window !== '24h') return undefined;
     const chain = chainIn(asked);
-    const count = WINDOW_DAYS[asked?.range?.evaluation_window];
-    if (count === undefined) return undefined;
-    const newest = this.newestDay(chain, now) - (now < this.#olderDayUntil ? 1 : 0);
-    const cursor = Number(asked.cursor || newest);
-    const oldest = Math.max(0, newest - count + 1, cursor - (asked.page_size ?? 10) + 1);
-    const next = oldest > Math.max(0, newest - count + 1) ? String(oldest - 1) : '';
-    const range = JSON.stringify(epochsRange(chain, oldest * EPOCHS_PER_DAY, (cursor + 1) * EPOCHS_PER_DAY - 1));
-    return `{"data":[${this.#daysText(chain, cursor, oldest)}],"range":${range},"paging":{"next_cursor":"${next}"}}`;
-  }
-
-  #daysText(chain: Chain, newest: number, oldest: number): string {
-    const key = `${chain} ${newest} ${oldest}`;
-    const text =
-      this.#days.get(key) ?? JSON.stringify(datapoints(this.#setting.seed, chain, newest, oldest)).slice(1, -1);
-    this.#days.set(key, text);
-    if (this.#oddDays === 0 || !this.#random.happens(3 * this.#oddDays)) return text;
-    const far = text.replaceAll('"day":', '"day":9');
-    return `${this.#random.pick(['null', '{}', '"day"', '{"day":null}', text, far])},${text}`;
+    const day = this.newestDay(chain, now) - (now < this.#olderDayUntil ? 1 : 0);
+    const data = datapoints(this.#setting.seed, chain, day, day);
+    const range = epochsRange(chain, day * EPOCHS_PER_DAY, (day + 1) * EPOCHS_PER_DAY - 1);
+    return JSON.stringify({ data, range, paging: { next_cursor: '' } });
   }
 }
 

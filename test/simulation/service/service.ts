@@ -1,14 +1,12 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/lib/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
-import type { Random } from '../random.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
 import { revokedHeaders, sentHeaders } from './limits.ts';
-import { machinesPage } from './machine-pages.ts';
-import { Machines, type Push } from './machines.ts';
+import { Machines, type Push, pushesIn } from './machines.ts';
 import { Periods } from './periods.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
@@ -30,8 +28,6 @@ interface Content {
   readonly chainAnswer?: ChainAnswer;
 }
 
-/** In the body of a page that another one follows. */
-const CURSOR = /"next_cursor":"[^"]/;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const BAD_V1: Content = { status: 400, body: v1Error('invalid epoch parameter') };
 
@@ -44,19 +40,17 @@ export class Service {
   readonly machines: Machines;
   readonly periods: Periods;
   readonly disturbances = new Disturbances();
-  #afterPage: (() => void) | undefined;
-  #afterRequests = { left: 0, act: (): void => undefined };
   readonly #chains: Readonly<Record<Chain, ChainView>>;
   #setting: ServiceSetting;
 
-  constructor(setting: ServiceSetting, random: Random, start: number) {
+  constructor(setting: ServiceSetting, start: number) {
     this.#setting = setting;
     this.account = new Account(setting);
     this.machines = new Machines(setting);
-    this.periods = new Periods(setting, random.fork('odd days'));
+    this.periods = new Periods(setting);
     const view = (name: Chain, i: number): ChainView => {
       const chain = new WorldChain(name, { seed: setting.seed + i, liveliness: setting.liveliness }, start);
-      return new ChainView(chain, setting.odd, random.fork(`odd ${name}`));
+      return new ChainView(chain);
     };
     this.#chains = { mainnet: view('mainnet', 0), hoodi: view('hoodi', 1) };
   }
@@ -76,25 +70,9 @@ export class Service {
     this.#setting = { ...this.#setting, ...changes };
   }
 
-  /** Calls `act` after the next page that another one follows. */
-  oncePaged(act: () => void): void {
-    this.#afterPage = act;
-  }
-
-  /** Calls `act` when the request with this number from now on, counted from 1, is being answered. */
-  onRequest(number: number, act: () => void): void {
-    this.#afterRequests = { left: number, act };
-  }
-
   /** Counts a request and answers it. */
   handle(request: WireRequest, now: number): Served {
     const served = this.#answer(request, now);
-    this.#afterRequests.left -= 1;
-    if (this.#afterRequests.left === 0) this.#afterRequests.act();
-    if (served.status === 200 && CURSOR.test(served.body)) {
-      this.#afterPage?.();
-      this.#afterPage = undefined;
-    }
     return { ...served, headers: { date: new Date(now).toUTCString(), ...served.headers } };
   }
 
@@ -102,10 +80,8 @@ export class Service {
   calm(now: number): void {
     this.disturbances.calm();
     this.periods.calm();
-    this.machines.calm(now);
     for (const name of CHAIN_NAMES) this.chain(name, now).calm();
     this.account.isRevoked = false;
-    this.account.forbidden.clear();
     this.account.plan = { perSecond: 10 };
     this.account.renew();
     this.change({ views: { latest: true, finalized: true, committee: true } });
@@ -154,7 +130,6 @@ export class Service {
       bucket.refund();
       return { ...failing, headers: { ...headers, ...failing.headers }, counted, onDelivered: nothing };
     }
-    if (account.forbidden.has(request.endpoint)) return refused(403);
     return this.#served(request, now, headers, counted);
   }
 
@@ -173,8 +148,8 @@ export class Service {
   #content({ path, body = '' }: WireRequest, chain: Chain, now: number): Content {
     if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
     if (path === '/api/v2/machine-metrics') {
-      const page = machinesPage(this.machines, this.#setting, body, now);
-      return page ? { status: 200, ...page } : { status: 400, body: v2Error(400) };
+      const page = this.machines.page(body, now);
+      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: v2Error(400) };
     }
     if (path === '/api/v2/machine-metrics/machine-names')
       return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };

@@ -35,9 +35,6 @@ export interface ServiceSetting {
   readonly pageSizeOver: 'each' | 'all';
   /** A page has no more records of an array than this, whatever was asked for. */
   readonly longestPage: number;
-  readonly timestamps: 'milliseconds' | 'seconds';
-  /** Shares of the records of machines, and of the answers about chains and days, that are spoilt. */
-  readonly odd: { readonly machines: number; readonly rows: number; readonly slashings: number; readonly days: number };
   /** Share of the epochs with reorganisations, slashings and late finality. */
   readonly liveliness: number;
   /** Which names of an epoch or period are served; the others are refused with 400. */
@@ -48,32 +45,7 @@ export interface ServiceSetting {
   readonly clockAheadMs: number;
 }
 
-/** No disturbance, and an ample plan. */
-export function calmService(changes: Partial<ServiceSetting> = {}): ServiceSetting {
-  return {
-    seed: 1,
-    key: 'key-0',
-    plan: { perSecond: 5 },
-    month: 'calendar',
-    headers: { sent: 'all', without: [] },
-    buckets: 'one',
-    machines: ['m0', 'm1'],
-    lag: { of: 'none', ms: 0 },
-    missing: 0,
-    pageSizeOver: 'each',
-    longestPage: 10,
-    timestamps: 'milliseconds',
-    odd: { machines: 0, rows: 0, slashings: 0, days: 0 },
-    liveliness: 0,
-    views: { latest: true, finalized: true, committee: true },
-    dayDelayMs: 40 * MINUTE,
-    clockAheadMs: 0,
-    ...changes,
-  };
-}
-
 export function drawService(random: Random): ServiceSetting {
-  const share = (): number => (random.happens(0.7) ? 0 : 0.1 * random.unit());
   const of: Lag['of'] = random.pick(['none', 'none', 'all', 'one']);
   return {
     seed: random.between(1, 1_000_000_000),
@@ -87,8 +59,6 @@ export function drawService(random: Random): ServiceSetting {
     missing: random.happens(0.5) ? 0 : 0.1 * random.unit(),
     pageSizeOver: random.pick(['each', 'each', 'all']),
     longestPage: random.happens(0.4) ? 3 : 10,
-    timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
-    odd: { machines: share(), rows: share(), slashings: share(), days: share() },
     liveliness: random.pick([0, 0.1, 1]),
     views: { latest: random.happens(0.97), finalized: random.happens(0.97), committee: random.happens(0.9) },
     dayDelayMs: random.scale(20 * MINUTE, random.happens(0.8) ? 180 * MINUTE : 1_500 * MINUTE),

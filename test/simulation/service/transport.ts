@@ -2,7 +2,7 @@ import { RequestFailed } from '../../../src/api/errors.ts';
 import type { Answer, Transport, WireRequest } from '../../../src/api/transport.ts';
 import type { ExporterProcess } from '../exporter-process.ts';
 import type { Random } from '../random.ts';
-import { keyOf, type Sent, sourceOf } from '../traffic.ts';
+import { keyOf, type Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Way } from './network.ts';
 import type { Served } from './service.ts';
@@ -41,7 +41,7 @@ export function transportOf(world: World, process: ExporterProcess, timeoutMs: n
   function begin(request: WireRequest): UnderWay {
     const at = clock.now();
     const { endpoint } = request;
-    const who = { process: process.number, endpoint, source: sourceOf(request), key: keyOf(request) };
+    const who = { process: process.number, endpoint, key: keyOf(request) };
     const sent: Sent = { ...who, request, at, ownAt: process.clock.now() };
     traffic.note({ kind: 'sent', at, sent });
     const way = network.way(at, timeoutMs, random);

@@ -9,7 +9,6 @@ const PAST_EPOCHS = 8;
 /** Something that was ordered for the next slots. */
 type Order =
   | { readonly kind: 'slash' }
-  | { readonly kind: 'miss' }
   /** The block of the slashing is orphaned some slots later. */
   | { readonly kind: 'slash_and_orphan'; readonly slots: number }
   /** No other block includes the slashing. */
@@ -97,12 +96,6 @@ export class WorldChain extends LivelyChain {
     this.#orders.push({ kind: 'reorganise', depth });
   }
 
-  /** The next slot that nothing is ordered for has no block. Returns it. */
-  orderMiss(): number {
-    this.#orders.push({ kind: 'miss' });
-    return this.headSlot + this.#orders.length;
-  }
-
   /** Finality stands still until the head is this many epochs further. */
   stall(epochs: number): void {
     this.#stalledUntil = this.latest + epochs;
@@ -129,7 +122,6 @@ export class WorldChain extends LivelyChain {
 
   #obey(order: Order): void {
     if (order.kind === 'reorganise') this.#replace(order.depth);
-    else if (order.kind === 'miss') this.miss();
     else this.#slash(order);
     this.finalize(3);
   }

@@ -1,4 +1,10 @@
 import * as fc from 'fast-check';
+import { type Api, createApi } from '../../src/api/client.ts';
+import type { WireRequest } from '../../src/api/transport.ts';
+import { WINDOWS } from '../../src/budget/headers.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { NOW } from '../support/timing.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
 
 // Numbers that JSON allows and doubles cannot hold. The type definitions lack JSON.rawJSON.
 const { rawJSON, isRawJSON } = JSON as unknown as {
@@ -128,4 +134,69 @@ function apply(one: Mutation, { parent, key }: Place, places: readonly Place[]):
 function copyOf(value: unknown): unknown {
   if (isRawJSON(value) || typeof value !== 'object') return value;
   return JSON.parse(JSON.stringify(value));
+}
+
+const NAMES = [
+  ...WINDOWS.flatMap((window) => [`x-ratelimit-limit-${window}`, `x-ratelimit-remaining-${window}`]),
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-window',
+  'ratelimit-reset',
+  'ratelimit-bucket',
+  'ratelimit-validapikey',
+  'retry-after',
+];
+
+const value = fc.oneof(
+  fc.nat(2_000).map(String),
+  fc.constantFrom('0', '1', '-1', '', ' ', '1e3', '1.5', 'NaN', 'Infinity', '999999999999999', '9'.repeat(400), '0x10'),
+  fc.constantFrom('Wed, 21 Oct 2015 07:28:00 GMT', 'Fri, 31 Dec 9999 23:59:59 GMT', 'Xxx, 99', '2764800', '2764801'),
+  fc.constantFrom('true', 'false', 'TRUE', 'second', 'month', 'year', 'default', '__proto__', 'constructor', 'ü, "'),
+  fc.string({ unit: 'binary' }),
+);
+
+/** Rate-limit headers with arbitrary values. */
+export const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.dictionary(fc.constantFrom(...NAMES), value, {
+  noNullPrototype: true,
+});
+
+/** What happens to one request. undefined: it gets the good answer. */
+export type Fault =
+  | { readonly status: number; readonly headers: Record<string, string>; readonly spoil: Spoil }
+  | undefined;
+
+const status = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(200) },
+  { weight: 1, arbitrary: fc.constantFrom(201, 204, 301, 302, 400, 401, 403, 404, 405, 418, 429, 500, 502, 503, 599) },
+);
+
+export const fault: fc.Arbitrary<Fault> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.record({ status, headers: oddHeaders, spoil }) },
+);
+
+/**
+ * The real client over hand-written answers: `good` gives the body for a path, undefined a 400. Each fault spoils one
+ * answer, in order. After the last fault all answers are good.
+ */
+export function oddApi(good: (path: string) => unknown, faults: readonly Fault[] = [], now = NOW): Api {
+  // Every wait is over at once.
+  const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
+  let requests = 0;
+  const transport = async ({ path }: WireRequest) => {
+    const fault = faults[requests];
+    requests += 1;
+    const body = good(path) ?? null;
+    if (fault) return writtenAnswer({ ...fault, body: fault.spoil(body) });
+    return writtenAnswer({ status: body === null ? 400 : 200, body: JSON.stringify(body) });
+  };
+  return createApi(
+    () => ({ baseUrl: 'http://v2', v1BaseUrls: { mainnet: 'http://v1' }, key: 'k', userAgent: 'test' }),
+    {
+      transport,
+      clock,
+      random: () => 0,
+      budget: { acquire: async () => ({ release: () => undefined }) },
+    },
+  );
 }

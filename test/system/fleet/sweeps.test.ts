@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import {
+  boundOf,
+  FleetRun,
+  type FleetRunOptions,
+  lastSeenOf,
+  missedBy,
+  type SweepSeen,
+  setBack,
+} from '../../support/fleet-run.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
+
+const STALE = 10 * MINUTE;
+/** The pages that a sweep reads at most to find late records, if it takes fewer without them. */
+const WITH_LATE = 30;
+const MACHINE = { machine: 0.05 };
+const ARRAY = { array: 0.05 };
+
+const CASES: readonly (FleetRunOptions & { readonly machines: number; readonly pageSizeOver: 'each' | 'all' })[] = [
+  { machines: 1, pageSizeOver: 'each', compares: 'seconds', missing: MACHINE },
+  { machines: 50, pageSizeOver: 'each', compares: 'seconds', missing: ARRAY },
+  { machines: 100, pageSizeOver: 'all', compares: 'milliseconds', missing: MACHINE },
+  { machines: 1_000, pageSizeOver: 'each', compares: 'milliseconds', missing: MACHINE },
+];
+
+function namesAsked(sweeps: readonly SweepSeen[]): string[] {
+  return sweeps.flatMap(({ requests }) => requests.flatMap(({ machines = [] }) => machines));
+}
+
+describe('fleet: the requests of a sweep', () => {
+  it.each(CASES)(
+    'stay within the bound for $machines machines, pages over $pageSizeOver, and miss no record',
+    async (options) => {
+      const { machines, pageSizeOver } = options;
+      const run = new FleetRun({ ...options, latencyMs: 100, seed: machines });
+      const silent = run.fleet.names.filter((_, i) => i % 50 === 7);
+      for (const name of silent) run.fleet.silence(name, run.now - 5.5 * HOUR);
+      const [first] = await run.sweep(1);
+      const steady = await run.sweep(machines < 1_000 ? 40 : 6);
+
+      const bound = boundOf(machines - silent.length, pageSizeOver);
+      expect(first?.requests.length).toBeLessThanOrEqual(Math.max(bound, WITH_LATE));
+      for (const { requests } of steady) expect(requests.length).toBeLessThanOrEqual(bound);
+      const staleMs = Math.max(STALE, 2 * run.sim.view('machines').timing.intervalMs + 3 * MINUTE);
+      expect(run.sweeps.flatMap((sweep, i) => missedBy(run.fleet, run.sweeps[i - 1], sweep, staleMs))).toEqual([]);
+      expect(setBack(run.sweeps)).toEqual([]);
+      const named = new Set(namesAsked(steady));
+      expect(silent.filter((name) => named.has(name))).toEqual([]);
+      expect([run.refused, run.warnings]).toEqual([0, []]);
+      await run.sim.stop();
+    },
+  );
+
+  it('are more once an hour, for late records', async () => {
+    const run = new FleetRun({ machines: 50 });
+    await run.sweep(1);
+    const dear = (await run.sweep(130)).filter(({ requests }) => requests.length > boundOf(50));
+    expect(dear).toHaveLength(2);
+    for (const [i, { start, requests }] of dear.entries()) {
+      expect(requests.length).toBeLessThanOrEqual(WITH_LATE);
+      const gap = start - (dear[i - 1]?.start ?? run.sweeps[0]?.start ?? 0);
+      expect(gap).toBeGreaterThanOrEqual(HOUR);
+      expect(gap).toBeLessThan(HOUR + 1.1 * MINUTE);
+    }
+    await run.sim.stop();
+  });
+
+  it('stay within the bound while half of a fleet falls silent, and are one when nobody is left', async () => {
+    const run = new FleetRun({ machines: 200, missing: MACHINE });
+    await run.sweep(2);
+    for (const name of run.fleet.names.slice(0, 100)) run.fleet.silence(name, run.now);
+    for (const { requests } of await run.sweep(14)) expect(requests.length).toBeLessThanOrEqual(boundOf(200));
+    for (const name of run.fleet.names) run.fleet.silence(name, run.now);
+    await run.advance(STALE + 2 * MINUTE);
+    for (const { requests } of await run.sweep(10)) expect(requests).toHaveLength(1);
+    await run.sim.stop();
+  });
+
+  it('find pushers of 60 and 62 s, whatever their phase, without asking for them', async () => {
+    const run = new FleetRun({ machines: 20, seed: 3 });
+    for (let i = 0; i < 20; i += 1) run.fleet.add(`standalone-${i}`, Number.NEGATIVE_INFINITY, 62_000);
+    await run.sweep(1);
+    for (const { start, requests, machines } of await run.sweep(100)) {
+      expect(requests.filter((request) => request.machines)).toEqual([]);
+      expect(start - Math.min(...[...machines.values()].map(lastSeenOf))).toBeLessThan(65_000);
+    }
+    await run.sim.stop();
+  });
+});
+
+describe('fleet: machines that come and go', () => {
+  it.each([
+    { machines: 9, latencyMs: 50 },
+    { machines: 300, latencyMs: 300 },
+  ])('of $machines, one that is back is seen at the next sweep, a new one within two', async (options) => {
+    const run = new FleetRun(options);
+    await run.sweep(2);
+    const gone = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
+    for (const name of gone) run.fleet.silence(name, run.now);
+    await run.advance(STALE + 5 * MINUTE);
+    const since = run.now;
+    gone.forEach((name, i) => {
+      run.fleet.wake(name, since + 7_000 * i);
+      run.fleet.add(`new-${i}`, since + 7_000 * i);
+    });
+    const sweeps = await run.sweep(5);
+    // Those that start when a record of it has come.
+    const seeing = (name: string): SweepSeen[] =>
+      sweeps.filter(({ start }) => (run.fleet.newest(name, 'system', start) ?? 0) >= since);
+    gone.forEach((name, i) => {
+      expect(lastSeenOf(seeing(name)[0]?.machines.get(name)), name).toBeGreaterThanOrEqual(since);
+      expect(seeing(`new-${i}`)[1]?.machines.has(`new-${i}`), `new-${i}`).toBe(true);
+    });
+    await run.sim.stop();
+  });
+
+  it('one that falls silent is asked for while it counts as live, and never after that', async () => {
+    const run = new FleetRun({ machines: 95 });
+    await run.sweep(2);
+    run.fleet.silence('m3', run.now);
+    const silentAt = lastSeenOf(run.sweeps.at(-1)?.machines.get('m3'));
+    const sweeps = await run.sweep(30);
+    expect(new Set(namesAsked(sweeps))).toEqual(new Set(['m3']));
+    for (const sweep of sweeps) {
+      const silentMs = sweep.start - silentAt;
+      expect(namesAsked([sweep]).length > 0, `${silentMs} ms after`).toBe(silentMs > STALE / 2 && silentMs <= STALE);
+    }
+    await run.sim.stop();
+  });
+
+  it('are found by name at the first start, expected ones over 31 days, and not again after a restart', async () => {
+    const run = new FleetRun({ machines: 9, options: { expected: ['m1', 'expected-0', 'expected-1'] } });
+    [0.5, 2, 4.5, 11].forEach((ago, i) => {
+      run.fleet.silence(`m${i}`, run.now - ago * HOUR);
+    });
+    run.fleet.add('expected-0', run.now - 20 * 24 * HOUR);
+    run.fleet.silence('expected-0', run.now - 3 * 24 * HOUR);
+    const [first, ...others] = await run.sweep(5);
+    expect(namesAsked(first ? [first] : []).toSorted()).toEqual(['expected-0', 'expected-1', 'm0', 'm1', 'm2']);
+    expect(namesAsked(others)).toEqual([]);
+    expect(first?.machines.size).toBe(9);
+    await run.sim.stop();
+    const again = new FleetRun({ machines: 9, entries: run.sim.entries });
+    await again.advance(2 * MINUTE);
+    expect(again.sweeps.length).toBeGreaterThan(0);
+    for (const { requests } of again.sweeps) expect(requests).toHaveLength(1);
+    expect(again.sim.exchanges.filter(({ path }) => path.endsWith('/machine-names'))).toEqual([]);
+    await again.sim.stop();
+  });
+});
+
+describe('fleet: late records', () => {
+  it.each([
+    [15, 9],
+    [120, 50],
+    [290, 1],
+    [290, 50],
+  ])('all %i s late: each of %i machines is found by the second sweep, and kept fresh', async (lag, machines) => {
+    const run = new FleetRun({ machines, lateMs: () => lag * 1_000, seed: machines + lag });
+    await run.sweep(2);
+    expect(run.sweeps.at(-1)?.machines.size).toBe(machines);
+    for (const { start, machines: held, requests } of await run.sweep(30)) {
+      for (const machine of held.values()) expect(start - lastSeenOf(machine)).toBeLessThan(STALE);
+      expect(requests.length).toBeLessThanOrEqual(boundOf(machines));
+    }
+    await run.sim.stop();
+  });
+
+  it('a new machine and one that is back, of 50 and 240 s late, are found within the hour', async () => {
+    const run = new FleetRun({ machines: 48, lateMs: (id) => (id >= 48 ? 240_000 : 0) });
+    run.fleet.add('back', Number.NEGATIVE_INFINITY);
+    await run.sweep(3);
+    run.fleet.silence('back', run.now);
+    await run.advance(20 * MINUTE);
+    run.fleet.wake('back', run.now);
+    run.fleet.add('new', run.now);
+    await run.advance(HOUR + 8 * MINUTE);
+    for (const name of ['back', 'new'])
+      expect(run.now - lastSeenOf(run.sweeps.at(-1)?.machines.get(name))).toBeLessThan(STALE);
+    await run.sim.stop();
+  });
+
+  it('all are found where sweeps are an hour apart', async () => {
+    const run = new FleetRun({ machines: 90, options: { intervalMs: HOUR }, lateMs: () => 200_000 });
+    for (const { start, machines: held } of await run.sweep(3)) {
+      expect(held.size).toBe(90);
+      for (const machine of held.values()) expect(start - lastSeenOf(machine)).toBeLessThan(11 * MINUTE);
+    }
+    await run.sim.stop();
+  });
+});
