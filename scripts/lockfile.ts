@@ -1,5 +1,4 @@
-import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -11,6 +10,8 @@ export interface LockedPackage {
   readonly resolved?: string;
   readonly integrity?: string;
   readonly hasInstallScript?: boolean;
+  /** Only tools need it. */
+  readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -24,14 +25,9 @@ export function readLockfile(): Lockfile {
 
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
 
-/** The packages that the program imports, which are bundled. */
+/** The packages that the program imports. */
 export function bundledPackages(): string[] {
-  const imports = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(
-      ([, name = '']) => name,
-    ),
-  );
-  return [...new Set(imports)].filter((name) => !isBuiltin(name)).sort();
+  return Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies);
 }
 
 /** Packages in a lockfile that cannot be verified, and bundled ones that run a script when they are installed. */
