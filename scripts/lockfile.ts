@@ -5,7 +5,6 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** One package in package-lock.json. */
 export interface LockedPackage {
-  readonly version?: string;
   readonly license?: string;
   readonly resolved?: string;
   readonly integrity?: string;
@@ -13,7 +12,6 @@ export interface LockedPackage {
   /** Only tools need it. */
   readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Packages by path, such as `node_modules/a/node_modules/b`. '' is the project itself. */
@@ -22,8 +20,6 @@ export type Lockfile = Readonly<Record<string, LockedPackage>>;
 export function readLockfile(): Lockfile {
   return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
 }
-
-const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
 
 /** The packages that the program imports. */
 export function bundledPackages(): string[] {
@@ -34,9 +30,9 @@ export function bundledPackages(): string[] {
 export function complaints(lock: Lockfile, bundled: ReadonlySet<string>): string[] {
   return Object.entries(lock).flatMap(([path, { resolved, integrity, hasInstallScript }]) => {
     if (path === '') return [];
-    const isElsewhere = resolved !== undefined && !resolved.startsWith(PUBLIC_REGISTRY);
     return [
-      ...(isElsewhere ? [`${path} comes from elsewhere than ${PUBLIC_REGISTRY}`] : []),
+      // Without an address it comes from the registry that npm is configured for, by default the public one.
+      ...(resolved === undefined ? [] : [`${path} comes from ${resolved}`]),
       ...(integrity?.startsWith('sha512-') ? [] : [`${path} has no sha512`]),
       ...(hasInstallScript && bundled.has(path) ? [`${path} runs a script when it is installed`] : []),
     ];

@@ -74,7 +74,7 @@ describe('dependencies', () => {
     }
   });
 
-  it('come from the public registry with a checksum, and the bundled ones run nothing when they are installed', () => {
+  it('come from no address of their own, with a checksum, and the bundled ones run nothing when they are installed', () => {
     expect(complaints(LOCK, BUNDLED)).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe('dependencies', () => {
     const integrity = 'sha512-x';
     const lock = {
       '': {},
-      'node_modules/good': { integrity, resolved: 'https://registry.npmjs.org/good/-/good-1.0.0.tgz' },
+      'node_modules/good': { integrity },
       'node_modules/tool': { integrity, hasInstallScript: true },
       'node_modules/a': { integrity, hasInstallScript: true },
       'node_modules/b': { integrity: 'sha1-x' },
