@@ -72,6 +72,7 @@ async function addRules(data: string): Promise<void> {
   while (waiting.length > 0) {
     const unknown = waiting.map(({ record = '' }) => record);
     const ready = waiting.filter(({ expr }) => !unknown.some((name) => expr.includes(name)));
+    if (ready.length === 0) throw new Error(`rules that need each other: ${unknown.join(', ')}`);
     await record(data, ready, START);
     waiting = waiting.filter((rule) => !ready.includes(rule));
   }
@@ -86,7 +87,7 @@ function alertSeries({ alert, expr, for: wait = '1m', labels }: Rule): Rule[] {
   const series = { ...labels, alertname: alert };
   return [
     { record: 'ALERTS', expr: `${firing} ^ 0`, labels: { ...series, alertstate: 'firing' } },
-    { record: 'ALERTS_FOR_STATE', expr: `min_over_time(timestamp(${expr})[6h:1m])`, labels: series },
+    { record: 'ALERTS_FOR_STATE', expr: `min_over_time(timestamp(${expr})[1d:5m])`, labels: series },
   ];
 }
 
