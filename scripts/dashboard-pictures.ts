@@ -66,7 +66,9 @@ async function withPrometheus(data: string, work: (url: string) => void | Promis
 
 /** Adds what the rules would have recorded, and the alerts that fire at the end of the day. */
 async function addRules(data: string): Promise<void> {
-  const all = RULE_FILES.flatMap((file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups);
+  const all = RULE_FILES.flatMap(
+    (file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups,
+  );
   const rules = all.flatMap((group) => group.rules);
   let waiting = rules.filter(({ record }) => record !== undefined);
   while (waiting.length > 0) {
