@@ -1,21 +1,18 @@
 import { cpus, loadavg } from 'node:os';
-import { benchBackfill } from './backfill.ts';
+import { benchBodies } from './bodies.ts';
 import { benchDaemon } from './daemon.ts';
-import { benchLargeBodies } from './large-bodies.ts';
-import { benchRate } from './rate.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
 import { benchScrape } from './scrape.ts';
-import { benchSweep } from './sweep.ts';
+import { benchRate, benchSweep } from './sweeps.ts';
 
 const SECTIONS = {
   scrape: benchScrape,
   render: benchRender,
   daemon: benchDaemon,
-  bodies: benchLargeBodies,
+  bodies: benchBodies,
   sweep: benchSweep,
   rate: benchRate,
-  backfill: benchBackfill,
 } as const;
 
 /** Runs the sections that are named, or all. */

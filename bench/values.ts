@@ -1,10 +1,10 @@
+import { Gauge, Registry } from 'prom-client';
 import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
 import { OwnMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
-import type { MachinesOptions } from '../src/sources/machines/options.ts';
 import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../src/sources/machines/schema.ts';
 import type { Timing } from '../src/sources/source.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
@@ -12,7 +12,7 @@ import { machinesOptions } from '../test/support/machine-records.ts';
 const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;
 
 /** What is known of `count` simulated machines half a minute after they pushed. */
-export function machinesAt(count: number, now: number): Machines {
+function machinesAt(count: number, now: number): Machines {
   const fleet = createFleet('bench', count, now);
   const machines = [...fleet.machines.values()].map((machine) => {
     const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
@@ -26,9 +26,9 @@ export function machinesAt(count: number, now: number): Machines {
 }
 
 /** The parts of /metrics: the machines, and the exporter's own. */
-export function partsAt(count: number, now: number, overrides: Partial<MachinesOptions> = {}): Part[] {
+export function partsAt(count: number, now: number): Part[] {
   const value = machinesAt(count, now);
-  const options = machinesOptions(overrides);
+  const options = machinesOptions();
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
   const own = new OwnMetrics(true);
   own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: [{ source: 'machines' }] });
@@ -44,4 +44,19 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
       nextChange: () => Number.POSITIVE_INFINITY,
     },
   ];
+}
+
+/** The same series in prom-client. It writes each type alike, and only a gauge can be set to what was reported. */
+export async function registryOf(parts: readonly Part[]): Promise<Registry> {
+  const registry = new Registry();
+  for (const part of parts) {
+    for (const { name, help, samples } of await part.families()) {
+      for (const [suffix, group] of Map.groupBy(samples, (sample) => sample.suffix ?? '')) {
+        const labelNames = [...new Set(group.flatMap(({ labels }) => Object.keys(labels)))];
+        const gauge = new Gauge({ name: `${name}${suffix}`, help, labelNames, registers: [registry] });
+        for (const { labels, value } of group) gauge.set(labels, value);
+      }
+    }
+  }
+  return registry;
 }

@@ -5,7 +5,7 @@ import { filesUrl, VERSION } from '../src/lib/version.ts';
 import { renderDocument } from '../src/web/document-page.ts';
 import { DOCUMENTS, PICTURES } from '../src/web/documents.ts';
 import { bundle } from './bundle.ts';
-import { originOf } from './release-files.ts';
+import { originOf } from './pack.ts';
 
 /**
  * Writes dist/, or the folder that is given: JavaScript, because Node does not strip types under node_modules, and the

@@ -5,56 +5,6 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/**
- * The parts of packages that the program uses. A package that is loaded as a whole also runs the parts that it does not:
- * undici has mocks, caches, fetch and WebSocket; prom-client has clusters and a push gateway.
- */
-const PARTS: Readonly<Record<string, string>> = {
-  undici: `
-    import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-    import request from 'undici/lib/api/api-request.js';
-    import connect from 'undici/lib/api/api-connect.js';
-    Object.assign(Dispatcher.prototype, { request, connect });
-    export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
-    export { default as errors } from 'undici/lib/core/errors.js';`,
-  'prom-client': `
-    export { default as collectDefaultMetrics } from 'prom-client/lib/defaultMetrics.js';
-    export { default as Counter } from 'prom-client/lib/counter.js';
-    export { default as Histogram } from 'prom-client/lib/histogram.js';
-    export { default as Registry } from 'prom-client/lib/registry.js';`,
-  // A dynamic import finds the names of a CommonJS package only if they are written out.
-  '@redis/client': `
-    export { createClient } from '@redis/client/dist/index.js';`,
-};
-
-interface Change {
-  readonly file: RegExp;
-  /** Default: the whole file. */
-  readonly from?: string;
-  readonly to: string;
-}
-
-/** Places in packages that load more than the program needs. The build fails if one of them has changed. */
-const CHANGES: readonly Change[] = [
-  {
-    // HTTP/2 is loaded with the first connection that uses it.
-    file: /undici\/lib\/dispatcher\/client\.js$/,
-    from: "const connectH2 = require('./client-h2.js')",
-    to: "const connectH2 = (...args) => require('./client-h2.js')(...args)",
-  },
-  {
-    // Used for exemplars, which are not enabled.
-    file: /prom-client\/lib\/metrics\/processCpuTotal\.js$/,
-    from: "require('@opentelemetry/api')",
-    to: 'undefined',
-  },
-  {
-    // Messages in 50 languages.
-    file: /zod\/v4\/locales\/index\.js$/,
-    to: 'export { default as en } from "./en.js";',
-  },
-];
-
 /** Bundles the program below `folder`: main.js, which loads the rest from program/. */
 export async function bundle(folder: string): Promise<void> {
   const { metafile } = await build({
@@ -79,7 +29,7 @@ export async function bundle(folder: string): Promise<void> {
     logLevel: 'warning',
     // Renders the documentation, which the build has done.
     external: ['./document-page.ts'],
-    plugins: [builtins, parts, changes()],
+    plugins: [builtins],
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) expectOneByte(join(ROOT, file));
   writeFileSync(join(folder, 'LICENSES.txt'), licences(metafile));
@@ -116,40 +66,6 @@ const builtins: Plugin = {
     });
   },
 };
-
-const parts: Plugin = {
-  name: 'parts',
-  setup(plugged) {
-    plugged.onResolve({ filter: new RegExp(`^(${Object.keys(PARTS).join('|')})$`) }, ({ path, importer }) =>
-      importer.includes('node_modules') ? undefined : { path, namespace: 'parts' },
-    );
-    plugged.onLoad({ filter: /./, namespace: 'parts' }, ({ path }) => ({
-      contents: PARTS[path] ?? '',
-      resolveDir: ROOT,
-    }));
-  },
-};
-
-function changes(): Plugin {
-  const left = new Set(CHANGES);
-  return {
-    name: 'changes',
-    setup(plugged) {
-      for (const change of CHANGES) {
-        plugged.onLoad({ filter: change.file, namespace: 'file' }, ({ path }) => {
-          const text = readFileSync(path, 'utf8');
-          const { from = text, to } = change;
-          if (text.split(from).length !== 2) throw new Error(`${path} does not contain: ${from}`);
-          left.delete(change);
-          return { contents: text.replace(from, () => to) };
-        });
-      }
-      plugged.onEnd(() => {
-        for (const { file } of left) throw new Error(`no file is ${file}`);
-      });
-    },
-  };
-}
 
 /** If one character of a file is not ASCII, V8 keeps the file with two bytes for each character. */
 function expectOneByte(file: string): void {

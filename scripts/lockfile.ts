@@ -1,18 +1,17 @@
-import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
 /** One package in package-lock.json. */
 export interface LockedPackage {
-  readonly version?: string;
   readonly license?: string;
   readonly resolved?: string;
   readonly integrity?: string;
   readonly hasInstallScript?: boolean;
+  /** Only tools need it. */
+  readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Packages by path, such as `node_modules/a/node_modules/b`. '' is the project itself. */
@@ -22,25 +21,18 @@ export function readLockfile(): Lockfile {
   return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
 }
 
-const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
-
-/** The packages that the program imports, which are bundled. */
+/** The packages that the program imports. */
 export function bundledPackages(): string[] {
-  const imports = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(
-      ([, name = '']) => name,
-    ),
-  );
-  return [...new Set(imports)].filter((name) => !isBuiltin(name)).sort();
+  return Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies);
 }
 
 /** Packages in a lockfile that cannot be verified, and bundled ones that run a script when they are installed. */
 export function complaints(lock: Lockfile, bundled: ReadonlySet<string>): string[] {
   return Object.entries(lock).flatMap(([path, { resolved, integrity, hasInstallScript }]) => {
     if (path === '') return [];
-    const isElsewhere = resolved !== undefined && !resolved.startsWith(PUBLIC_REGISTRY);
     return [
-      ...(isElsewhere ? [`${path} comes from elsewhere than ${PUBLIC_REGISTRY}`] : []),
+      // Without an address it comes from the registry that npm is configured for, by default the public one.
+      ...(resolved === undefined ? [] : [`${path} comes from ${resolved}`]),
       ...(integrity?.startsWith('sha512-') ? [] : [`${path} has no sha512`]),
       ...(hasInstallScript && bundled.has(path) ? [`${path} runs a script when it is installed`] : []),
     ];

@@ -2,9 +2,7 @@
  * Writes what a release publishes into a folder: the tarball for npm, the list of its packages, the notes, and checksums.
  *
  *     node scripts/release-files.ts --tag=v1.2.3 --output=release
- *
- * package.json names no repository, because a copy of the project would then name another one as its own. The workflow
- * that builds the release says where it runs, and the packed package.json names that.
+ *     node scripts/release-files.ts --tag=v1.2.3                    # only prints the notes
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -12,27 +10,29 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { releaseNotes } from './release-notes.ts';
+import { pack } from './pack.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const NAME = 'beaconchain-exporter';
 
-interface Origin {
-  readonly repository?: { readonly type: 'git'; readonly url: string };
-  readonly homepage?: string;
-  readonly bugs?: { readonly url: string };
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** The fields of package.json that depend on the repository. Empty outside of a workflow. */
-export function originOf(env: NodeJS.ProcessEnv): Origin {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
-  if (!server || !repository) return {};
-  const url = `${server}/${repository}`;
-  return {
-    // npm compares it with the repository in the provenance.
-    repository: { type: 'git', url: `git+${url}.git` },
-    homepage: `${url}#readme`,
-    bugs: { url: `${url}/issues` },
-  };
+/** What the changelog says of a version. @throws Error where the tag, package.json and the changelog do not agree */
+export function releaseNotes(tag: string, packageVersion: string, changelog: string): string {
+  // npm publishes no other version under its default tag, and finds that out when the image is already public.
+  if (!/^\d+\.\d+\.\d+$/.test(packageVersion))
+    throw new Error(
+      `package.json says ${packageVersion}, expected three numbers such as 1.2.3: there are no pre-releases`,
+    );
+  if (tag !== `v${packageVersion}`) throw new Error(`the tag is ${tag}, package.json says ${packageVersion}`);
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((text) => text.split(/\s/, 1)[0] === packageVersion);
+  if (section === undefined) throw new Error(`CHANGELOG.md has no heading "## ${packageVersion}"`);
+  const notes = section.slice(section.indexOf('\n')).trim();
+  if (notes === '') throw new Error(`CHANGELOG.md says nothing of ${packageVersion}`);
+  return `${notes}\n`;
 }
 
 /** The notes with links that work on the page of a release, where GitHub does not relate them to the repository. */
@@ -50,43 +50,48 @@ export function checksums(files: readonly (readonly [name: string, content: Uint
   return files.map(([name, content]) => `${hash('sha256', content)}  ${name}\n`).join('');
 }
 
-/** Packs the project into a folder, with these fields in its package.json. Returns the path of the tarball. */
-export function pack(output: string, fields: Origin): string {
-  mkdirSync(output, { recursive: true });
-  const work = mkdtempSync(join(tmpdir(), 'release-'));
+/**
+ * The bundled packages as CycloneDX. npm is given the project as if it had no other dependencies: with `--omit=dev`, npm 11
+ * also leaves out packages that a tool needs as well.
+ */
+export function billOfMaterials(): string {
+  const { devDependencies: _, ...manifest } = JSON.parse(textOf('package.json'));
+  const { packages, ...lock } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, { dev?: true }> };
+  const bundled = Object.fromEntries(Object.entries(packages).filter(([, { dev }]) => !dev));
+  const outer = mkdtempSync(join(tmpdir(), 'sbom-'));
+  // npm names the project after its folder.
+  const folder = join(outer, NAME);
   try {
-    const tarball = npmPack(['--pack-destination', work], ROOT);
-    execFileSync('tar', ['-xzf', join(work, tarball), '-C', work]);
-    const file = join(work, 'package/package.json');
-    const manifest: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'));
-    writeFileSync(file, `${JSON.stringify({ ...manifest, ...fields }, undefined, 2)}\n`);
-    return join(output, npmPack(['--ignore-scripts', '--pack-destination', output], join(work, 'package')));
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    const root = { ...bundled[''], devDependencies: {} };
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...lock, packages: { ...bundled, '': root } }));
+    const options = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'];
+    return execFileSync('npm', options, { cwd: folder, encoding: 'utf8' });
   } finally {
-    rmSync(work, { recursive: true });
+    rmSync(outer, { recursive: true });
   }
 }
 
-/** The last line is the name of the tarball; the build prints before it. */
-function npmPack(options: readonly string[], cwd: string): string {
-  const printed = execFileSync('npm', ['pack', '--silent', ...options], { cwd, encoding: 'utf8' });
-  return printed.trim().split('\n').at(-1) ?? '';
-}
-
 /** @throws Error where the tag, package.json and the changelog do not agree */
-export function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv): string[] {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  const notes = releaseNotes(tag, version, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
-  const tarball = basename(pack(output, originOf(env)));
-  const sbom = execFileSync(process.execPath, [join(ROOT, 'scripts/sbom.ts')]);
-  writeFileSync(join(output, 'sbom.cdx.json'), sbom);
+function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv): string[] {
+  const notes = notesOf(tag);
+  const tarball = basename(pack(output, env));
+  writeFileSync(join(output, 'sbom.cdx.json'), billOfMaterials());
   writeFileSync(join(output, 'notes.md'), linkedNotes(notes, tag, env));
   const sums = [tarball, 'sbom.cdx.json'].map((name) => [name, readFileSync(join(output, name))] as const);
   writeFileSync(join(output, 'SHA256SUMS'), checksums(sums));
   return [tarball, 'sbom.cdx.json', 'notes.md', 'SHA256SUMS'];
 }
 
+function notesOf(tag: string): string {
+  return releaseNotes(tag, JSON.parse(textOf('package.json')).version, textOf('CHANGELOG.md'));
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({ options: { tag: { type: 'string' }, output: { type: 'string' } } });
-  if (!values.tag || !values.output) throw new Error('expected --tag=v<version> and --output=<folder>');
-  for (const name of writeRelease(values.tag, resolve(values.output), process.env)) process.stdout.write(`${name}\n`);
+  const { tag, output } = values;
+  if (!tag) throw new Error('expected --tag=v<version>');
+  if (output) for (const name of writeRelease(tag, resolve(output), process.env)) process.stdout.write(`${name}\n`);
+  else process.stdout.write(notesOf(tag));
 }

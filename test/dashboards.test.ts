@@ -11,7 +11,7 @@ const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel
 const shown = panels.filter(({ type }) => type !== 'row' && type !== 'text');
 
 describe('dashboards', () => {
-  it('are what their sources say (else: npm run dashboards)', () => {
+  it('are what their sources say (else: node scripts/dashboards.ts)', () => {
     const files = dashboardFiles();
     expect(readdirSync(FOLDER).sort()).toEqual([...files.keys()].sort());
     for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), name).toBe(text);

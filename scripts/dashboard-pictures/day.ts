@@ -5,35 +5,56 @@ import { pino } from 'pino';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
+import { datapoints, newestDay } from '../../src/sandbox/daily-returns-data.ts';
 import { QUIET_MACHINE } from '../../src/sandbox/machines-data.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
+import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
+import { encodeFamilies } from '../../test/support/encode.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/timing.ts';
 import { VirtualClock } from '../../test/support/virtual-clock.ts';
-import { returns } from './returns.ts';
-import { processLines, scrapedLines } from './scraped-lines.ts';
-import type { Day } from './trouble.ts';
 
-/** The end of the simulated day, Unix ms: not at a full hour, whose label the edge of a chart would cut. */
+/** Unix ms: not a full hour, whose label the edge of a chart would cut. */
 export const END = NOW + 24 * MINUTE;
-export const HOURS = 25;
-const SLOTS_PER_SLASHING = 6_000;
-const SLOTS_PER_WATCHED_PROPOSAL = 300;
+export const START = END - 25 * HOUR;
+const RETURN_DAYS = 100;
+/** The labels that a scrape adds. */
+const TARGET = 'job="beaconchain",instance="localhost:10032"';
 const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [500] };
 
+/** What happens, by ms before the end. */
+const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now: number) => void])[] = [
+  [16 * HOUR, outage(true)],
+  [16 * HOUR - 4 * MINUTE, outage(false)],
+  [9 * HOUR, (sandbox, now) => sandbox.spend(60_000, now)],
+  [5 * HOUR, (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now)],
+  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', 0.05, now)],
+  [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],
+  [2.5 * HOUR, outage(true)],
+  [2.5 * HOUR - 12 * MINUTE, outage(false)],
+  [1.5 * HOUR, (sandbox, now) => sandbox.silence('quiet-1', now)],
+];
+
+function outage(isOut: boolean) {
+  return (sandbox: Sandbox) => {
+    sandbox.outage = isOut;
+  };
+}
+
 /**
- * What a Prometheus that scrapes the exporter once a minute has after a day, as lines of OpenMetrics. The real exporter polls the
- * sandbox on a virtual clock, so the day passes in a minute.
+ * What a Prometheus that scrapes the exporter once a minute has after a day with some trouble, as lines of OpenMetrics. The real
+ * exporter polls the simulated service on a virtual clock, so the day passes in a minute.
  */
-export async function simulatedDay({ plan, expected, events }: Day): Promise<string[]> {
-  const start = END - HOURS * HOUR;
-  const clock = new VirtualClock(start, requestsAnswered);
+export async function simulatedDay(): Promise<string[]> {
+  const clock = new VirtualClock(START, requestsAnswered);
   const service = await startSandbox({
     host: '127.0.0.1',
     port: 0,
     clock,
-    plan,
-    slotsPerSlashing: SLOTS_PER_SLASHING,
-    watched: { validators: WATCHED, slots: SLOTS_PER_WATCHED_PROPOSAL },
+    plan: { perSecond: 5, perMonth: 200_000 },
+    slotsPerSlashing: 6_000,
+    watched: { validators: WATCHED, slots: 300 },
   });
   const { sandbox, url } = service;
   sandbox.wake(QUIET_MACHINE, 0);
@@ -41,7 +62,7 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
     config: ConfigFile.parse({
       api: { base_url: url },
       chains: { mainnet: { v1_base_url: url }, hoodi: { v1_base_url: `${url}/hoodi` } },
-      machines: { expected, chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+      machines: { expected: ['node-a', 'node-b', 'backup-1'], chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
       validators: { watch: { mainnet: ['12340-12349'], hoodi: ['500-504'] } },
     }),
     key: sandbox.key,
@@ -55,21 +76,51 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
     processMetrics: false,
     isSimulated: true,
   });
-  const lines = returns(sandbox.seed, start);
-  const waiting = [...events];
+  const lines = pastReturns(sandbox.seed);
+  const waiting = [...EVENTS];
   while (clock.now() < END) {
-    for (let next = waiting[0]; next && clock.now() >= END - next.before; next = waiting[0]) {
-      next.happen(sandbox, clock.now());
+    for (let next = waiting[0]; next && clock.now() >= END - next[0]; next = waiting[0]) {
+      next[1](sandbox, clock.now());
       waiting.shift();
     }
     await clock.advance(MINUTE);
     await rendered();
     const text = Buffer.concat([...exporter.metrics('text', false)]).toString();
-    lines.push(...scrapedLines(text, clock.now()), ...processLines(clock.now()));
+    lines.push(...scraped(`${text}\nup 1\n${processMetrics(clock.now() / 1000)}`, clock.now()));
   }
   const stopped = exporter.stop();
   await clock.advance(MINUTE);
   await stopped;
   await service.close();
   return lines;
+}
+
+/** The samples of an exposition as a scrape at this time stores them. */
+function scraped(exposition: string, at: number): string[] {
+  const samples = exposition.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return samples.map((line) => `${withTarget(line)} ${at / 1000}`);
+}
+
+function withTarget(line: string): string {
+  return line.replace(/^(\w+)(?:\{(.*)\})? /s, (_, name: string, labels?: string) =>
+    labels ? `${name}{${TARGET},${labels}} ` : `${name}{${TARGET}} `,
+  );
+}
+
+/** Plausible numbers, because those of this script would tell nothing about the exporter. */
+function processMetrics(seconds: number): string {
+  const resident = 9.2e7 + 4e6 * Math.sin(seconds / 4_000) + 1e6 * Math.sin(seconds / 300);
+  const busy = 0.004 * (seconds % 1e7) + 3 * Math.sin(seconds / 5_000);
+  return `process_resident_memory_bytes ${resident}\nprocess_cpu_seconds_total ${busy}`;
+}
+
+/** The daily returns that were published before the day, one sample each, as a backfill writes them. */
+function pastReturns(seed: number): string[] {
+  return (['mainnet', 'hoodi'] as const).flatMap((chain) => {
+    const newest = newestDay(chain, START);
+    const days = datapoints(seed, chain, newest, newest - RETURN_DAYS + 1).map((wire) => Datapoint.parse(wire));
+    return days
+      .reverse()
+      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, day), 'text'), day.day_end * 1000));
+  });
 }

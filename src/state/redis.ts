@@ -142,8 +142,8 @@ export class RedisState {
 
   async #send(command: readonly string[]): Promise<unknown> {
     // Loaded only where Redis is used, and before the time of a command begins.
-    const { createClient } = await import('@redis/client');
-    this.#client ??= connect(createClient, this.#settings, this.#timeoutMs);
+    const { default: redis } = await import('@redis/client');
+    this.#client ??= connect(redis.createClient, this.#settings, this.#timeoutMs);
     const client = this.#client;
     try {
       const answered = client.then((opened) => opened.sendCommand(command));

@@ -1,35 +1,45 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledPackages } from '../../scripts/lockfile.ts';
+import { pack } from '../../scripts/pack.ts';
 import { ask } from '../support/ask.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { portOf, start } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const { version, devDependencies }: { version: string; devDependencies: Record<string, string> } = JSON.parse(
+const { version, dependencies }: { version: string; dependencies: Record<string, string> } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 
 /** Used by the build, and in a checkout. */
 const RENDERER = ['github-slugger', 'marked'];
 
+/** What may be in the package. Tests, sources, internals and local files are not. */
+const PACKED = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|config\.schema\.json)$/,
+  /^dist\/[\w./-]+\.(js|json|txt|html|png)$/,
+  /^deploy\/[\w./-]+\.(ya?ml|json|service|libsonnet|env)$/,
+];
+
+const NEEDED = [
+  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'config.example.yaml', 'dist/docs/index.html', 'dist/LICENSES.txt'],
+  ...['deploy/prometheus/rules.yaml', 'deploy/grafana/dashboards/beaconchain-fleet.json'],
+  'deploy/systemd/beaconchain-exporter.service',
+];
+
 describe('scripts/build', () => {
+  const repository = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'some-one/exporter' };
+  const env = { ...process.env, ...repository, REVISION: 'abc' };
   const folder = temporaryFolder();
   const dist = join(folder, 'dist');
   const main = join(dist, 'main.js');
   const files = (): string[] => readdirSync(join(dist, 'program')).filter((file) => file.endsWith('.js'));
 
   beforeAll(() => {
-    const env = { ...process.env, REVISION: 'abc' };
     execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), dist], { cwd: ROOT, env });
     copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  });
-
-  it('makes a program that runs without its packages, and whose flags V8 knows', () => {
-    const { stdout, stderr } = spawnSync(process.execPath, [main, '--version'], { cwd: folder, encoding: 'utf8' });
-    expect({ stdout, stderr }).toEqual({ stdout: `beaconchain-exporter ${version} (abc)\n`, stderr: '' });
   });
 
   it('loads neither what other commands need nor what the first request needs', () => {
@@ -80,6 +90,27 @@ describe('scripts/build', () => {
   it('contains the licence of each package', () => {
     const licences = readFileSync(join(dist, 'LICENSES.txt'), 'utf8');
     const bundled = bundledPackages().filter((name) => !RENDERER.includes(name));
-    for (const name of bundled) expect(licences).toContain(`${name} ${devDependencies[name]} (`);
+    for (const name of bundled) expect(licences).toContain(`${name} ${dependencies[name]} (`);
+  });
+
+  it('is packed with the files of deploy, byte for byte as it is built, and depends on no package', () => {
+    const work = temporaryFolder();
+    execFileSync('tar', ['-xzf', pack(work, env), '-C', work]);
+    const packed = join(work, 'package');
+    const all = readdirSync(packed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const names = all.map((entry) => relative(packed, join(entry.parentPath, entry.name)));
+    expect(names.filter((name) => !PACKED.some((pattern) => pattern.test(name)))).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(NEEDED));
+    const builtNames = names.filter((name) => name.startsWith('dist/'));
+    for (const name of builtNames)
+      expect(readFileSync(join(packed, name)).equals(readFileSync(join(folder, name))), name).toBe(true);
+    const manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
+    expect(manifest.repository.url).toBe('git+https://git.example/some-one/exporter.git');
+    const keys = ['private', 'scripts', 'dependencies', 'devDependencies'];
+    expect(Object.keys(manifest).filter((key) => keys.includes(key))).toEqual([]);
+    const program = join(packed, 'dist/main.js');
+    expect(statSync(program).mode & 0o111).not.toBe(0);
+    const { stdout, stderr } = spawnSync(process.execPath, [program, '--version'], { cwd: packed, encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: `beaconchain-exporter ${version} (abc)\n`, stderr: '' });
   });
 });

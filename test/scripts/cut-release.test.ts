@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { VERSIONED, versionsIn, withHeading, withVersion } from '../../scripts/cut-release.ts';
-import { releaseNotes } from '../../scripts/release-notes.ts';
+import { releaseNotes } from '../../scripts/release-files.ts';
 
 const CHANGELOG = '# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.2 - 2026-01-01\n\n- Old.\n';
 

@@ -2,12 +2,29 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checksums, originOf } from '../../scripts/release-files.ts';
+import { originOf } from '../../scripts/pack.ts';
+import { checksums, releaseNotes } from '../../scripts/release-files.ts';
 import { temporaryFolder } from '../support/files.ts';
 
 const RUN = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Some-One/exporter' };
 
+const CHANGELOG =
+  '# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.3 - 2026-12-01\n\n- Old.\n- Older.\n\n## 1.2.2\n\n## 1.2\n';
+
 describe('scripts/release-files', () => {
+  it('the notes are what the changelog says of the version', () => {
+    expect(releaseNotes('v1.2.3', '1.2.3', CHANGELOG)).toBe('- Old.\n- Older.\n');
+  });
+
+  it.each([
+    ['v1.2.4', '1.2.3', 'the tag is v1.2.4, package.json says 1.2.3'],
+    ['v1.2.4', '1.2.4', 'has no heading "## 1.2.4"'],
+    ['v1.2.2', '1.2.2', 'says nothing of 1.2.2'],
+    ['v1.2.3-rc.1', '1.2.3-rc.1', 'expected three numbers'],
+  ])('the tag %s is refused for the version %s', (tag, version, message) => {
+    expect(() => releaseNotes(tag, version, CHANGELOG)).toThrow(message);
+  });
+
   it('the packed package.json names the repository that builds it, and none outside of a workflow', () => {
     expect(originOf(RUN)).toEqual({
       repository: { type: 'git', url: 'git+https://git.example/Some-One/exporter.git' },

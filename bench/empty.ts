@@ -1,2 +1,0 @@
-/** Ends at once. */
-export {};

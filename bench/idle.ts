@@ -1,2 +1,0 @@
-/** A Node that does nothing. */
-setInterval(() => undefined, 60_000);

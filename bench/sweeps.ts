@@ -1,0 +1,84 @@
+import { boundOf, FleetRun, missedBy } from '../test/support/fleet-run.ts';
+import { type RateSeen, runAtRate } from '../test/support/rate-run.ts';
+import { digits, summary, table, verdict } from './report.ts';
+
+const HOUR = 3_600_000;
+const STALE_MS = 600_000;
+
+/** Requests per sweep in steady state on virtual time, against the bound and the floor. */
+export async function benchSweep(): Promise<void> {
+  const rows: string[][] = [];
+  for (const machines of [9, 95, 1_000, 5_000]) {
+    for (const pageSizeOver of ['each', 'all'] as const) rows.push(await sweepRow(machines, pageSizeOver));
+  }
+  table(
+    'Requests per sweep: 2 % of the machines silent, 5 % of the minutes missing, 300 ms, 5 requests a second',
+    ['machines', 'page size', 'floor', 'median', 'most', 'bound', 'takes', ''],
+    rows,
+  );
+}
+
+async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise<string[]> {
+  const missing = { machine: 0.05 };
+  const run = new FleetRun({ machines, pageSizeOver, missing, compares: 'seconds', seed: machines, latencyMs: 300 });
+  const silent = run.fleet.names.filter((_, i) => i % 50 === 7);
+  for (const name of silent) run.fleet.silence(name, run.now - 5 * HOUR);
+  await run.sweep(2);
+  const steady = await run.sweep(machines < 1_000 ? 20 : 5);
+  await run.sim.stop();
+  const live = machines - silent.length;
+  const bound = boundOf(live, pageSizeOver);
+  const requests = summary(steady.map((sweep) => sweep.requests.length));
+  const staleMs = Math.max(STALE_MS, 2 * run.sim.view('machines').timing.intervalMs + 180_000);
+  const missed = steady.flatMap((sweep, i) => missedBy(run.fleet, steady[i - 1], sweep, staleMs));
+  return [
+    `${machines}`,
+    pageSizeOver === 'each' ? 'per array' : 'over all',
+    `${(pageSizeOver === 'each' ? 1 : 3) * Math.ceil(live / 10)}`,
+    `${requests.median}`,
+    `${requests.most}`,
+    digits(bound),
+    `${digits(summary(steady.map(({ durationMs }) => durationMs / 1_000)).median)} s`,
+    verdict(requests.most <= bound && missed.length === 0 && run.refused === 0),
+  ];
+}
+
+const PLANS = { hobbyist: 1, business: 2, scale: 5 } as const;
+/** Machines per request a second: below, at and above the size that can be read every minute. */
+const FLEETS = [180, 360, 420, 460, 600, 1_200];
+/** Milliseconds, on average 100 and 210. */
+const LATENCIES = [
+  [20, 180],
+  [20, 400],
+] as const;
+const TOLERANCE = 0.05;
+
+/** The interval of a fleet as told and as met, and how much of the allowed rate is used, around the edge of each plan. */
+export async function benchRate(): Promise<void> {
+  const rows: string[][] = [];
+  for (const [plan, perSecond] of Object.entries(PLANS)) {
+    for (const size of FLEETS) {
+      const machines = size * perSecond;
+      const seen: RateSeen[] = [];
+      for (const latencyMs of LATENCIES)
+        seen.push(await runAtRate({ plan: plan as keyof typeof PLANS, machines, seed: machines, latencyMs }));
+      rows.push([plan, machines.toLocaleString('en-US'), ...seen.flatMap(cellsOf), verdict(seen.every(isMet))]);
+    }
+  }
+  table(
+    'At the limit of a plan: sweeps told and met, used of 0.9 x limit, at a latency of 20 to 180 and of 20 to 400 ms',
+    ['plan', 'machines', ...LATENCIES.flatMap(() => ['requests', 'told', 'met', 'used']), ''],
+    rows,
+  );
+}
+
+function cellsOf({ machines: { told, met }, requestsPerSweep, share }: RateSeen): string[] {
+  return [digits(requestsPerSweep), `${told.toFixed(1)} s`, `${met.toFixed(1)} s`, `${(100 * share).toFixed(1)} %`];
+}
+
+function isMet({ machines, slashings, logged, refused }: RateSeen): boolean {
+  const isClose = (told: number, met: number): boolean => Math.abs(met / told - 1) <= TOLERANCE;
+  return (
+    refused === 0 && isClose(logged, machines.met) && [machines, slashings].every(({ told, met }) => isClose(told, met))
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * Packs what is published into a folder, and prints the path of the tarball: node scripts/pack.ts FOLDER
+ *
+ * The packed package.json differs from that of the checkout. It has no dependencies, because the bundle contains them. It
+ * names the repository: the workflow that builds a release says where it runs, and a copy of the project would otherwise
+ * name another one as its own. It may be published, which npm refuses for the checkout.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Fields of package.json that are not published. */
+const OF_CHECKOUT = ['private', 'scripts', 'allowScripts', 'dependencies', 'devDependencies'];
+
+interface Origin {
+  readonly repository?: { readonly type: 'git'; readonly url: string };
+  readonly homepage?: string;
+  readonly bugs?: { readonly url: string };
+}
+
+/** The fields of package.json that depend on the repository. Empty outside of a workflow. */
+export function originOf(env: NodeJS.ProcessEnv): Origin {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
+  if (!server || !repository) return {};
+  const url = `${server}/${repository}`;
+  return {
+    // npm compares it with the repository in the provenance.
+    repository: { type: 'git', url: `git+${url}.git` },
+    homepage: `${url}#readme`,
+    bugs: { url: `${url}/issues` },
+  };
+}
+
+/** Returns the path of the tarball. A copy is packed, so that no failure leaves a changed file in the checkout. */
+export function pack(output: string, env: NodeJS.ProcessEnv): string {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const key of OF_CHECKOUT) delete manifest[key];
+  const copy = mkdtempSync(join(tmpdir(), 'pack-'));
+  try {
+    execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(copy, 'dist')], { cwd: ROOT, env });
+    const others = (manifest.files as string[]).filter((name) => name !== 'dist' && !name.startsWith('!'));
+    for (const name of [...others, 'README.md', 'LICENSE'])
+      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    writeFileSync(join(copy, 'package.json'), `${JSON.stringify({ ...manifest, ...originOf(env) }, undefined, 2)}\n`);
+    mkdirSync(output, { recursive: true });
+    const options = ['pack', '--silent', '--pack-destination', resolve(output)];
+    return join(output, execFileSync('npm', options, { cwd: copy, encoding: 'utf8' }).trim());
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+if (import.meta.main) {
+  const [output] = process.argv.slice(2);
+  if (output === undefined) throw new Error('expected a folder');
+  process.stdout.write(`${pack(resolve(output), process.env)}\n`);
+}
