@@ -95,7 +95,8 @@ function rowOf([name, , labels]: Contract[number], helps: ReadonlyMap<string, st
   const full = PREFIX + name;
   const help = helps.get(full);
   if (help === undefined) throw new TypeError(`nothing exposes ${full}`);
-  const shown = labels.length > 0 ? `{${labels.join(',')}}` : '';
+  // A browser breaks a line at spaces only.
+  const shown = labels.length > 0 ? `{${labels.join(labels.length > 4 ? ', ' : ',')}}` : '';
   const cells = [`\`${full}${shown}\``, help.replaceAll('|', '\\|')];
   return `| ${cells.join(' | ')} |`;
 }
