@@ -16,7 +16,7 @@ import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/stat
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
-/** Writes the tables of docs/budget.md, docs/validators.md and README.md: what the planner makes of each plan. */
+/** Writes the tables of docs/budget.md and docs/validators.md: what the planner makes of each plan. */
 
 const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
@@ -79,14 +79,9 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
 
 const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;
 
-function cellsOf(paces: readonly [Source, Pace][], name: SourceName): string {
-  const own = paces.filter(([source]) => source.name === name).map(([, pace]) => pace);
-  const [first] = own;
-  if (!first) return '';
-  const perDay = own.reduce((sum, pace) => sum + pace.requestsPerDay, 0);
-  const amount = amountOf(perDay);
-  const every = formatDuration(roundTo(first.intervalMs));
-  return name === 'machines' || name === 'slashings' ? `${every}${COVERAGE[first.coverage]} | ${amount}` : amount;
+function intervalOf(paces: readonly [Source, Pace][], name: SourceName): string {
+  const pace = paces.find(([source]) => source.name === name)?.[1];
+  return pace ? `${formatDuration(roundTo(pace.intervalMs))}${COVERAGE[pace.coverage]}` : '';
 }
 
 /** Three figures are enough of a number that is divided by weights. */
@@ -100,47 +95,21 @@ function roundTo(ms: number): number {
   return Math.round(ms / unit) * unit;
 }
 
-async function sweepCosts(): Promise<ReadonlyMap<number, number>> {
-  const costs = new Map<number, number>();
-  for (const machines of FLEETS) costs.set(machines, await sweepCost(machines));
-  return costs;
-}
-
-/** The table of docs/budget.md. */
+/** The table of docs/budget.md: intervals, and what all sources take together with the smallest fleet. */
 export async function budgetTable(): Promise<string> {
   const rows = [
-    '| plan | chains | machines | sweep every | requests/day | slashings every | requests/day | daily returns, requests/day | sync committee, requests/day |',
-    '|---|--:|--:|---|--:|---|--:|--:|--:|',
+    `| plan | chains | ${FLEETS.map((machines) => `${machines.toLocaleString('en')} machines every`).join(' | ')} | slashings every | requests a day, ${FLEETS[0]} machines |`,
+    `|---|--:|${'---|'.repeat(FLEETS.length)}---|--:|`,
   ];
-  const sweeps = await sweepCosts();
+  const sweeps = await Promise.all(FLEETS.map(sweepCost));
   for (const plan of Object.keys(PLANS) as Plan[]) {
     for (const chains of CHAINS) {
-      for (const [machines, sweep] of sweeps) {
-        const paces = pacesFor(plan, chains, sweep);
-        const cells = (['machines', 'slashings', 'daily_returns', 'sync_committee'] as const).map((name) =>
-          cellsOf(paces, name),
-        );
-        rows.push(`| ${[PLANS[plan], chains.length, machines.toLocaleString('en'), ...cells].join(' | ')} |`);
-      }
+      const paces = sweeps.map((sweep) => pacesFor(plan, chains, sweep));
+      const [smallest = []] = paces;
+      const intervals = [...paces.map((one) => intervalOf(one, 'machines')), intervalOf(smallest, 'slashings')];
+      const total = smallest.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
+      rows.push(`| ${[PLANS[plan], chains.length, ...intervals, amountOf(total)].join(' | ')} |`);
     }
-  }
-  return `${rows.join('\n')}\n`;
-}
-
-/** The table of README.md: one chain, and what all sources take together with the smallest fleet. */
-export async function planTable(): Promise<string> {
-  const rows = [
-    `| plan | ${FLEETS.map((machines) => `${machines.toLocaleString('en')} machines every`).join(' | ')} | slashings every | requests a day, ${FLEETS[0]} machines |`,
-    `|---|${'---|'.repeat(FLEETS.length)}---|--:|`,
-  ];
-  const sweeps = [...(await sweepCosts()).values()];
-  for (const plan of Object.keys(PLANS) as Plan[]) {
-    const paces = sweeps.map((sweep) => pacesFor(plan, ['mainnet'], sweep));
-    const [smallest = []] = paces;
-    const intervals = [...paces.map((one) => cellsOf(one, 'machines')), cellsOf(smallest, 'slashings')];
-    const total = smallest.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
-    const cells = [PLANS[plan], ...intervals.map((cell) => cell.split(' | ')[0]), amountOf(total)];
-    rows.push(`| ${cells.join(' | ')} |`);
   }
   return `${rows.join('\n')}\n`;
 }
@@ -158,10 +127,9 @@ export function validatorsTable(): string {
     const { status, performance } = requestsPerStatusPoll(watched);
     const perDay = ((status + performance) * MS_PER_DAY) / validators.intervalMs;
     const sweep = formatDuration(Math.ceil(status / budget.utilization) * 1_000);
-    const intervals = (Object.keys(PLANS) as Plan[]).map((plan) => {
-      const pace = pacesFor(plan, ['mainnet'], 1, watched).find(([{ name }]) => name === 'validators')?.[1];
-      return pace ? formatDuration(roundTo(pace.intervalMs)) : '';
-    });
+    const intervals = (Object.keys(PLANS) as Plan[]).map((plan) =>
+      intervalOf(pacesFor(plan, ['mainnet'], 1, watched), 'validators'),
+    );
     rows.push(`| ${[watched.toLocaleString('en'), amountOf(perDay), sweep, ...intervals].join(' | ')} |`);
   }
   return `${rows.join('\n')}\n`;
@@ -170,7 +138,6 @@ export function validatorsTable(): string {
 const TABLES = {
   'docs/validators.md': validatorsTable,
   'docs/budget.md': budgetTable,
-  'README.md': planTable,
 } as const;
 
 if (import.meta.main) {

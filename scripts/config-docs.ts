@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMAND_NAMES, TABLE } from '../src/commands/flag-table.ts';
+import { TABLE } from '../src/commands/flag-table.ts';
 import { usageOf, variableOf } from '../src/commands/flags.ts';
 import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
 
@@ -12,29 +12,97 @@ const HEAD = `# Configuration
 
 <!-- Written by node scripts/config-docs.ts. -->
 
-Everything has a default except the API key. [config.example.yaml](../config.example.yaml) shows every key with its default;
-your file needs only what differs. \`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line
-and the expected value, and prints how many requests the configuration needs.
+Only the API key has no default. Your file needs only what differs from [config.example.yaml](../config.example.yaml), which
+shows every key. Start with \`--config.file=config.yaml\`. \`beaconchain-exporter check --config.file=config.yaml\` reports every
+mistake of all files at once, with line and expected value, and prints how many requests the configuration takes.
 
-- A flag overrides its environment variable, which overrides the file, which overrides the default.
-- \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake.
-- Relative paths in the file are relative to the file, as in Prometheus. Those of flags and environment variables, and the
-  default of \`state.dir\`, are relative to the working directory.
-- An unknown key is a mistake. An empty section or chain uses the defaults.
-- \`check\` prints one line per mistake, of all files together, and exits with 1. What is legal and cannot work as meant, such as
-  an expected machine that is excluded, is a warning: \`check\` prints it and exits with 0, \`serve\` logs it.
-- \`check\` tries whether the state can be kept, and leaves nothing behind. Run it as the user of the exporter.
+## Your machines and validators
+
+\`\`\`yaml
+validators: {watch: [12345, "20000-20099"]}   # indices and ranges
+machines:
+  expected: [node-a, node-b]                  # an alert fires if one never pushes
+  exclude: [node-old]                         # out of service: no series, no alert
+\`\`\`
+
+## The key in a file
+
+\`\`\`yaml
+api: {key_file: /run/secrets/beaconchain-api-key}
+\`\`\`
+
+## Two chains
+
+\`\`\`yaml
+chains: {mainnet: {}, hoodi: {}}
+validators: {watch: {mainnet: [12345], hoodi: ["500-504"]}}
+machines:
+  chain_rules: [{match: "hoodi-*", chain: hoodi}]   # only for machines without a beacon node
+\`\`\`
+
+## Fewer requests
+
+\`\`\`yaml
+budget: {utilization: 0.5}                    # half of each limit is for other programs on the account
+machines: {interval: 5m}
+slashings: {enabled: false}                   # on a trial, what matters most gets more
+\`\`\`
+
+## Behind TLS and a password
+
+\`\`\`yaml
+web: {listen_address: "10.0.0.5:10032", config_file: web.yml}
+\`\`\`
+
+The [web config file](operations.md#tls-and-passwords) has the format of Prometheus' exporters. With
+[replicas](high-availability.md) the state is in Redis.
+
+## Rules
+
+- Precedence: flag > environment > file > default.
+- \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake, and so is an unknown key.
+- Relative paths in the file are relative to the file, others to the working directory.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- SIGHUP and \`POST /-/reload\` reload the file. If it has a mistake, nothing changes, and the reason is reported. A change of
-  \`state\`, \`web\` or \`log.format\` takes a restart; a reload refuses it.
+- What is legal and cannot work as meant, such as an expected machine that is excluded, is a warning of \`check\` and of the log.
+- \`check\` also tries whether the state can be kept. Run it as the user of the exporter.
+- Which changes need no restart: see [reload](operations.md#reload).
 
-Editors that use yaml-language-server, such as VS Code with its YAML extension, complete and check the file with the
-[schema](../config.schema.json). Put this line first, with the path of the schema:
+Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:
 
 \`\`\`yaml
 # yaml-language-server: $schema=node_modules/beaconchain-exporter/config.schema.json
 \`\`\`
+
+The sections below have every key. Most people never need those marked (rare).
 `;
+
+/** Keys that most people never need. */
+export const RARE: readonly string[] = [
+  'api.base_url',
+  'api.timeout',
+  'budget.plan.per_second',
+  'budget.plan.per_month',
+  'chains.mainnet.v1_base_url',
+  'chains.hoodi.v1_base_url',
+  'machines.stale_after',
+  'machines.forget_after',
+  'machines.include',
+  'machines.max',
+  'machines.chain',
+  'validators.interval',
+  'daily_returns.interval',
+  'slashings.interval',
+  'slashings.catch_up',
+  'sync_committee.interval',
+  'state.redis.prefix',
+  'state.redis.tls',
+  'state.redis.tls.ca_file',
+  'state.redis.tls.cert_file',
+  'state.redis.tls.key_file',
+  'state.redis.tls.server_name',
+  'web.telemetry_path',
+  'log.format',
+];
 
 /** A key with the path below its section. */
 interface Key {
@@ -56,11 +124,12 @@ function keysOf(schema: JsonSchema, path = ''): Key[] {
   ]);
 }
 
-function rowOf({ path, schema, isRequired }: Key): string {
+function rowOf(section: string, { path, schema, isRequired }: Key): string {
   const { default: fallback, errorMessage = 'a mapping', description = '' } = schema;
-  const unset = isRequired ? 'needed' : '';
-  const given = fallback === undefined ? unset : `\`${JSON.stringify(fallback).replace(/^"(.*)"$/, '$1')}\``;
-  return tableRow([`\`${path}\``, errorMessage.replace(/^expected /, ''), given, linked(description)]);
+  const given = fallback === undefined ? '' : `: ${JSON.stringify(fallback).replace(/^"(.*)"$/, '$1')}`;
+  const needed = isRequired ? ' (needed)' : '';
+  const mark = RARE.includes(`${section}.${path}`) ? ' (rare)' : '';
+  return tableRow([`\`${path}${given}\`${needed}${mark}`, errorMessage.replace(/^expected /, ''), linked(description)]);
 }
 
 function tableRow(cells: readonly string[]): string {
@@ -73,29 +142,24 @@ function linked(text: string): string {
 }
 
 function sectionText([name, schema]: readonly [string, JsonSchema]): string {
-  const rows = keysOf(schema).map(rowOf);
-  const head = ['| key | expected | default | meaning |', '|---|---|---|---|'];
+  const rows = keysOf(schema).map((key) => rowOf(name, key));
+  const head = ['| key and default | expected | meaning |', '|---|---|---|'];
   return [`## ${name}`, '', linked(schema.description ?? ''), '', ...head, ...rows, ''].join('\n');
 }
 
 function flagsText(): string {
-  const rows = TABLE.map((flag) =>
-    tableRow([
-      `\`${usageOf(flag)}\``,
-      `\`${variableOf(flag.name)}\``,
-      flag.commands.length === COMMAND_NAMES.length ? 'all' : flag.commands.join(', '),
-      flag.help,
-    ]),
+  const rows = TABLE.filter(({ commands }) => commands.includes('serve')).map((flag) =>
+    tableRow([`\`${usageOf(flag)}\``, flag.help]),
   );
   return [
     '## Flags and environment variables',
     '',
-    'There are also `--help` and `--version`. `BEACONCHAIN_API_KEY` is the API key. It has no flag, because everybody on the',
-    'machine can read command lines. The exporter also obeys `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and',
-    '`NODE_EXTRA_CA_CERTS`: see [operations.md](operations.md#through-a-proxy).',
+    'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help`, and so on, prints those of another command. Each',
+    `has a variable, such as \`${variableOf('config.file')}\`. \`BEACONCHAIN_API_KEY\` is the API key, which has no flag,`,
+    'because everybody on the machine can read command lines. A [proxy](operations.md#through-a-proxy) has variables too.',
     '',
-    '| flag | environment variable | commands | what |',
-    '|---|---|---|---|',
+    '| flag | what |',
+    '|---|---|',
     ...rows,
     '',
   ].join('\n');

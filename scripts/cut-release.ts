@@ -19,8 +19,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   // Twice: of the project, and of its own entry among the packages.
   'package-lock.json': /(?<="name": "beaconchain-exporter",\n\s+"version": ")[^"]+/g,
   'deploy/kubernetes/exporter/kustomization.yaml': /(?<=newTag: )\S+/,
-  'docs/installation.md': /(?<=newTag: )[\d.]+/,
-  'docs/high-availability.md': /(?<=newTag: )[\d.]+/,
+  'deploy/kubernetes/README.md': /(?<=newTag: )[\d.]+/g,
 };
 
 export const VERSIONED = Object.keys(PLACES);

@@ -13,13 +13,11 @@ import {
   VALIDATORS,
   WATCHED,
 } from '../test/support/metric-contract.ts';
-import { queryOf } from './metric-queries.ts';
 
 /** Writes docs/metrics.md: every family, from what the code exposes. */
 
 const FILE = join(import.meta.dirname, '../docs/metrics.md');
 const PREFIX = 'beaconchain_';
-const OPTIONAL_CHAIN = '`source`, `chain` except for machines';
 
 interface Section {
   readonly title: string;
@@ -33,37 +31,37 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, and the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the newest record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. The service leaves out zeros. So an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is there. Any other field that is absent has no series, and a field that is null has none either.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is there. Any other absent field has no series.',
   },
   {
     title: 'Daily returns',
     families: DAILY_RETURNS,
     freshness:
-      'The newest finalized beaconchain-day, polled once a day. The values stay until the next day is available. By the terms of the service, they must not be used as a financial benchmark.',
+      'The newest finalized beaconchain-day, until the next one is available. The terms of the service forbid using them as a financial benchmark.',
   },
   {
     title: 'Chain and slashings',
     families: SLASHINGS,
     freshness:
-      '`beaconchain_head_*` is polled every `slashings.interval`, and withdrawn after 10 minutes or twice the effective interval, whichever is longer. Counters cover finalized epochs, each counted once; attester slashings are counted when they are first seen. See [slashings.md](slashings.md).',
+      '`beaconchain_head_*` is from the newest canonical block of the latest epoch. It is polled every `slashings.interval`, and withdrawn after 10 minutes or twice the effective interval, whichever is longer. Counters are from canonical blocks of finalized epochs, [each counted once](validators.md#how-slashings-and-proposals-are-counted).',
   },
   {
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only where `validators.watch` names validators, each part where it is on and answered. Counters and slashings are counted as above. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later. Members are withdrawn when their period is over. See [validators.md](validators.md).',
+      'Only where `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later.',
   },
   {
     title: 'Sync committee',
     families: SYNC_COMMITTEE,
-    freshness: 'The current period, polled once per period of about 27 hours.',
+    freshness: 'The current period of about 27 hours.',
   },
   {
     title: 'API and budget',
     families: API,
     freshness: 'As of the last response of the service.',
   },
-  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape.' },
+  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape. Machines have no label `chain`.' },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
 
@@ -71,33 +69,35 @@ const HEAD = `# Metrics
 
 <!-- Written by node scripts/metrics-docs.ts. -->
 
-Every change of a name, type or label is listed in the changelog; see [the policy](upgrading.md#what-a-version-may-change). Names
-end with the unit: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in parentheses. There are also \`process_*\` and
-\`nodejs_*\`, which \`--web.disable-exporter-metrics\` disables.
+Names that end with \`_total\` are counters, \`beaconchain_api_request_duration_seconds\` is a histogram, all others are gauges. Names
+tell the unit; a ratio is from 0 to 1. HELP texts also name the fields of the API. [Queries](queries.md) has expressions to start from,
+and [versions](operations.md#versions) says what may change. There are also \`process_*\` and \`nodejs_*\`, which
+\`--web.disable-exporter-metrics\` disables.
 `;
 
-/** HELP by name, without the sentences that are the same for a whole section. */
+/** What the text of a section says of all its families. */
+const SAID_ABOVE =
+  / of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once/;
+
+/** The fields of the API, of interest to few: `/metrics` names them. */
+const FIELDS = / \((?:[a-z_][\w.[\]*]*(?:, )?)+\)/;
+
+/** HELP by name, without what is the same for a whole section. */
 function helpsIn(exposition: string): Map<string, string> {
   const helps = [...exposition.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name = '', help = '']) => {
     const [first = ''] = help.split(/(?<=\))\. |\. (?=Pushed|Newest|Polled)/);
-    return [name, first.replace(/\.$/, '')] as const;
+    return [name, first.replace(/\.$/, '').replace(SAID_ABOVE, '').replace(FIELDS, '')] as const;
   });
   return new Map(helps);
 }
 
-function rowOf([name, type, labels]: Contract[number], helps: ReadonlyMap<string, string>): string {
+function rowOf([name, , labels]: Contract[number], helps: ReadonlyMap<string, string>): string {
   const full = PREFIX + name;
   const help = helps.get(full);
   if (help === undefined) throw new TypeError(`nothing exposes ${full}`);
-  const isOfSource = name.startsWith('source_');
-  const shown = isOfSource ? OPTIONAL_CHAIN : labels.map((label) => `\`${label}\``).join(', ');
-  const cells = [
-    `\`${full}\``,
-    type,
-    shown,
-    help.replaceAll('|', '\\|'),
-    `\`${queryOf(full, type).replaceAll('|', '\\|')}\``,
-  ];
+  // A browser breaks a line at spaces only.
+  const shown = labels.length > 0 ? `{${labels.join(labels.length > 4 ? ', ' : ',')}}` : '';
+  const cells = [`\`${full}${shown}\``, help.replaceAll('|', '\\|')];
   return `| ${cells.join(' | ')} |`;
 }
 
@@ -109,8 +109,8 @@ export async function metricsDocs(): Promise<string> {
       '',
       freshness,
       '',
-      '| family | type | labels | description | example query |',
-      '|---|---|---|---|---|',
+      '| family and labels | description |',
+      '|---|---|',
       ...families.map((family) => rowOf(family, helps)),
       '',
     ].join('\n'),

@@ -208,7 +208,7 @@ const Web = section({
     .nullable()
     .prefault(null)
     .describe(
-      'A file with TLS, authentication and rate limits (docs/web-config.md). null: plain HTTP without authentication.',
+      'A file with TLS, authentication and rate limits (docs/operations.md). null: plain HTTP without authentication.',
     ),
 }).transform((web) => ({
   listenAddress: web.listen_address,
@@ -239,7 +239,7 @@ export const ConfigFile = optional(
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
     validators: optional(Validators).describe('Your validators. See docs/validators.md.'),
     daily_returns: optional(DailyReturns).describe("The network's daily returns, polled once a day."),
-    slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
+    slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/validators.md.'),
     sync_committee: optional(SyncCommittee).describe(
       'The current sync committee period, polled once per period (about 27 hours).',
     ),

@@ -22,7 +22,7 @@ const MACHINE = { machine: 'the name of a machine' };
 const CHAIN = { chain: `${CHAIN_NAMES.join(' or ')} (default mainnet)` };
 const PLAN_NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 
-/** Changes and faults for trying out alerts, by path. docs/sandbox.md has them as a table. */
+/** Changes and faults for trying out alerts, by path. docs/internals/sandbox.md has them as a table. */
 export const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': {
     about: 'Makes a machine stop pushing.',

@@ -7,36 +7,25 @@ export interface DocumentEntry {
   readonly about: string;
 }
 
-/** The user documentation, in the order of the index. Documents for developers are in docs/internals and not served. */
+/** The user documentation, in the order in which a person needs it. Documents for developers are in docs/internals and not served. */
 export const DOCUMENTS: readonly DocumentEntry[] = [
-  { name: 'installation', title: 'Installation', about: 'Compose, a container, systemd, Kubernetes' },
-  { name: 'push', title: 'Clients that push', about: 'the flags of Lighthouse, Lodestar, Teku, Prysm and Nimbus' },
-  { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
-  { name: 'operations', title: 'Operations', about: 'addresses, reload, proxies, state, logs' },
-  { name: 'upgrading', title: 'Upgrades', about: 'what a version may change, and how to get back' },
-  { name: 'troubleshooting', title: 'Troubleshooting', about: 'symptoms, where to look, what to do' },
-  { name: 'faq', title: 'Questions and answers', about: 'common questions of stakers' },
-  { name: 'alerts', title: 'Alerts', about: 'the runbook: what each alert means and what to do' },
-  { name: 'metrics', title: 'Metrics', about: 'every metric with its type, labels and meaning' },
-  { name: 'queries', title: 'PromQL cookbook', about: 'queries for your own graphs and alerts' },
-  { name: 'dashboards', title: 'Dashboards', about: 'what the Grafana dashboards show' },
-  { name: 'status', title: 'Status page', about: 'what the headline and the notices mean' },
-  { name: 'budget', title: 'Request budget', about: 'how the requests of a plan are divided' },
-  { name: 'validators', title: 'Your validators', about: 'online, duties, sync committees, and what each costs' },
   {
-    name: 'slashings',
-    title: 'How slashings and proposals are counted',
-    about: 'what is counted, when it is counted, and watched validators',
+    name: 'first-hour',
+    title: 'First hour',
+    about: 'key, clients that push, Prometheus, Alertmanager, the first page',
   },
+  { name: 'installation', title: 'Installation', about: 'Compose, a container, systemd; how to verify a release' },
+  { name: 'configuration', title: 'Configuration', about: 'recipes, then every setting and flag' },
+  { name: 'alerts', title: 'Alerts', about: 'the rules, and the runbook: what each alert means and what to do' },
+  { name: 'dashboards', title: 'Dashboards and status page', about: 'what Grafana and the page of the exporter show' },
+  { name: 'validators', title: 'Your validators', about: 'online, duties, slashings, proposals, sync committees' },
+  { name: 'budget', title: 'Plans and budget', about: 'what a plan is enough for, and how its requests are divided' },
+  { name: 'troubleshooting', title: 'Problems and questions', about: 'symptoms and what to do, common questions' },
   { name: 'backfill', title: 'Backfill', about: 'history for a Prometheus that starts today' },
-  { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
-  {
-    name: 'sandbox',
-    title: 'The simulated service',
-    about: 'how to try the exporter without a key, and to cause alerts',
-  },
+  { name: 'operations', title: 'Operations', about: 'reload, TLS and passwords, proxies, state, upgrades, logs' },
   { name: 'high-availability', title: 'High availability', about: 'replicas that share one account' },
-  { name: 'verification', title: 'Verify a release', about: 'signatures and provenance of package and image' },
+  { name: 'metrics', title: 'Metrics', about: 'every metric with its labels and meaning' },
+  { name: 'queries', title: 'Queries', about: 'PromQL for your own graphs and alerts' },
   { name: 'glossary', title: 'Glossary', about: 'the terms used in these pages' },
 ];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { GENERATED } from '../../scripts/config-docs.ts';
+import { GENERATED, RARE } from '../../scripts/config-docs.ts';
 import { configSchema, type JsonSchema, plainSchema } from '../../scripts/config-schema.ts';
 import { ConfigFile } from '../../src/config/config.ts';
 import { MISTAKEN } from '../config/mistaken-configs.ts';
@@ -45,6 +45,14 @@ describe('scripts/config-docs', () => {
         !isChain(path) && !(description && (errorMessage || properties || anyOf)),
     );
     expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  it('marks as rare only keys that are there, and every recipe is valid', () => {
+    const keys = keysOf(plainSchema(), '').map(([path]) => path.slice(1));
+    expect(RARE.filter((key) => !keys.includes(key))).toEqual([]);
+    const recipes = [...readFileSync('docs/configuration.md', 'utf8').matchAll(/^```yaml\n([a-z][\s\S]*?)```$/gm)];
+    expect(recipes.length).toBeGreaterThan(4);
+    for (const [, recipe = ''] of recipes) expect(isValid(written(recipe)), recipe).toBe(true);
   });
 
   it.each(['config.example.yaml', 'deploy/systemd/config.yaml', 'deploy/kubernetes/exporter/config.yaml'])(

@@ -35,13 +35,11 @@ describe('scripts/release-files', () => {
     expect(originOf({ ...RUN, GITHUB_REPOSITORY: '' })).toEqual({});
   });
 
-  it('the command of the docs, "Build it again", gets as far as the changelog of this version', () => {
-    const page = readFileSync('docs/verification.md', 'utf8');
-    const command = /## Build it again\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  it('gets as far as the changelog of this version', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     const output = join(temporaryFolder(), 'again');
-    const script = `version=${version} repository=some-one/exporter\n${command.replace('=again', `=${output}`)}`;
-    const { stdout, stderr } = spawnSync('bash', ['-uc', script], { encoding: 'utf8' });
+    const args = ['scripts/release-files.ts', `--tag=v${version}`, `--output=${output}`];
+    const { stdout, stderr } = spawnSync('node', args, { encoding: 'utf8', env: { ...process.env, ...RUN } });
     const isCut = readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version} `);
     if (isCut) expect(stdout.trim().split('\n').at(-1)).toBe('SHA256SUMS');
     else expect(stderr).toContain(`CHANGELOG.md has no heading "## ${version}"`);

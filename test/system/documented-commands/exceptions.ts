@@ -6,14 +6,13 @@ const MACHINE = 'looks at the machine of the reader';
 /** Commands that are not run, and why. `*` stands for anything. */
 export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = [
   ['apt-get install *', 'changes the machine; .ci/tools does it'],
+  ['curl -fsSL https://deb.nodesource.com/*', OF_OTHERS],
+  ['install node_modules/node/bin/node *', 'changes the machine'],
   ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
   ['npm audit *', 'needs the registry'],
   ['npm install --save-exact', NAMED],
-  ['npm view *', 'needs the registry'],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
-  ['npm --prefix scripts/dashboard-pictures/page ci', 'needs the registry, and 420 MB'],
-  ['npm exec -- node scripts/dashboard-pictures.ts*', 'needs the packages of the line before'],
   ['npm run secrets', 'test/workflows runs it'],
   ['npm exec -- node scripts/cut-release.ts 1.2.3', 'changes the checkout; test/scripts tries it'],
   ['npm publish', NAMED],
@@ -24,7 +23,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npx vitest run *', LONG],
   ['node --disable-sigusr1', NAMED],
   ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
-  ['systemd-analyze security', 'test/deploy/systemd.test.ts runs it on the unit'],
   ['sudo -u prometheus', NAMED],
   ['kill -9', NAMED],
   ['kill %1 %2', 'ends jobs of the terminal'],
@@ -33,13 +31,10 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['docker ps', MACHINE],
   ['systemctl status', MACHINE],
   ['journalctl -b *', MACHINE],
-  ['last -x', MACHINE],
   ['ss -ltnp', MACHINE],
   ['ssh -L *', 'needs another machine'],
   ['htpasswd *', OF_OTHERS],
   ['lighthouse *', OF_OTHERS],
-  ['lodestar *', OF_OTHERS],
-  ['teku *', OF_OTHERS],
   ['eth2-client-metrics-exporter *', OF_OTHERS],
   ['rocketpool *', OF_OTHERS],
 ];
@@ -48,10 +43,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
 export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
   ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
   // The workflow of a release runs them, on the release.
-  ...['Set the release', 'The tarball', 'The image', 'The installed package'].map(
-    (heading) => ['docs/verification.md', heading, 'test/workflows/workflows.test.ts'] as const,
-  ),
-  ['docs/verification.md', 'Build it again', 'test/scripts/release-files.test.ts'],
+  ['docs/installation.md', 'Verify a release', 'test/workflows/workflows.test.ts'],
   ['docs/validators.md', 'Before a restart', 'test/system/programs/safe-to-restart.test.ts'],
 ];
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
 import { startExporter } from '../../support/program.ts';
 
-const DOCUMENT = readFileSync('docs/sandbox.md', 'utf8');
+const DOCUMENT = readFileSync('docs/internals/sandbox.md', 'utf8');
 const ADDRESS = 'http://127.0.0.1:10034';
 
 describe('system/programs/sandbox', () => {
-  it('an exporter with the configuration in docs/sandbox.md understands every answer, on both chains', async () => {
+  it('an exporter with the configuration in docs/internals/sandbox.md understands every answer, on both chains', async () => {
     const sandbox = startExporter(['sandbox', '--web.listen-address=127.0.0.1:0', '--log.format=json']);
     const { url, hoodi, key } = await sandbox.line('simulated service');
     expect({ hoodi, key }).toEqual({ hoodi: `${url}/hoodi`, key: 'sandbox' });

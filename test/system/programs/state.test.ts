@@ -152,7 +152,7 @@ describe.concurrent('system/programs/state', () => {
     expect(check.stdout).toContain(`\nWarning: serve would not start: ${second.stderr}`);
     expect(contents(dir)).toEqual(before);
     const line = second.stderr.trimEnd().replaceAll(dir, '/var/lib/beaconchain-exporter');
-    expect(readFileSync('docs/upgrading.md', 'utf8').split('\n')).toContain(line);
+    expect(readFileSync('docs/operations.md', 'utf8').split('\n')).toContain(line);
     // What the operator types is enough.
     const [, ...renamed] = /: mv (\S+) (\S+)$/m.exec(second.stderr) ?? [];
     renameSync(renamed[0] ?? '', renamed[1] ?? '');
