@@ -1,16 +1,30 @@
 /**
  * Packs what is published into a folder, and prints the path of the tarball: node scripts/pack.ts FOLDER
+ * `npm pack` in the checkout packs the same: it calls this script with --before and --after.
  *
  * The packed package.json differs from that of the checkout. It has no dependencies, because the bundle contains them. It
  * names the repository: the workflow that builds a release says where it runs, and a copy of the project would otherwise
  * name another one as its own. It may be published, which npm refuses for the checkout.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
+const MANIFEST = join(ROOT, 'package.json');
+/** The package.json of the checkout, while `npm pack` packs the other one. */
+const KEPT = join(ROOT, 'dist/package.json.kept');
 
 /** Fields of package.json that are not published. */
 const OF_CHECKOUT = ['private', 'scripts', 'allowScripts', 'dependencies', 'devDependencies'];
@@ -34,17 +48,23 @@ export function originOf(env: NodeJS.ProcessEnv): Origin {
   };
 }
 
+/** The packed package.json. */
+function packedManifest(env: NodeJS.ProcessEnv): Record<string, unknown> {
+  const manifest = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  for (const key of OF_CHECKOUT) delete manifest[key];
+  return { ...manifest, ...originOf(env) };
+}
+
 /** Returns the path of the tarball. A copy is packed, so that no failure leaves a changed file in the checkout. */
 export function pack(output: string, env: NodeJS.ProcessEnv): string {
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  for (const key of OF_CHECKOUT) delete manifest[key];
+  const manifest = packedManifest(env);
   const copy = mkdtempSync(join(tmpdir(), 'pack-'));
   try {
     execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(copy, 'dist')], { cwd: ROOT, env });
     const others = (manifest.files as string[]).filter((name) => name !== 'dist' && !name.startsWith('!'));
     for (const name of [...others, 'README.md', 'LICENSE'])
       cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    writeFileSync(join(copy, 'package.json'), `${JSON.stringify({ ...manifest, ...originOf(env) }, undefined, 2)}\n`);
+    writeFileSync(join(copy, 'package.json'), textOf(manifest));
     mkdirSync(output, { recursive: true });
     const options = ['pack', '--silent', '--pack-destination', resolve(output)];
     return join(output, execFileSync('npm', options, { cwd: copy, encoding: 'utf8' }).trim());
@@ -53,8 +73,30 @@ export function pack(output: string, env: NodeJS.ProcessEnv): string {
   }
 }
 
+function textOf(manifest: object): string {
+  return `${JSON.stringify(manifest, undefined, 2)}\n`;
+}
+
+/** Before `npm pack` reads the files. What a failed one left is put back first. */
+function replaceManifest(): void {
+  restoreManifest();
+  execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts')], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const packed = textOf(packedManifest(process.env));
+  copyFileSync(MANIFEST, KEPT);
+  writeFileSync(MANIFEST, packed);
+}
+
+function restoreManifest(): void {
+  if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
+}
+
 if (import.meta.main) {
-  const [output] = process.argv.slice(2);
-  if (output === undefined) throw new Error('expected a folder');
-  process.stdout.write(`${pack(resolve(output), process.env)}\n`);
+  const [what] = process.argv.slice(2);
+  if (what === undefined) throw new Error('expected a folder');
+  if (what === '--before') replaceManifest();
+  else if (what === '--after') restoreManifest();
+  else process.stdout.write(`${pack(resolve(what), process.env)}\n`);
 }
