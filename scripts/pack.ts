@@ -61,7 +61,7 @@ export function pack(output: string, env: NodeJS.ProcessEnv): string {
   const copy = mkdtempSync(join(tmpdir(), 'pack-'));
   try {
     execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(copy, 'dist')], { cwd: ROOT, env });
-    const others = (manifest.files as string[]).filter((name) => name !== 'dist' && !name.startsWith('!'));
+    const others = (manifest['files'] as string[]).filter((name) => name !== 'dist' && !name.startsWith('!'));
     for (const name of [...others, 'README.md', 'LICENSE'])
       cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     writeFileSync(join(copy, 'package.json'), textOf(manifest));
