@@ -17,7 +17,6 @@ function makeAll() {
   const authority = makeCertificate({ names: 'DNS:authority' });
   return {
     server: makeCertificate(),
-    rsa: makeCertificate({ kind: 'RSA' }),
     authority,
     client: makeCertificate({
       names: 'DNS:one,IP:10.0.0.1,IP:fe80::1,URI:spiffe://a/b,email:a@b.c',
@@ -92,16 +91,6 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     const { port } = await serve(more);
     expect(await outcome(port, tls)).toMatch(/^(EPROTO|ECONNRESET|ERR_SSL_)/);
   });
-
-  it.each([['the server’s first', '', 'ECDHE-RSA-AES256-GCM-SHA384']])(
-    'of several suites takes %s',
-    async (_name, more, expected) => {
-      const suites = '[TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]';
-      const { port } = await serve(`  cipher_suites: ${suites}\n  max_version: TLS12\n${more}`, pems().rsa);
-      const ciphers = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384';
-      expect(await shaken(port, { ciphers }, (socket) => socket.getCipher().name)).toBe(expected);
-    },
-  );
 
   describe('clients', () => {
     const refused = 'ECONNRESET';
@@ -204,14 +193,5 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     );
     await server.close();
     await Promise.all(closed);
-  });
-
-  it('lives on after clients who speak nonsense', async () => {
-    const { port } = await serve();
-    for (const bytes of [Buffer.from([22]), Buffer.alloc(100, 22), Buffer.from('GET')]) {
-      const socket = connectPlain(port, '127.0.0.1', () => socket.end(bytes)).on('error', () => undefined);
-      await new Promise((resolve) => socket.resume().once('close', resolve));
-    }
-    expect(await outcome(port)).toBe(200);
   });
 });
