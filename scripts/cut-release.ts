@@ -3,13 +3,10 @@
  *
  *     node scripts/cut-release.ts 1.2.3
  *
- * It writes package.json, the lockfile, the changelog, the tags of the image in manifests and docs, and the record of the
- * metric families. CONTRIBUTING.md has the steps before and after.
+ * It writes package.json, the lockfile, the changelog and the tags of the image in manifests and docs. CONTRIBUTING.md has the steps before and after.
  */
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALL_FAMILIES } from '../test/support/metric-contract.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -61,7 +58,4 @@ if (import.meta.main) {
   const changed = VERSIONED.map((file) => [file, withVersion(file, textOf(file), version)] as const);
   // Only when no file has been refused.
   for (const [file, text] of [['CHANGELOG.md', changelog] as const, ...changed]) writeFileSync(join(ROOT, file), text);
-  // What a release promises; test/metric-stability.test.ts compares with it.
-  writeFileSync(join(ROOT, 'test/golden/released-families.json'), JSON.stringify(ALL_FAMILIES));
-  execFileSync(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'test/golden'], { cwd: ROOT });
 }

@@ -15,20 +15,29 @@ export interface CertificateOptions {
   readonly names?: string;
   /** The certificate authority. Without one the certificate is self-signed. */
   readonly issuer?: Certificate;
-  readonly kind?: 'EC' | 'RSA';
 }
-
-const KINDS = { EC: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], RSA: ['rsa:2048'] } as const;
 
 /** Makes a certificate that is valid for a day, and its key, in a temporary folder. */
 export function makeCertificate(options: CertificateOptions = {}): Certificate {
-  const { names = 'DNS:localhost,IP:127.0.0.1', issuer, kind = 'EC' } = options;
+  const { names = 'DNS:localhost,IP:127.0.0.1', issuer } = options;
   const folder = temporaryFolder();
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const { status, stderr } = runTool(
     OPENSSL,
     [
-      ...['req', '-x509', '-newkey', ...KINDS[kind], '-nodes', '-days', '1', '-subj', '/CN=test'],
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-days',
+        '1',
+        '-subj',
+        '/CN=test',
+      ],
       ...['-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
       ...(issuer ? ['-CA', issuer.certFile, '-CAkey', issuer.keyFile] : []),
     ],
