@@ -264,7 +264,7 @@ describe('thresholds of the dashboards', () => {
       interpolate(queryOf(dashboard, panel, legend));
     const ofMachine = { 'chain="mainnet", machine="node-b"': 0.4 };
     const firing = query('Staking fleet', 'Firing alerts', 'A');
-    const named = 'severity="critical", alertname="BeaconchainDiskAlmostFull", chain="mainnet"';
+    const named = 'severity="critical", alertname="DiskAlmostFull", chain="mainnet"';
     const labels = 'job="a", instance="a:1", chain="mainnet", machine="node-b"';
     const series = { [`machine_disk_total_bytes{${labels}}`]: 100, [`machine_disk_free_bytes{${labels}}`]: 40 };
     const checks = [

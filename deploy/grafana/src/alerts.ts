@@ -8,7 +8,9 @@ function firing(subjects: string, labels: readonly string[], more: string): stri
   const matchers = `severity=~"critical|warning", subject=~"${subjects}"${more && `, ${more}`}`;
   const since = `1000 * ALERTS_FOR_STATE{${matchers}} and ignoring (alertstate) ALERTS{alertstate="firing", ${matchers}}`;
   const about = `label_join((${since}), "about", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
-  return `min by (severity, alertname, about, chain) (${about})`;
+  // Every name has the prefix, and the column is narrow.
+  const named = `label_replace(${about}, "alertname", "$1", "alertname", "Beaconchain(.+)")`;
+  return `min by (severity, alertname, about, chain) (${named})`;
 }
 
 /** The alerts of this exporter, and nobody else's, have the label subject. Those on an exporter name it, as there can be more. */
