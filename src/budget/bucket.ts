@@ -224,7 +224,7 @@ export function observeBucket(
 }
 
 /**
- * Whether a 429 tells of the hour or month before, because our clock is ahead: it names the reset of the longest window
+ * Whether a 429 is about the previous hour or month, because our clock is ahead: it names the reset of the longest window
  * that is used up (api-facts 6.1), and by our clock this one has just begun.
  */
 function isOfLastOne(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
@@ -238,7 +238,7 @@ function isRefunded(status: number): boolean {
 }
 
 /**
- * Takes back the charge of a request that told nothing of the account. If the service counted it, the next answer
+ * Takes back the charge of a request whose answer says nothing about the account. If the service counted it, the next answer
  * corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request
  * would be left to correct it.
  */

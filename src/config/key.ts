@@ -13,7 +13,7 @@ const ALONE = 'only the key, without quotes and without a variable name';
 
 export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
 
-/** The characters that a header can carry. */
+/** The characters that a header may contain. */
 const KEY = /^[\x21-\x7e]+$/;
 /** As a line of a shell script or of a .env file. */
 const DRESSED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;

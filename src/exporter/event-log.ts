@@ -48,7 +48,7 @@ const LIMITS: Readonly<Record<Wait['limit'], string>> = {
 /** The ratio by which an interval must change to be logged. */
 const MATERIAL_RATIO = 1.25;
 
-/** Logs what goes on when it changes, however often it is reported. */
+/** Logs a change once, however often it is reported. */
 export class EventLog {
   readonly #log: Logger;
   /** The value that was noted last under each key. */

@@ -90,7 +90,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/offline': {
-    about: 'Takes a validator offline. The service tells it two to three epochs later.',
+    about: 'Takes a validator offline. The service reports it two to three epochs later.',
     parameters: { ...CHAIN, validator: 'an index' },
     example: 'chain=mainnet&validator=12340',
     carryOut: (sandbox, given, now) => {

@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'it is a file',
-  ENOENT: 'it cannot be made there',
+  ENOENT: 'it cannot be created',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   ENAMETOOLONG: 'the path is too long',
@@ -81,7 +81,7 @@ export async function problemOf(dir: string): Promise<string | undefined> {
 }
 
 /**
- * A directory that is missing is not made: a folder with a name of its own is made in its place, and removed.
+ * Does not create a missing directory. Instead it creates and removes a folder of another name beside it.
  * @throws an Error with a code
  */
 async function tryDirectory(dir: string): Promise<void> {
@@ -100,7 +100,7 @@ async function tryDirectory(dir: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** False: there is nothing. @throws an Error with a code if there is something else, or the path cannot be read */
+/** False: nothing has this name. @throws an Error with a code if it is no directory, or the path cannot be read */
 async function isThere(path: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true;

@@ -295,7 +295,7 @@ export class Replica implements StateStore {
   }
 }
 
-/** What the operator is told about a document of another version. */
+/** For the message about a document of another version: its name, and how to start without it. */
 function inRedis(name: string): { document: string; anew: string } {
   return { document: `the document ${name} in Redis`, anew: 'set another state.redis.prefix' };
 }

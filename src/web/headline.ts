@@ -26,7 +26,7 @@ export function headlineOf(
   const { standing } = ledger.key;
   const waiting = views.filter(({ wait }) => wait).length;
   const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
-  // The notices about values end when these are withdrawn. The headline must not get better by that.
+  // A notice about a value ends when the value is withdrawn. Without this condition the headline would then say Working.
   const lacksValues = summaries.some(({ view, summary }) => summary.isOutdated && stateOf(view, now).isFailing);
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],

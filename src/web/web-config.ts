@@ -56,7 +56,7 @@ function readText(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
-/** What OpenSSL has against settings that are valid one by one, such as a key that is too short. */
+/** Why OpenSSL refuses settings that are valid one by one, such as a key that is too short. */
 function contextFindings(tls: TlsSettings | undefined): Finding[] {
   try {
     if (tls) createSecureContext(tls.context);

@@ -155,7 +155,7 @@ async function answerTo(api: Api, request: ApiRequest): Promise<unknown> {
   }
 }
 
-/** Tells of each answer by how much `remaining` is lower than in the previous one of the same bucket. */
+/** Returns by how much `remaining` of an answer is lower than in the previous answer of the same bucket. */
 function fallMeter(): (headers: Headers) => number | undefined {
   const before = new Map<string, number>();
   return (headers) => {

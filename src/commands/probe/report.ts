@@ -20,7 +20,7 @@ export function verdictOf({ ledger, findings }: Probe): Verdict {
   return findings.every(isUnderstood) ? 'understood' : 'partly';
 }
 
-/** Pure. A row for each question, what is remarkable about the answers, the key and the plan. */
+/** Pure. A row for each question, notes on the answers, the key and the plan. */
 export function reportOf({ ledger, findings }: Probe): string {
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
   const notes = [...findings.filter(isAsked).flatMap(notesOf), ...whyNotAsked(findings)];

@@ -370,7 +370,7 @@ export function pastMachineFamilies(
   ];
 }
 
-/** The machine at the time of each record, as far as that record tells. Its chain is that of all records together. */
+/** The machine at the time of each record, from that record and those before it. Its chain is that of all records together. */
 function pastMachines(records: readonly MachineRecord[], known: Learned): Machine[] {
   const { chain } = learnAll({ learned: known }, records);
   let held: Partial<Machine> = {};

@@ -25,7 +25,7 @@ export interface MachinesOptions {
   readonly operatorAt: UnixMs;
 }
 
-/** What the operator is told after a sweep that did not fail. */
+/** A warning about a sweep that did not fail. */
 export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
 /** `names`: the machines to which the warning applies, if not to all. */
 export type Warn = (reason: Warning, names?: readonly string[]) => void;

@@ -75,7 +75,7 @@ function isHealthy(machine: ListedMachine, now: UnixMs): boolean {
 function badges(machine: ListedMachine, now: UnixMs): Cell {
   const { alerts, shown } = machine;
   if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
-  if (!shown) return badge('neutral', 'not searched for yet');
+  if (!shown) return badge('neutral', 'waits for the first sweep');
   if (isRecent(machine, now)) return badge('good', 'healthy');
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
   return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');

@@ -17,7 +17,7 @@ export interface PollContext {
   readonly now: UnixMs;
 }
 
-/** The result of a step of a poll: what is known after it, and what went wrong. */
+/** The result of a step of a poll: the new value, and the failure if there is one. */
 export interface Step {
   readonly state: Slashings;
   readonly failure?: Error | undefined;

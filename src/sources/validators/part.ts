@@ -12,7 +12,7 @@ export interface PollContext {
   readonly signal: AbortSignal;
 }
 
-/** What is known after a part was read, and why it was not read as a whole. */
+/** The value after a part was read, and why it was not read completely. */
 export interface Step {
   readonly value: Validators;
   readonly failure?: Error | undefined;

@@ -39,8 +39,8 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
-  const { refusal, failure: told } = refused(context, 'status', before, failure);
-  return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: told };
+  const { refusal, failure: reported } = refused(context, 'status', before, failure);
+  return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: reported };
 }
 
 /** The watched indices in groups of up to `size`, ascending. */
