@@ -1,6 +1,6 @@
 /**
  * Packs what is published into a folder, and prints the path of the tarball: node scripts/pack.ts FOLDER
- * `npm pack` in the checkout packs the same: it calls this script with --before and --after.
+ * `npm pack` in the checkout packs the same, and the two scripts by which it calls this one with --before and --after.
  *
  * The packed package.json differs from that of the checkout. It has no dependencies, because the bundle contains them. It
  * names the repository: the workflow that builds a release says where it runs, and a copy of the project would otherwise
@@ -84,7 +84,9 @@ function replaceManifest(): void {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const packed = textOf(packedManifest(process.env));
+  const { prepack, postpack } = JSON.parse(readFileSync(MANIFEST, 'utf8')).scripts;
+  // If npm is killed before it calls --after, the next `npm pack` still calls --before, which puts the manifest back.
+  const packed = textOf({ ...packedManifest(process.env), scripts: { prepack, postpack } });
   copyFileSync(MANIFEST, KEPT);
   writeFileSync(MANIFEST, packed);
 }

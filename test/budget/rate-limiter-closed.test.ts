@@ -76,6 +76,18 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log.filter((line) => line.includes('closed'))).toHaveLength(3);
   });
 
+  it.each([401, 429])('keeps the wait of a %i at once', async (status) => {
+    let kept = 0;
+    const queue = await known({
+      keep: async () => {
+        kept += 1;
+      },
+    });
+    await queue.ask('a');
+    await queue.answer('a', status, {});
+    expect(kept).toBe(1);
+  });
+
   it('keeps the wait over a restart', async () => {
     const before = await known();
     await before.ask('a');

@@ -29,6 +29,8 @@ const NEEDED = [
   'deploy/systemd/beaconchain-exporter.service',
 ];
 
+const DEMO = ['demo', '--web.listen-address=127.0.0.1:0', '--sandbox.listen-address=127.0.0.1:0', '--log.format=json'];
+
 describe('scripts/build', () => {
   const repository = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'some-one/exporter' };
   const env = { ...process.env, ...repository, REVISION: 'abc' };
@@ -66,19 +68,13 @@ describe('scripts/build', () => {
     cpSync(folder, broken, { recursive: true });
     const [transport = ''] = files().filter((file) => file.startsWith('transport-'));
     rmSync(join(broken, 'dist/program', transport));
-    const args = [join(broken, 'dist/main.js'), 'demo', '--web.listen-address=127.0.0.1:0', '--log.format=json'];
-    const { err } = await start(process.execPath, args, { cwd: broken }).line('poll failed');
+    const program = [join(broken, 'dist/main.js'), ...DEMO];
+    const { err } = await start(process.execPath, program, { cwd: broken }).line('poll failed');
     expect(err).toContain('network (the HTTP client cannot be loaded: ERR_MODULE_NOT_FOUND)');
   });
 
   it('serves the documentation, which it contains as pages, without its renderer', async () => {
-    const args = [
-      'demo',
-      '--web.listen-address=127.0.0.1:0',
-      '--sandbox.listen-address=127.0.0.1:0',
-      '--log.format=json',
-    ];
-    const demo = start(process.execPath, [main, ...args]);
+    const demo = start(process.execPath, [main, ...DEMO]);
     const port = await portOf(demo);
     expect((await ask(port, '/docs/alerts')).body.toString()).toContain('<h3 id="beaconchainmachineoffline">');
     expect((await ask(port, '/docs/')).body.toString()).toContain('<a href="alerts">Alerts</a>');

@@ -166,6 +166,25 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
     });
 
+    it('is over before its end, while it cannot be renewed', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      redis.pause();
+      await nextHeartbeat(a);
+      a.setAhead(LONG.ttlMs - LONG.marginMs);
+      expect(a.replica.leads()).toBe(false);
+      redis.resume();
+    });
+
+    it('begins a higher term than any before, also where the clock of Redis was set back', async () => {
+      const redis = await startRedis(['--save', '']);
+      const before = Date.now() + 3_600_000;
+      await redis.command('SET', `${PREFIX}:term`, String(before));
+      const state = new RedisState({ url: redis.url, prefix: PREFIX }, systemClock, LONG.timeoutMs);
+      expect((await state.lease('a', LONG.ttlMs)).term).toBe(String(before + 1));
+      state.close();
+    });
+
     it('of an older term writes nothing more, and the replica stops leading', async () => {
       const redis = await redisWithDocument();
       // It makes no second heartbeat in this test.

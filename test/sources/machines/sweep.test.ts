@@ -62,6 +62,14 @@ describe('sources/machines/sweep', () => {
     expect(end.dropped).toBe(3);
   });
 
+  it('lets no expected machine go, however long it is silent', () => {
+    const options = machinesOptions({ max: 1, expected: ['a'] });
+    const sweep = startSweep(options, known('a'), NOW + STALE, STALE);
+    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'new' }]);
+    expect(namesOf(endSweep(sweep))).toEqual(['a']);
+    expect(endSweep(sweep).dropped).toBe(1);
+  });
+
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);

@@ -186,6 +186,15 @@ describe('participation of watched validators in sync committees', () => {
     },
   );
 
+  it('the members of another period are no answer', async () => {
+    const { follower, counts, finalize } = await following();
+    follower.chain.committee = () => ({ period: PERIOD + 1, validators: seats({ 0: 1 }) });
+    Object.assign(follower.state, { committee: undefined });
+    expect(await finalize()).toEqual([`members/${PERIOD}`]);
+    expect(counts()).toEqual([0, 0]);
+    expect(follower.leftOut).toContain(PERIOD);
+  });
+
   it('are not asked for where the other source knows them, and asked for once where it does not', async () => {
     let known: number[] | undefined = seats({ 3: 7 });
     const { follower, counts, finalize } = await following({

@@ -88,6 +88,13 @@ describe('the status of watched validators', () => {
     expect(byStatus(state)).toEqual({ active_ongoing: 9, unknown: 1, not_found: 2 });
   });
 
+  it('counts nobody as not found whom a next page may have', async () => {
+    const validators = (request: ApiRequest): unknown =>
+      validatorsAnswer(444_377, [validatorRow(identifiersOf(request)[0] ?? 0)], 'next');
+    const { value: state } = await poll(serviceOf({ validators }));
+    expect(byStatus(state)).toEqual({ active_ongoing: 2 });
+  });
+
   it('takes a 404 as none was found, and never as a refusal', async () => {
     const api = serviceOf({
       validators: (request) => {
