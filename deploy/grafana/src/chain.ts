@@ -82,7 +82,7 @@ const slashings: Section = {
     graph({
       title: 'Proposer slashings',
       description:
-        'New slashings in each step, at finality. The specified API reports only their number. With validators.proposer_slashings, the exporter also reads the validators.',
+        'New slashings in each step, at finality. Without validators.proposer_slashings, only their number is known.',
       unit: 'none',
       decimals: 0,
       min: 0,

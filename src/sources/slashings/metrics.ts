@@ -13,7 +13,7 @@ const MIN_HEAD_STALE_MS = 600_000;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 const NAMES =
-  'Includes proposer slashings only with validators.proposer_slashings, because the specified API reports their number without the validators';
+  'Includes proposer slashings only with validators.proposer_slashings; without it, only their number is known';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
