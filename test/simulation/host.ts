@@ -98,6 +98,8 @@ export class Host {
     this.noteWriteTrouble();
     this.documents.calm();
     this.#process?.dieAfter(undefined);
+    // A kill that never came may have left a long one.
+    this.#downMs = RESTART_MS;
     this.setClock(0);
     this.#process?.clock.resume();
     this.start();
