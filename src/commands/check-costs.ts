@@ -58,26 +58,26 @@ export function describeCosts(input: CheckInput): string {
 }
 
 /** Settings that do not work as intended at the pace that the limits allow. */
-export function stretchWarnings({ machines }: Config, { state, plan, now }: CheckInput): string[] {
-  return viewsOf(state, plan, now).flatMap(({ source, pace }): string[] => {
-    const { intervalMs } = pace;
-    // Otherwise the warning about the configured interval covers it.
-    const { staleAfterMs } = machines;
-    const isWithdrawnByPace =
-      source.name === 'machines' &&
-      staleAfterMs !== 'auto' &&
-      staleAfterMs >= machines.intervalMs + MS_PER_MINUTE &&
-      staleAfterMs < intervalMs + MS_PER_MINUTE;
-    if (isWithdrawnByPace) {
-      const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(intervalMs)})`;
-      return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
-    }
-    if (source.name !== 'validators' || intervalMs <= Math.max(source.intervalMs, MS_PER_DAY)) return [];
-    const pages = `The limits allow a poll of the validators of ${source.chain} every ${duration(intervalMs)}`;
-    return [
-      `Warning: ${pages}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
-    ];
+export function stretchWarnings(config: Config, { state, plan, now }: CheckInput): string[] {
+  return viewsOf(state, plan, now).flatMap((view) => {
+    if (view.source.name === 'machines') return withdrawalWarning(config, view);
+    return view.source.name === 'validators' ? lateWarning(view) : [];
   });
+}
+
+function withdrawalWarning({ machines }: Config, { pace }: SourceView): string[] {
+  const { staleAfterMs, intervalMs } = machines;
+  if (staleAfterMs === 'auto') return [];
+  // Otherwise the warning about the configured interval covers it.
+  if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= pace.intervalMs + MS_PER_MINUTE) return [];
+  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)})`;
+  return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
+}
+
+function lateWarning({ source, pace }: SourceView): string[] {
+  if (pace.intervalMs <= Math.max(source.intervalMs, MS_PER_DAY)) return [];
+  const polls = `The limits allow a poll of the validators of ${source.chain} every ${duration(pace.intervalMs)}`;
+  return [`Warning: ${polls}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`];
 }
 
 interface Cost {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { visible } from '../lib/text.ts';
 import type { UnixMs } from '../lib/time.ts';
-import type { SandboxAnswer, SandboxRequest } from '../sandbox/answer.ts';
+import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
 
 /** The path at which the demo receives the alerts of Alertmanager. */
 export const ALERTS_PATH = '/alerts';
@@ -13,17 +13,15 @@ export function receiveAlerts(
   print: (text: string) => void,
 ): SandboxAnswer | undefined {
   if (path.split('?', 1)[0] !== ALERTS_PATH) return undefined;
-  if (method !== 'POST') return { ...text(405, `${ALERTS_PATH} requires POST`), headers: { ...TEXT, allow: 'POST' } };
+  if (method !== 'POST') {
+    const refusal = textAnswer(405, `${ALERTS_PATH} requires POST`);
+    return { ...refusal, headers: { ...refusal.headers, allow: 'POST' } };
+  }
   const message = readAlertMessage(body);
-  if (typeof message === 'string') return text(400, `not an Alertmanager message: ${visible(message.slice(0, 200))}`);
+  if (typeof message === 'string')
+    return textAnswer(400, `not an Alertmanager message: ${visible(message.slice(0, 200))}`);
   for (const line of alertLines(message, now)) print(`${line}\n`);
-  return text(200, 'printed');
-}
-
-const TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
-function text(status: number, body: string): SandboxAnswer {
-  return { status, headers: TEXT, body: `${body}\n` };
+  return textAnswer(200, 'printed');
 }
 
 const Texts = z.record(z.string(), z.string()).default({});

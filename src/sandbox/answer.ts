@@ -27,6 +27,10 @@ export interface SandboxAnswer {
   readonly body: string;
 }
 
+export function textAnswer(status: number, text: string): SandboxAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
+}
+
 /** Callers without a valid key are counted separately; the limit is that of the open-source rate limiter. */
 const ANONYMOUS_LIMITS: PlanLimits = { perSecond: 2 };
 

@@ -1,5 +1,5 @@
 import type { UnixMs } from '../lib/time.ts';
-import type { SandboxAnswer, SandboxRequest } from './answer.ts';
+import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { BadOrder, ORDERS, type Order } from './order-table.ts';
 import type { Sandbox } from './world.ts';
 
@@ -14,14 +14,14 @@ export function control(
   const [path = '', query] = request.path.split('?', 2);
   if (!path.startsWith(PREFIX)) return undefined;
   const order = Object.hasOwn(ORDERS, path) ? ORDERS[path] : undefined;
-  if (!order) return text(404, `unknown order ${path}, expected one of ${Object.keys(ORDERS).join(', ')}`);
-  if (request.method !== 'POST') return text(405, `${path} requires POST`);
+  if (!order) return textAnswer(404, `unknown order ${path}, expected one of ${Object.keys(ORDERS).join(', ')}`);
+  if (request.method !== 'POST') return textAnswer(405, `${path} requires POST`);
   try {
     const given = new URLSearchParams(query);
     refuseUnknown(order, given);
-    return text(200, order.carryOut(sandbox, given, now));
+    return textAnswer(200, order.carryOut(sandbox, given, now));
   } catch (error) {
-    if (error instanceof BadOrder) return text(400, error.message);
+    if (error instanceof BadOrder) return textAnswer(400, error.message);
     throw error;
   }
 }
@@ -32,8 +32,4 @@ function refuseUnknown({ parameters }: Order, given: URLSearchParams): void {
   const unknown = [...given.keys()].find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new BadOrder(`${unknown}: unknown parameter, expected ${known.join(', ') || 'none'}`);
-}
-
-function text(status: number, body: string): SandboxAnswer {
-  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${body}\n` };
 }

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { isCrossOrigin } from '../lib/cross-origin.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { answer, type SandboxAnswer, type SandboxRequest } from './answer.ts';
+import { answer, type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { control } from './control.ts';
 import { Sandbox, type SandboxOptions } from './world.ts';
 
@@ -28,17 +28,9 @@ export interface RunningSandbox {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-const TOO_LARGE: SandboxAnswer = {
-  status: 413,
-  headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' },
-  body: `the body is larger than ${MAX_BODY_BYTES} bytes\n`,
-};
+const TOO_LARGE = textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
 /** Otherwise any page that a browser on this machine shows could give orders and print alerts. */
-const FROM_ANOTHER_ORIGIN: SandboxAnswer = {
-  status: 403,
-  headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: 'refused: the request comes from a page of another origin\n',
-};
+const FROM_ANOTHER_ORIGIN = textAnswer(403, 'refused: the request comes from a page of another origin');
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
@@ -72,7 +64,7 @@ async function respond(
   const body = await readBody(request);
   const { method = 'GET', url = '/', headers } = request;
   const handled = (): SandboxAnswer => {
-    if (body === undefined) return TOO_LARGE;
+    if (body === undefined) return { ...TOO_LARGE, headers: { ...TOO_LARGE.headers, connection: 'close' } };
     if (isCrossOrigin(headers)) return FROM_ANOTHER_ORIGIN;
     return answered({ method, path: url, headers, body }, clock.now());
   };
