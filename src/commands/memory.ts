@@ -9,7 +9,6 @@ const NODE_MODULES = [
   'node:dns',
   'node:fs/promises',
   'node:http',
-  'node:inspector',
   'node:module',
   'node:perf_hooks',
   'node:timers/promises',
