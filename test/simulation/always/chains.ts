@@ -13,6 +13,8 @@ const EPOCHS_PER_POLL = 12;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
 /** A scarce budget can have been the reason for what is seen this much later. */
 const SCARCE_MS = 2 * HOUR;
+/** A smaller quota can be scarce for a moment between two scrapes, while daily data is overdue. */
+const AMPLE_PER_MONTH = 30_000;
 
 /** The counters after all finalized epochs up to `scanned` are counted or skipped. */
 interface Point extends Bounds {
@@ -107,6 +109,7 @@ class ChainHistory {
     const told = (name: string): number =>
       valueIn(scrape, `beaconchain_source_${name}`, `source="slashings",chain="${this.#chain}"`) ?? 0;
     const plans = [story.setting.service.plan, service.account.plan];
+    if (plans.some(({ perMonth = AMPLE_PER_MONTH }) => perMonth < AMPLE_PER_MONTH)) return true;
     const hasQuota = plans.some(({ perMonth }) => perMonth !== undefined);
     const interval = told('interval_seconds');
     // The first poll of the next month is planned before an answer tells its limits.

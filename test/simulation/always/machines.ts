@@ -89,6 +89,9 @@ export function machinesShown(): Check {
   };
 }
 
+/** Late records are looked for on no more pages. */
+const PAGES_WITH_LATE = 30;
+
 /** A machine that pushes is shown with its newest record but one sweep. */
 function machineLate(scrape: Scrape, world: World): string | undefined {
   const { machines, setting } = world.service;
@@ -99,7 +102,12 @@ function machineLate(scrape: Scrape, world: World): string | undefined {
   const untilAsked = setting.missing > 0 || setting.lag.ms > 0 ? staleAfter / 2 : 0;
   const swept = scrape.at - untilAsked - 1.1 * interval - MINUTE;
   const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
-  for (const name of machines.names) {
+  // A sweep finds no late record. A machine that has become silent is found once an hour, within a few pages.
+  const staysKnown = setting.lag.ms + 2 * MINUTE + 2.2 * interval < staleAfter;
+  const isOnPages = 6 * ARRAYS.length * machines.names.length <= PAGES_WITH_LATE * setting.longestPage;
+  for (const [i, name] of machines.names.entries()) {
+    const isLate = setting.lag.of === 'all' || (setting.lag.of === 'one' && i === 0);
+    if (isLate && !(staysKnown && isOnPages)) continue;
     const { from, until } = machines.lastSpan(name);
     if (until <= scrape.at) continue;
     for (const array of ARRAYS) {
