@@ -15,7 +15,7 @@ const PAUSE_MS = 5;
 const MAX_PROBE_MS = 250;
 const MAX_RISE_MIB = 300;
 
-/** What the program takes while every answer is as large as is read, one after the other. */
+/** Measures the program while every answer is as large as it accepts, one shape after the other. */
 export async function benchBodies(): Promise<void> {
   build();
   const rows: string[][] = [];
@@ -33,7 +33,7 @@ async function measure(shape: Shape): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const api = new Child<Service>('service.ts', { args: ['5'] });
   const service = await api.message();
-  // As often as it may, so that there is always a body on the way.
+  // Polls as often as allowed, so that a body is always in flight.
   const often = 'machines: {interval: 1s}\nslashings: {interval: 1s}\nbudget: {plan: {per_second: 100}}';
   const chains = `chains: {mainnet: {v1_base_url: "${service.url}"}}`;
   const { child, port } = await startExporter(folder, service, `${chains}\n${often}`);
@@ -43,7 +43,7 @@ async function measure(shape: Shape): Promise<string[]> {
     child.process.on('message', ({ turnMs }: Observation) => turns.push(turnMs));
     await setTimeout(SETTLES_MS);
     turns.length = 0;
-    // From now on the peak is what is taken now: proc_pid_clear_refs(5). Linux alone tells it.
+    // Resets the peak: proc_pid_clear_refs(5). Only Linux reports it.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const before = peakMiB(pid);
     const readBefore = await bodiesRead(port);

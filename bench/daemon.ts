@@ -6,7 +6,7 @@ import { build, Child, EMPTY, IDLE, OBSERVE, type Started, startExporter, until 
 import { digits, spread, summary, table, verdict } from './report.ts';
 import type { Service } from './service.ts';
 
-/** More than a sweep of the default interval. The targets are for ten minutes. */
+/** Longer than the default interval of sweeps. The targets are for ten minutes. */
 const SECONDS = Number(process.env['BENCH_DAEMON_SECONDS'] ?? 65);
 const STARTS = 15;
 
@@ -15,13 +15,13 @@ const TARGETS: ReadonlyMap<number, number> = new Map([
   [10, 40],
   [1_000, 65],
 ]);
-/** The time until /metrics answers with ten machines, in starts of an empty program. */
+/** With ten machines, /metrics answers within so many starts of an empty program. */
 const TARGET_STARTS = 6;
 
 interface Measured {
   readonly machines: number;
   readonly seen: readonly Observation[];
-  /** Until /metrics answers after a restart, and until an empty program has ended, in turn. */
+  /** Milliseconds until /metrics answers after a restart, measured in turn with the run of an empty program. */
   readonly restarted: readonly number[];
   readonly empty: readonly number[];
 }
@@ -107,7 +107,7 @@ async function timeOf(work: () => Promise<void>): Promise<number> {
 /** Scrapes as a Prometheus does. */
 async function watch(child: Child<Observation>, port: number): Promise<Observation[]> {
   const seen: Observation[] = [];
-  // Of the start.
+  // The first message is about the start.
   await child.message();
   const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
   for (let i = 0; i < SECONDS; i += 1) {

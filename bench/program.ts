@@ -8,9 +8,9 @@ import type { Observation } from './observe.ts';
 import type { Service } from './service.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Built, because a program that strips types takes more memory. */
+/** The built program, because stripping types at run time takes more memory. */
 const BUILT = join(ROOT, 'node_modules/.cache/bench');
-/** Options of Node with which a program tells how it is. */
+/** Options of Node that load observe.ts. */
 export const OBSERVE = ['--import', join(BUILT, 'observe.js')];
 export const EMPTY = join(BUILT, 'empty.js');
 export const IDLE = join(BUILT, 'idle.js');
@@ -36,7 +36,7 @@ interface ChildOptions {
 /** A program of the bench, or the product, in a process of its own that sends messages. */
 export class Child<Message> {
   readonly process: ChildProcess;
-  /** What it wrote. */
+  /** The output of the process. */
   output = '';
 
   /** `program` is relative to the bench. */
@@ -79,7 +79,7 @@ export interface Started {
   readonly port: number;
 }
 
-/** Starts the exporter as the image runs it, with these further settings and its state in this folder. */
+/** Starts the exporter as the image does, with these additional settings and its state in this folder. */
 export async function startExporter(folder: string, { url, key }: Service, settings: string): Promise<Started> {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `api: {base_url: "${url}"}\nstate: {dir: "${folder}/state"}\n${settings}\n`);

@@ -8,7 +8,7 @@ import { partsAt, registryOf } from './values.ts';
 const ROUNDS = 15;
 const TARGET_MS = 20;
 
-/** What rendering after a sweep takes, and how long it holds the event loop, against one text of prom-client. */
+/** Measures rendering after a sweep and how long it blocks the event loop, compared with one text of prom-client. */
 export async function benchRender(): Promise<void> {
   const rows: string[][] = [];
   for (const machines of [10, 1_000, 5_000]) {
@@ -46,7 +46,7 @@ async function rounds(work: () => Promise<unknown>) {
   const blocked: number[] = [];
   for (let i = -3; i < ROUNDS; i += 1) {
     const turns = new Turns();
-    // They are counted from their first one on.
+    // Turns are counted from the first tick of the timer on.
     await setTimeout(5);
     const before = process.cpuUsage();
     const start = performance.now();

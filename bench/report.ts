@@ -18,7 +18,7 @@ export function verdict(isMet: boolean): string {
   return isMet ? 'met' : 'MISSED';
 }
 
-/** What many measurements of one thing come to. */
+/** A summary of repeated measurements. */
 export interface Summary {
   readonly median: number;
   /** The middle half lies between them. */

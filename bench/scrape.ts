@@ -3,7 +3,7 @@ import { Child, timed } from './program.ts';
 import { type Summary, spread, summary, table, verdict } from './report.ts';
 import type { Serving, Way } from './scraped.ts';
 
-/** How often each is scraped, in turn: as often as is quick. */
+/** Scrapes of each server, in turn. */
 const ROUNDS: ReadonlyMap<number, number> = new Map([
   [10, 300],
   [1_000, 60],

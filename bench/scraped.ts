@@ -1,7 +1,7 @@
 /**
  * Serves the same series in one of three ways: our exposition through our server, the same bytes from a buffer, or
- * prom-client. Each has a process of its own, because the garbage of one would slow down the others. Started with the way
- * and the number of machines; tells its port.
+ * prom-client. Each has a process of its own, because the garbage of one would slow down the others. The arguments are
+ * the way and the number of machines. Sends its port to the parent.
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The simulated service in a process of its own. Started with the number of machines, it tells where it is. Told a shape, it
- * answers with the largest bodies of this shape that are read.
+ * The simulated service in a separate process. The argument is the number of machines. Sends its URL and key to the
+ * parent. After the parent sends a shape, it answers with the largest bodies of this shape that the exporter accepts.
  */
 import { largeBodies } from '../test/support/body-shapes.ts';
 import { FaultServer } from '../test/support/fault-server.ts';

@@ -53,7 +53,10 @@ const LATENCIES = [
 ] as const;
 const TOLERANCE = 0.1;
 
-/** The interval of a fleet as told and as met, and how much of the allowed rate is used, around the edge of each plan. */
+/**
+ * The reported and the measured interval of sweeps, and the share of the allowed rate that they use, near the limit of
+ * each plan.
+ */
 export async function benchRate(): Promise<void> {
   const rows: string[][] = [];
   for (const [plan, perSecond] of Object.entries(PLANS)) {
@@ -66,19 +69,26 @@ export async function benchRate(): Promise<void> {
     }
   }
   table(
-    'At the limit of a plan: sweeps told and met, used of 0.9 x limit, at a latency of 20 to 180 and of 20 to 400 ms',
-    ['plan', 'machines', ...LATENCIES.flatMap(() => ['requests', 'told', 'met', 'used']), ''],
+    'Interval and share of 0.9 x limit near the limit of a plan, at a latency of 20 to 180 and of 20 to 400 ms',
+    ['plan', 'machines', ...LATENCIES.flatMap(() => ['requests', 'reported', 'measured', 'used']), ''],
     rows,
   );
 }
 
-function cellsOf({ machines: { told, met }, requestsPerSweep, share }: RateSeen): string[] {
-  return [digits(requestsPerSweep), `${told.toFixed(1)} s`, `${met.toFixed(1)} s`, `${(100 * share).toFixed(1)} %`];
+function cellsOf({ machines: { reported, measured }, requestsPerSweep, share }: RateSeen): string[] {
+  return [
+    digits(requestsPerSweep),
+    `${reported.toFixed(1)} s`,
+    `${measured.toFixed(1)} s`,
+    `${(100 * share).toFixed(1)} %`,
+  ];
 }
 
 function isMet({ machines, slashings, logged, refused }: RateSeen): boolean {
-  const isClose = (told: number, met: number): boolean => Math.abs(met / told - 1) <= TOLERANCE;
+  const isClose = (reported: number, measured: number): boolean => Math.abs(measured / reported - 1) <= TOLERANCE;
   return (
-    refused === 0 && isClose(logged, machines.met) && [machines, slashings].every(({ told, met }) => isClose(told, met))
+    refused === 0 &&
+    isClose(logged, machines.measured) &&
+    [machines, slashings].every(({ reported, measured }) => isClose(reported, measured))
   );
 }

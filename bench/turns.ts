@@ -1,6 +1,6 @@
 /**
- * The CPU time of the longest turn of the event loop, give or take a millisecond: for how long it is held when no other
- * process takes the CPU away. `monitorEventLoopDelay` counts that as well.
+ * The CPU time of the longest turn of the event loop, give or take a millisecond. Unlike `monitorEventLoopDelay`, it
+ * excludes time in which other processes have the CPU.
  */
 export class Turns {
   #longest = 0;
@@ -11,7 +11,7 @@ export class Turns {
     this.#last = now;
   }, 1).unref();
 
-  /** Since the last time that it was asked for. */
+  /** Returns the longest turn since the previous call. */
   take(): number {
     const longest = this.#longest;
     this.#longest = 0;

@@ -11,7 +11,7 @@ import { machinesOptions } from '../test/support/machine-records.ts';
 
 const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;
 
-/** What is known of `count` simulated machines half a minute after they pushed. */
+/** The state of `count` simulated machines half a minute after their push. */
 function machinesAt(count: number, now: number): Machines {
   const fleet = createFleet('bench', count, now);
   const machines = [...fleet.machines.values()].map((machine) => {

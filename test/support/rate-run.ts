@@ -20,8 +20,8 @@ export interface RateRunOptions {
 
 /** Seconds between two starts: as `beaconchain_source_interval_seconds` says, and as measured. Averages. */
 export interface Interval {
-  readonly told: number;
-  readonly met: number;
+  readonly reported: number;
+  readonly measured: number;
   readonly shortest: number;
   readonly longest: number;
 }
@@ -80,7 +80,7 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
     machines: sweeps,
     slashings: passes,
     logged: (parseDuration(sim.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
-    requestsPerSweep: (pages * sweeps.met) / (minutes * 60),
+    requestsPerSweep: (pages * sweeps.measured) / (minutes * 60),
     share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
     refused,
   };
@@ -91,7 +91,7 @@ class Starts {
   readonly #sim: Simulation;
   readonly #id: string;
   #starts: number[] = [];
-  #told: number[] = [];
+  #reported: number[] = [];
 
   constructor(sim: Simulation, id: string) {
     this.#sim = sim;
@@ -100,12 +100,12 @@ class Starts {
 
   begin(): void {
     this.#starts = [this.#sim.view(this.#id).entry.lastAttemptAt ?? 0];
-    this.#told = [];
+    this.#reported = [];
   }
 
   look(): void {
     const { entry, pace } = this.#sim.view(this.#id);
-    this.#told.push(pace.intervalMs / 1_000);
+    this.#reported.push(pace.intervalMs / 1_000);
     const { lastAttemptAt = 0 } = entry;
     if (lastAttemptAt !== this.#starts.at(-1)) this.#starts.push(lastAttemptAt);
   }
@@ -113,6 +113,11 @@ class Starts {
   interval(): Interval {
     const gaps = this.#starts.slice(1).map((start, i) => (start - (this.#starts[i] ?? start)) / 1_000);
     const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
-    return { told: mean(this.#told), met: mean(gaps), shortest: Math.min(...gaps), longest: Math.max(...gaps) };
+    return {
+      reported: mean(this.#reported),
+      measured: mean(gaps),
+      shortest: Math.min(...gaps),
+      longest: Math.max(...gaps),
+    };
   }
 }

@@ -10,18 +10,18 @@ describe('fleet: at the limit of a plan', () => {
     { plan: 'hobbyist', machines: 480, isStretched: true },
     { plan: 'business', machines: 1_000, isStretched: true },
   ] as const)(
-    '$machines machines on $plan: the interval told is met, and the rate used if it is too low',
+    '$machines machines on $plan: sweeps keep the reported interval, and a stretched fleet uses the allowed rate',
     async (one) => {
       const { isStretched, ...fleet } = one;
       const seen = await runAtRate({ ...fleet, warmUpMinutes: 10, minutes: 12, latencyMs: SLOW });
       expect(seen.refused).toBe(0);
-      for (const { told, met } of [seen.machines, seen.slashings])
-        expect(Math.abs(met / told - 1)).toBeLessThanOrEqual(0.1);
-      expect(seen.machines.told > 61).toBe(isStretched);
+      for (const { reported, measured } of [seen.machines, seen.slashings])
+        expect(Math.abs(measured / reported - 1)).toBeLessThanOrEqual(0.1);
+      expect(seen.machines.reported > 61).toBe(isStretched);
       expect(seen.share).toBeLessThanOrEqual(1);
       if (isStretched) expect(seen.share).toBeGreaterThanOrEqual(0.9);
       // A change of less than a quarter is not logged.
-      expect(Math.abs(seen.machines.met / seen.logged - 1)).toBeLessThanOrEqual(0.25);
+      expect(Math.abs(seen.machines.measured / seen.logged - 1)).toBeLessThanOrEqual(0.25);
     },
   );
 });
