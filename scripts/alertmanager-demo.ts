@@ -6,7 +6,7 @@ import { z } from 'zod';
 /** Writes the Alertmanager configurations of the demo: the shipped one, whose receivers are the demo. */
 
 const FOLDER = join(import.meta.dirname, '../deploy/alertmanager');
-/** What the demo prints of one message at most. */
+/** The demo prints at most this many alerts of one message. */
 const MAX_ALERTS = 100;
 
 /** Where Alertmanager reaches the demo: on the same machine, and from its container. */

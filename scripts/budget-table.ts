@@ -16,7 +16,7 @@ import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/stat
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
-/** Writes the tables of docs/budget.md and docs/validators.md: what the planner makes of each plan. */
+/** Writes the tables of docs/budget.md and docs/validators.md: the intervals that the planner chooses for each plan. */
 
 const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
@@ -30,7 +30,7 @@ const SWEEPS = 3;
 const ROOT = join(import.meta.dirname, '..');
 export const SCRIPT = 'scripts/budget-table.ts';
 
-/** What a sweep of so many machines takes, seen on the simulated service. */
+/** The requests of a sweep of so many machines, counted by the simulated service. */
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig(), SILENT, 0).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
@@ -114,7 +114,10 @@ export async function budgetTable(): Promise<string> {
   return `${rows.join('\n')}\n`;
 }
 
-/** The table of docs/validators.md: the status alone as configured, and its interval beside all other sources. */
+/**
+ * The table of docs/validators.md: the cost of the status as configured, and its interval together with all other
+ * sources.
+ */
 export function validatorsTable(): string {
   const { budget, validators } = defaultConfig();
   const rows = [

@@ -27,7 +27,7 @@ async function writeDocumentation(): Promise<void> {
   for (const file of PICTURES) copyFileSync(`docs/images/${file}`, `${folder}/docs/images/${file}`);
 }
 
-/** Given by whoever builds without a checkout (a container image, say), else asked of git. */
+/** From the environment if the build has no checkout, such as that of the image; otherwise from git. */
 function revision(): string {
   const given = process.env['REVISION'];
   if (given) return given;

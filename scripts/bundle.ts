@@ -27,7 +27,7 @@ export async function bundle(folder: string): Promise<void> {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
-    // Renders the documentation, which the build has done.
+    // It renders the documentation, which the build has already done.
     external: ['./document-page.ts'],
     plugins: [builtins],
   });

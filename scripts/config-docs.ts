@@ -4,7 +4,7 @@ import { TABLE } from '../src/commands/flag-table.ts';
 import { usageOf, variableOf } from '../src/commands/flags.ts';
 import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
 
-/** Writes docs/configuration.md and config.schema.json, from what the program itself checks by. */
+/** Writes docs/configuration.md and config.schema.json from the schema that the program itself uses. */
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -63,8 +63,8 @@ The [web config file](operations.md#tls-and-passwords) has the format of Prometh
 - \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake, and so is an unknown key.
 - Relative paths in the file are relative to the file, others to the working directory.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- What is legal and cannot work as meant, such as an expected machine that is excluded, is a warning of \`check\` and of the log.
-- \`check\` also tries whether the state can be kept. Run it as the user of the exporter.
+- \`check\` and the log warn of settings that are valid but cannot work as intended, such as an expected machine that is excluded.
+- \`check\` also tests whether the state can be stored. Run it as the user of the exporter.
 - Which changes need no restart: see [reload](operations.md#reload).
 
 Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:

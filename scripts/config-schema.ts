@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { ConfigFile } from '../src/config/config.ts';
 import { DURATION_PATTERN } from '../src/lib/duration.ts';
 
-/** The config file as JSON Schema, made from what the program itself checks by. */
+/** The config file as JSON Schema, from the schema that the program itself uses. */
 
-/** What is used here of a JSON Schema. */
+/** The keywords of JSON Schema that are used here. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  /** What editors say where the value is not right. */
+  /** The message that editors show for a wrong value. */
   readonly errorMessage?: string;
 }
 
@@ -25,11 +25,11 @@ function isMapping({ properties, anyOf }: JsonSchema): boolean {
   return properties !== undefined || (anyOf?.every((one) => one.properties || one.type === 'null') ?? false);
 }
 
-/** In the words of the program's own message about a wrong value; undefined where that says nothing of its own. */
+/** The expectation in the program's own message about a wrong value; undefined if the message is one of zod. */
 function expectedOf(schema: z.core.$ZodType, { type, pattern }: JsonSchema): string | undefined {
   const messageOf = (value: unknown) => z.safeParse(schema, value).error?.issues.at(-1)?.message;
   const ofAnything = messageOf(NOTHING_TAKES);
-  // What has the right type and is out of bounds is told the bounds.
+  // A value of the right type out of bounds gets the message with the bounds.
   const ofBounds =
     type === 'number' || type === 'integer'
       ? [-1, 1e300].map(messageOf).toSorted((a = '', b = '') => b.length - a.length)[0]
@@ -38,10 +38,10 @@ function expectedOf(schema: z.core.$ZodType, { type, pattern }: JsonSchema): str
   return message?.startsWith('Invalid') || message?.startsWith('Too') ? undefined : message?.replace(/^expected /, '');
 }
 
-/** `${NAME}` may stand in every text. */
+/** Any text may contain `${NAME}`. */
 const VARIABLE = String.raw`\$\{[A-Za-z_]\w*\}`;
 
-/** The same, with variables where texts are looked at closely. */
+/** The same schema, which also accepts variables where it restricts texts. */
 function withVariables(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withVariables);
   if (typeof value !== 'object' || value === null) return value;
@@ -59,15 +59,15 @@ function withVariables(value: unknown): unknown {
   };
 }
 
-/** As it is checked once the variables are put in. */
+/** The schema of the file after variables were replaced. */
 export function plainSchema(): JsonSchema {
   const { required: _sections, ...schema } = z.toJSONSchema(ConfigFile, {
-    // The newest that most editors know.
+    // The newest draft that most editors support.
     target: 'draft-07',
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // Of a mapping an editor has better words: which key is unknown.
+      // For a mapping, the message of the editor is better: it names the unknown key.
       if (isMapping(jsonSchema as JsonSchema)) return;
       const expected = expectedOf(zodSchema, jsonSchema as JsonSchema);
       if (expected !== undefined) jsonSchema['errorMessage'] = `expected ${expected}`;
@@ -76,7 +76,7 @@ export function plainSchema(): JsonSchema {
   return schema as JsonSchema;
 }
 
-/** As it stands in config.schema.json. */
+/** The content of config.schema.json. */
 export function configSchema(): object {
   return withVariables(plainSchema()) as object;
 }

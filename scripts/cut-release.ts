@@ -1,9 +1,10 @@
 /**
- * Turns what is unreleased into a version, in the files that name it:
+ * Turns the unreleased changes into a version, in all files that name the version:
  *
  *     node scripts/cut-release.ts 1.2.3
  *
- * It writes package.json, the lockfile, the changelog and the tags of the image in manifests and docs. CONTRIBUTING.md has the steps before and after.
+ * It writes package.json, the lockfile, the changelog and the tags of the image in manifests and docs. CONTRIBUTING.md
+ * has the steps before and after.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ export function isOlder(version: string, other: string): boolean {
   return version.localeCompare(other, 'en', { numeric: true }) < 0;
 }
 
-/** The changelog with what is unreleased under a heading of its own. */
+/** The changelog with the unreleased changes under the heading of the version. */
 export function withHeading(changelog: string, version: string, date: string): string {
   const heading = '## Unreleased\n';
   const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(heading));

@@ -2,7 +2,8 @@
  * Takes the pictures of the dashboards: node scripts/dashboard-pictures.ts
  * Draws all dashboards, to look at them: node scripts/dashboard-pictures.ts --all=/tmp/looks
  *
- * A Prometheus gets a simulated day, and what the rules make of it. Grafana's components then draw the JSON in Chromium.
+ * A Prometheus gets a simulated day and the results of the rules for it. Grafana's components then draw the JSON in
+ * Chromium.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +50,7 @@ function promtool(...args: readonly string[]): void {
   if (status !== 0) throw new Error(`promtool: ${stderr}`);
 }
 
-/** Runs work beside a Prometheus that scrapes nothing. It finds blocks when it starts. */
+/** Runs work while a Prometheus that scrapes nothing serves the blocks that it finds at its start. */
 async function withPrometheus(data: string, work: (url: string) => void | Promise<void>): Promise<void> {
   const address = `127.0.0.1:${await freePort()}`;
   const flags = [`--storage.tsdb.path=${data}`, '--storage.tsdb.retention.time=50y', `--web.listen-address=${address}`];

@@ -5,7 +5,7 @@ import { dashboards } from '../deploy/grafana/src/dashboards.ts';
 /** Writes deploy/grafana/dashboards, the JSON that Grafana reads. */
 export const FOLDER = join(import.meta.dirname, '../deploy/grafana/dashboards');
 
-/** What every file of the folder has to say, by its name. */
+/** The content of every file of the folder, by its name. */
 export function dashboardFiles(): Map<string, string> {
   return new Map(dashboards().map((one) => [`${one.uid}.json`, `${JSON.stringify(one, null, 2)}\n`]));
 }

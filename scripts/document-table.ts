@@ -1,6 +1,6 @@
 const END = '<!-- end of table -->';
 
-/** The document with this table where the script that writes it is named. @throws where it has no place for one. */
+/** Puts the table where the document names the script that writes it. @throws if the document does not. */
 export function withTable(document: string, script: string, table: string): string {
   const mark = `<!-- table: node ${script} -->`;
   const start = document.indexOf(mark);

@@ -22,7 +22,7 @@ const PREFIX = 'beaconchain_';
 interface Section {
   readonly title: string;
   readonly families: Contract;
-  /** How old the values may be, and when they go. */
+  /** How old the values may be, and when they are withdrawn. */
   readonly freshness: string;
 }
 
@@ -31,13 +31,13 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is there. Any other absent field has no series.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is present. Any other absent field has no series.',
   },
   {
     title: 'Daily returns',
     families: DAILY_RETURNS,
     freshness:
-      'The newest finalized beaconchain-day, until the next one is available. The terms of the service forbid using them as a financial benchmark.',
+      'The newest finalized beaconchain-day, until the next one is available. Mind the [terms of use](troubleshooting.md#questions).',
   },
   {
     title: 'Chain and slashings',
@@ -49,7 +49,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only where `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later.',
+      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later.',
   },
   {
     title: 'Sync committee',
@@ -75,14 +75,14 @@ and [versions](operations.md#versions) says what may change. There are also \`pr
 \`--web.disable-exporter-metrics\` disables.
 `;
 
-/** What the text of a section says of all its families. */
+/** Phrases of HELP that the text of a section says about all its families. */
 const SAID_ABOVE =
   / of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once/;
 
-/** The fields of the API, of interest to few: `/metrics` names them. */
+/** The fields of the API, which interest few readers. `/metrics` names them. */
 const FIELDS = / \((?:[a-z_][\w.[\]*]*(?:, )?)+\)/;
 
-/** HELP by name, without what is the same for a whole section. */
+/** HELP by name, without phrases that hold for a whole section. */
 function helpsIn(exposition: string): Map<string, string> {
   const helps = [...exposition.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name = '', help = '']) => {
     const [first = ''] = help.split(/(?<=\))\. |\. (?=Pushed|Newest|Polled)/);

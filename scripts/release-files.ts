@@ -19,7 +19,10 @@ function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** What the changelog says of a version. @throws Error where the tag, package.json and the changelog do not agree */
+/**
+ * The section of the changelog about a version. @throws Error where the tag, package.json and the changelog do not
+ * agree
+ */
 export function releaseNotes(tag: string, packageVersion: string, changelog: string): string {
   // npm publishes no other version under its default tag, and finds that out when the image is already public.
   if (!/^\d+\.\d+\.\d+$/.test(packageVersion))

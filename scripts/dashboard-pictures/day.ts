@@ -107,7 +107,7 @@ function withTarget(line: string): string {
   );
 }
 
-/** Plausible numbers, because those of this script would tell nothing about the exporter. */
+/** Plausible numbers, because this script's own say nothing about the exporter. */
 function processMetrics(seconds: number): string {
   const resident = 9.2e7 + 4e6 * Math.sin(seconds / 4_000) + 1e6 * Math.sin(seconds / 300);
   const busy = 0.004 * (seconds % 1e7) + 3 * Math.sin(seconds / 5_000);

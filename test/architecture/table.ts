@@ -144,18 +144,18 @@ export const TABLE: readonly Row[] = [
 /** Where the code departs from the table, and why it may. One that is not needed any more fails the test. */
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
-  ['sources/machines/schema.ts', 'lib', 'tells seconds from milliseconds'],
+  ['sources/machines/schema.ts', 'lib', 'distinguishes seconds from milliseconds'],
   ['sources/machines/schema.ts', 'sources', 'refusals are kept in one shape'],
-  ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
+  ['sources/refusal.ts', 'api', 'distinguishes a refusal from a temporary failure'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals are kept in one shape'],
   ['sources/validators/performance.ts', 'api', 'the requests of poll.ts'],
   ['sources/validators/schema.ts', 'sources', 'refusals are kept in one shape'],
   ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
-  ['web/tls-rules.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
-  ['web/web-config-schema.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
-  ['web/web-config.ts', 'config', 'a second config file, whose mistakes are told with the words of the first'],
+  ['web/tls-rules.ts', 'config', 'a second config file, whose mistakes are reported like those of the first'],
+  ['web/web-config-schema.ts', 'config', 'a second config file, whose mistakes are reported like those of the first'],
+  ['web/web-config.ts', 'config', 'a second config file, whose mistakes are reported like those of the first'],
 ];
 
 /** The doors to real time, and who may use them. */

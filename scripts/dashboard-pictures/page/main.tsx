@@ -187,7 +187,7 @@ async function framesOf(panel: PanelJson): Promise<DataFrame[]> {
   return frames;
 }
 
-/** What a timeseries panel has where its JSON says nothing. */
+/** The defaults of a timeseries panel. */
 const CUSTOM_DEFAULTS = {
   axisBorderShow: false,
   axisColorMode: 'text',

@@ -192,7 +192,7 @@ interface Block {
   readonly shown: DisplayValue;
 }
 
-/** Equal values beside each other are one block. A longer distance between points is a gap. */
+/** Adjacent equal values are one block. A longer distance between points is a gap. */
 function blocksOf(time: Field, field: Field): Block[] {
   const step = time.config.interval ?? Number.POSITIVE_INFINITY;
   const blocks: Block[] = [];
