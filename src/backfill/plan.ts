@@ -93,7 +93,7 @@ export function splitSpan({ start, end }: Span, seconds: Seconds): Span[] {
   }));
 }
 
-/** What a run costs, and what of it the limits allow. */
+/** The cost of a run, and the limits that apply to it. */
 export interface Costs {
   readonly what: string;
   readonly requests: number;

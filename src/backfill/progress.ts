@@ -10,7 +10,7 @@ export class Meter {
   readonly #left: Map<number, number>;
   readonly #planned: number;
 
-  /** @param left What an earlier run left of the slices that it began. */
+  /** @param left The parts of begun slices that an earlier run left. */
   constructor({ slices }: Plan, left: ReadonlyMap<number, number>) {
     this.#left = new Map(slices.map(({ id, expected }) => [id, left.get(id) ?? expected]));
     this.#planned = sum(this.#left.values());
@@ -20,7 +20,7 @@ export class Meter {
     return this.#done;
   }
 
-  /** Requests of this run in all: at first as planned, then as what was read took. */
+  /** All requests of this run: first as planned, then projected from the requests so far. */
   get expected(): number {
     const left = sum(this.#left.values());
     // The plan is weighted like a tenth of all requests, because the first pages may be unusual.

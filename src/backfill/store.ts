@@ -28,7 +28,7 @@ export interface OutputSpan {
 }
 
 /**
- * One sync of the log (WAL) makes a page durable. What does not fit into the cache is sorted on the disk. The lock keeps
+ * One sync of the log (WAL) makes a page durable. SQLite sorts on the disk if the cache is too small. The lock keeps
  * other processes out.
  */
 const SETTINGS = `
@@ -68,7 +68,7 @@ export function folderOf(output: string): string {
   return `${output}.backfill`;
 }
 
-/** What a run keeps, in one SQLite database: the plan, where each slice is, and the records. */
+/** The data of a run in one SQLite database: the plan, the position in each slice, and the records. */
 export class Store implements Disposable {
   readonly #folder: string;
   readonly #database: DatabaseSync;
@@ -181,7 +181,7 @@ export class Store implements Disposable {
       work();
       this.#database.exec('COMMIT');
     } catch (error) {
-      // After some failures SQLite has done so itself.
+      // After some failures SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }

@@ -20,7 +20,7 @@ import {
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
-/** What is known of a rate-limit counter of the service that has its own limits. */
+/** A rate-limit counter of the service, which has its own limits. */
 export const Bucket = z.object({
   /** From the last answers. */
   limits: PerWindow,
@@ -130,7 +130,7 @@ function currentWindow(
   return limit === undefined ? undefined : { limit, own: 0, since: now };
 }
 
-/** What is left of the hour and month of one bucket, regardless of the key. */
+/** The remaining requests in the hour and month of one bucket, regardless of the key. */
 export interface Quota {
   /** No request may be sent before this, because nothing is left or after a 429. In the past: requests may be sent. */
   readonly opensAt: UnixMs;

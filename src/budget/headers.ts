@@ -8,7 +8,7 @@ export type WindowName = (typeof WINDOWS)[number];
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What the headers of one answer say. Every header may be missing, and a missing header is not a zero. */
+/** The rate-limit headers of one answer. Every header may be missing, and a missing header is not a zero. */
 export interface Observation {
   readonly bucket: string | undefined;
   readonly limits: Readonly<Partial<Record<WindowName, number>>>;

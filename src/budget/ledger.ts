@@ -32,7 +32,7 @@ const Key = z.object({
 });
 
 /**
- * What is known of the account's limits and of the key. Plain data: it is persisted as it is.
+ * The limits of the account and the status of the key. Plain data: it is persisted as it is.
  * A route is an endpoint on a host; routes of one bucket share its limits.
  */
 export const Ledger = z.object({
@@ -101,7 +101,7 @@ export function bucketOf(ledger: Ledger, route: string): string {
   return ledger.lanes[route] ?? ledger.shared;
 }
 
-/** Whether the key is accepted, and what is left is known. */
+/** Whether the key is accepted, and the remaining requests are known. */
 export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions): boolean {
   return key.standing === 'valid' && Object.values(buckets).every(({ month }) => !month || !isAsking(month, options));
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** What others take in this time is kept for them in addition, because a 429 is worse than a few unused requests. */
+/** The requests that others make in this time are also reserved for them: a 429 is worse than a few unused requests. */
 const SPARE_MS = MS_PER_DAY / 2;
 
 /** A time that Date can represent. */
@@ -12,19 +12,20 @@ export const unixMs = z.number().nonnegative().max(8.64e15);
 export const LONG_WINDOWS = ['hour', 'month'] as const;
 export type LongWindowName = (typeof LONG_WINDOWS)[number];
 
-/** What is known of the requests of one hour or month. */
+/** The requests of one hour or month. */
 export const LongWindow = z.object({
   /** The lower of the service's limit and the configured one. */
   limit: z.number().nonnegative(),
   /**
-   * What the last answer said is left for all users of the account, minus our requests since; absent if none said it.
+   * The remaining requests for all users of the account: those of the last answer, minus our requests since; absent if
+   * no answer reported them.
    */
   remaining: z.number().optional(),
   /** Our requests since the window began. */
   own: z.number().nonnegative(),
   /** When the first of them was charged. */
   since: unixMs,
-  /** When an answer first said what is left, and the requests that others had made before. */
+  /** When an answer first reported the remaining requests, and the requests that others had made before. */
   others: z.object({ since: unixMs, before: z.number() }).optional(),
   /**
    * The operator has started or reloaded the program since the last answer. If the window is used up, the plan may be a
@@ -93,7 +94,7 @@ export function usable(window: LongWindow, utilization: number): number {
 
 /**
  * Requests that others, who have made `taken` in this window, are expected to make until `end`: as many a day as since
- * the first answer in it. How long they took for those before that answer is not known.
+ * the first answer in it. The time in which they made the earlier ones is unknown.
  */
 export function expectedOfOthers({ others }: LongWindow, taken: number, end: UnixMs, now: UnixMs): number {
   const { since, before } = others ?? { since: now, before: taken };

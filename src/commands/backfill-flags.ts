@@ -7,7 +7,7 @@ import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 
-/** What is read of the past, and how it is written. Times are Unix seconds. */
+/** The range to read, and how to write it. Times are Unix seconds. */
 export interface BackfillOptions {
   readonly source: 'daily_returns' | 'machines';
   readonly chains: readonly Chain[];
@@ -77,7 +77,7 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
   };
 }
 
-/** What to ask the service for. The end of a window is always now; what is later than `end` is not written. */
+/** The range to request. A window always ends now; records after `end` are not written. */
 export function rangeOf({ window, start }: BackfillOptions, end: UnixSeconds, now: UnixSeconds): PastRange {
   return window === undefined ? { start: start ?? now - RECORDS_KEPT_SECONDS, end } : { window };
 }

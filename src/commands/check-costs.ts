@@ -102,7 +102,7 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   ];
 }
 
-/** What each part of the validators takes, at the effective interval. */
+/** The requests of each part of the validators, at the effective interval. */
 function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
   const { chain } = source;
   if (source.name !== 'validators' || !chain) return [];

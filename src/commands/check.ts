@@ -72,12 +72,12 @@ type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S
 
 interface StoredState {
   readonly peek: Peek;
-  /** Why `serve` could not use these documents now. That a directory cannot be used was already reported as a mistake. */
+  /** Why `serve` could not use these documents now. An unusable directory was already reported as a mistake. */
   problem(names: readonly string[]): Promise<string | undefined>;
   close(): void;
 }
 
-/** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
+/** Reads the documents of the daemon or a replica. An unreadable document counts as unknown. */
 function storedState({ state: { dir, redis } }: Config, log: Logger): StoredState {
   if (!redis) {
     const read: Peek = (name, schema) => peek(dir, name, schema);
@@ -105,7 +105,7 @@ function leniently(read: Peek): Peek {
   return (name, schema) => read(name, schema).catch(() => undefined);
 }
 
-/** What is wrong with the first of these documents that another version wrote. */
+/** The problem of the first document that another version wrote. */
 async function ofOtherVersion(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
   for (const name of names) {
     try {

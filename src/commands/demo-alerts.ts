@@ -27,7 +27,7 @@ export function receiveAlerts(
 const Texts = z.record(z.string(), z.string()).default({});
 
 /**
- * What Alertmanager sends to a webhook, as far as it is printed
+ * The printed fields of a message from Alertmanager to a webhook
  * (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config).
  */
 const AlertMessage = z.object({

@@ -47,7 +47,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     ...address,
     clock: systemClock,
     receive: (request, now) => receiveAlerts(request, now, print),
-    // No slashings until one is ordered.
+    // Slashings happen only on order.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
       validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },

@@ -42,7 +42,7 @@ const SERVE = {
 } satisfies Table;
 
 const CHECK = {
-  probe: { help: 'Send one request to each enabled endpoint, and report what of the answers can be read.' },
+  probe: { help: 'Send one request to each enabled endpoint, and report which answers can be read.' },
   yes: { help: 'Probe without asking for confirmation.' },
   'safe-to-restart': {
     value: 'DURATION',
@@ -73,7 +73,7 @@ const BACKFILL = {
     value: 'DURATION',
     help: 'Daily returns: repeat each value at this interval until the next day (default: write it once).',
   },
-  'full-resolution': { help: 'Machines: read 12 hours at a time, of which the service leaves out no records.' },
+  'full-resolution': { help: 'Machines: read 12 hours at a time, so that the service leaves out no records.' },
   resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
   yes: { help: 'Start even if the run exceeds the budget.' },
 } satisfies Table;

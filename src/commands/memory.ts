@@ -23,7 +23,8 @@ const NODE_MODULES = [
  * every way to start the program has it. Measured in docs/internals/performance.md.
  */
 export function limitMemory(): void {
-  // Node's own modules are loaded first: V8 refuses the code that Node has compiled of them once a flag is changed.
+  // Node's own modules are loaded first: after a change of flags, V8 refuses the code that Node has compiled in
+  // advance.
   for (const name of NODE_MODULES) process.getBuiltinModule(name);
   // The young generation stays at 1 MiB. By default a start alone makes it grow to 16 MiB, and it never shrinks.
   setFlagsFromString('--semi-space-growth-factor=1');

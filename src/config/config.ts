@@ -247,7 +247,7 @@ export const ConfigFile = optional(
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
   }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, ...others }) => {
-    // Fills in what depends on other parts of the file. That those name only configured chains is checked in chains.ts.
+    // Fills in values that depend on other parts of the file. chains.ts checks that they name only configured chains.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
     const [first = 'mainnet'] = names;
     return {

@@ -43,7 +43,7 @@ export function text(expected: string) {
   return z.string({ error: expected }).min(1, { error: expected });
 }
 
-/** Text that `parse` turns into a value; undefined: it is not what was expected. */
+/** Text that `parse` turns into a value; undefined: the text is invalid. */
 function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.string({ error: expected }).transform((text, context) => {
     const value = parse(text);

@@ -86,7 +86,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { config, key, warnings, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 
-/** The mistakes of the web config file. That it cannot be read is a mistake of the setting that names it. */
+/** The mistakes of the web config file. If it cannot be read, the mistake is in the setting that names it. */
 async function webFindings(
   document: unknown,
   { checkWebConfig }: LoadOptions,

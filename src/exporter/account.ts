@@ -12,7 +12,7 @@ import { type Client, openClient, routesOf } from './client.ts';
 import type { Settings } from './settings.ts';
 import { LEDGER, restore } from './state.ts';
 
-/** What is known of the limits that remain for one endpoint. */
+/** The remaining limits for one endpoint. */
 export interface AccountLimits {
   /** Requests per second, after `utilization`. */
   readonly perSecond: number;

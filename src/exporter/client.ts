@@ -69,7 +69,7 @@ export function openClient(options: ClientOptions): Client {
     (error) => {
       isUnwritten = true;
       onSaveError(error);
-      // Changes are written too. If each of their failures began another wait, there would be more and more of them.
+      // Changes of the ledger are written too. If each failed write began another wait, waits would pile up.
       if (isWaiting) return;
       isWaiting = true;
       clock.sleep(SAVE_RETRY_MS, closing.signal).then(
@@ -81,7 +81,7 @@ export function openClient(options: ClientOptions): Client {
       );
     },
   );
-  // While nothing may be sent the ledger does not change, and would never be written.
+  // While no request may be sent, the ledger does not change. Without a retry it would not be written.
   const writeAgain = (): void => {
     if (isUnwritten) writer.touch();
   };

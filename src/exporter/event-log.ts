@@ -27,7 +27,7 @@ const KEY_HELP: Readonly<Record<keyof typeof KEY_MESSAGES, string>> = {
 
 const NOT_PUBLISHED = 'the service does not publish which plans include it';
 
-/** What is known of the plan that an endpoint needs (api-facts 3.1). */
+/** The plans that include an endpoint, as far as documented (api-facts 3.1). */
 const PLANS: Readonly<Partial<Record<Endpoint, string>>> = {
   daily_returns:
     'according to the documentation, only requests for a range of days need a Scale or Enterprise plan, and this request has no range',
@@ -59,7 +59,7 @@ export class EventLog {
     this.#log = log;
   }
 
-  /** The operator starts or reloads the program: what still holds is logged again. */
+  /** The operator starts or reloads the program: conditions that still hold are logged again. */
   begin(key: Key): void {
     const wasRefused = this.#logged.get('key') !== undefined;
     this.#logged.clear();
@@ -69,7 +69,7 @@ export class EventLog {
     else this.keyRefused(key);
   }
 
-  /** A refusal is persisted: if the program is killed now, it still knows it after the restart. */
+  /** The refusal is already persisted, so it survives a kill. */
   keyRefused({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
     this.#log.error({ since: new Date(since).toISOString(), help: KEY_HELP[standing] }, KEY_MESSAGES[standing]);
@@ -115,7 +115,7 @@ export class EventLog {
     this.#log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
   }
 
-  /** One line for the whole plan: what runs how often, and what that costs. */
+  /** One line for the whole plan: the interval of each source, and the cost. */
   #logPlan(running: readonly { readonly id: string; readonly source: Source; readonly pace: Pace }[]): void {
     const intervals = Object.fromEntries(running.map(({ id, pace }) => [id, describePace(pace)]));
     const perDay = Math.ceil(running.reduce((sum, { pace }) => sum + pace.requestsPerDay, 0));

@@ -144,7 +144,7 @@ export class Exporter implements Pages {
   }
 
   /**
-   * Resolves when /metrics is complete, with what was known before.
+   * Resolves when /metrics is complete, with the stored values.
    * @throws StateRefused
    */
   static async start(options: ExporterOptions): Promise<Exporter> {
@@ -235,10 +235,10 @@ export class Exporter implements Pages {
 
   /** Polls until it is stopped or loses the lease. */
   async #poll(isFirstStart: boolean): Promise<void> {
-    // A backfill ends at this time. Without it, it ends when it is run.
+    // A backfill ends at this time, or at the time of its run if none is stored.
     const first = isFirstStart ? this.#save(FIRST_START, { at: this.#clock.now() }) : undefined;
     await first?.catch((error) => this.#log.error({ document: FIRST_START, err: String(error) }, 'state not written'));
-    // While it was written, the lease may have been lost or the process told to stop.
+    // Meanwhile the lease may have been lost, or the process may be stopping.
     if (this.#stopping.signal.aborted || this.#replica?.leads() === false) return;
     const stop = new AbortController();
     const ended = this.#scheduler.run(stop.signal).finally(() => {
@@ -310,8 +310,8 @@ export class Exporter implements Pages {
   }
 
   /**
-   * Continues with other settings. Polls in progress end with the old ones, except those of sources that are gone or ask
-   * elsewhere. Unchanged settings are adopted too: after a revocation, that permits one request.
+   * Continues with other settings. Polls in progress end with the old ones, except those of sources that are removed or
+   * now use another host or key. Unchanged settings are adopted too: after a revocation, that permits one request.
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
@@ -366,7 +366,7 @@ export class Exporter implements Pages {
     return sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, this.#client.limiter.ledger, now), now);
   }
 
-  /** What /metrics and the page show beside the sources. */
+  /** What /metrics and the page show in addition to the sources. */
   #figures(): Figures {
     return {
       ledger: this.#client.limiter.ledger,

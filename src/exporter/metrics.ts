@@ -23,9 +23,9 @@ export const OWN = 'own';
 export const ALL_PARTS: readonly string[] = [...SOURCE_NAMES, OWN];
 
 export interface LastReload {
-  /** Whether the configuration was read without a mistake when it was last read. */
+  /** Whether the last load of the configuration succeeded. */
   readonly isSuccessful: boolean;
-  /** When it last was. */
+  /** The time of the last successful load. */
   readonly successAt: UnixMs;
 }
 
@@ -38,13 +38,13 @@ export interface Figures {
   readonly isLeader: boolean;
 }
 
-/** What /metrics is made of. Each is read when a part is rendered. */
+/** The inputs of /metrics. Each is read when a part is rendered. */
 export interface Shown {
   readonly clock: Clock;
   readonly views: () => SourceView[];
   readonly figures: () => Figures;
   readonly own: Pick<OwnMetrics, 'families'>;
-  /** How often those that change by themselves are rendered. */
+  /** How often parts that change by themselves are rendered. */
   readonly refreshMs: Milliseconds;
 }
 
@@ -141,7 +141,7 @@ function gauge(name: string, help: string, samples: readonly Sample[]): Family {
   return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
 }
 
-/** beaconchain_ratelimit_* and what is known of the key. */
+/** beaconchain_ratelimit_* and the status of the key. */
 export function accountFamilies(ledger: Ledger): Family[] {
   const { standing, validHeader } = ledger.key;
   const valid = standing !== 'refused' && validHeader !== false;

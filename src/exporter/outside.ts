@@ -3,7 +3,7 @@ import type { CreateTransport, TransportOptions } from '../api/transport.ts';
 import { codeOf } from '../lib/error-code.ts';
 import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';
 
-/** What an engine uses of the world apart from clock, log and documents. A simulation replaces it. */
+/** The outside world, apart from clock, log and documents. A simulation replaces it. */
 export interface Outside {
   readonly createTransport: CreateTransport;
   /** In [0, 1). */
@@ -13,7 +13,7 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici. That takes longer than to show what an earlier process left, which needs no HTTP client. */
+/** Loads undici. That takes longer than showing the stored values, which needs no HTTP client. */
 export function loadTransport(): Promise<{ readonly createTransport: CreateTransport }> {
   return import('../api/transport.ts');
 }

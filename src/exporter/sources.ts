@@ -23,7 +23,7 @@ import { routesOf } from './client.ts';
 import { logSlashing } from './event-log.ts';
 import type { State } from './state.ts';
 
-/** What is polled, and the budget for it: all that follows from the configuration alone. */
+/** The sources and their budget: everything that follows from the configuration alone. */
 export interface SourcePlan {
   /** In the order in which they are shown. */
   readonly sources: readonly Source[];
@@ -32,7 +32,7 @@ export interface SourcePlan {
   readonly routeOf: (source: Source) => string;
 }
 
-/** The last value of a source by its id, if it is on: what one source knows, another one may use. */
+/** The last value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
 /** `operatorAt`: when the operator started or reloaded the program. */
@@ -91,7 +91,7 @@ const MACHINE_WARNINGS: Partial<Record<Warning, string>> = {
 
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
- * started or reloaded the program: what was refused before may be asked again.
+ * started or reloaded the program: refused parts may then be requested again.
  */
 export function sourcesOf(
   config: Config,

@@ -77,7 +77,10 @@ export interface State {
   readonly entries: ReadonlyMap<string, Entry>;
 }
 
-/** What earlier processes left. @throws StateRefused if it cannot be read now: a start without it would overwrite it. */
+/**
+ * The state that earlier processes stored. @throws StateRefused if it cannot be read now: a start without it would
+ * overwrite it.
+ */
 export async function restore(
   documents: StateStore,
   sources: readonly Source[],
@@ -90,7 +93,7 @@ export async function restore(
   return { ...underKey({ ledger, entries }, key, now), isFirstStart };
 }
 
-/** What is known of these sources, otherwise what earlier processes left. @throws StateRefused */
+/** The state of these sources, read from the store if this process has none. @throws StateRefused */
 export async function restoreEntries(
   documents: StateStore,
   sources: readonly Source[],

@@ -24,7 +24,7 @@ export class Bytes {
     this.#length += this.#buffer.write(text, this.#length);
   }
 
-  /** What was added so far. */
+  /** The text so far. */
   written(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

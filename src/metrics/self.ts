@@ -29,8 +29,8 @@ export interface Expected {
 type SourceLabels = { readonly source: string; readonly chain?: string };
 
 /**
- * What the exporter counts of itself, from the start of the process: Prometheus handles counters that start again at 0.
- * Create it once per process, because the observers of event loop and garbage collector are never removed.
+ * The exporter's own counters, from the start of the process: Prometheus handles counters that start again at 0. Create
+ * it once per process, because the observers of event loop and garbage collector are never removed.
  */
 export class OwnMetrics {
   readonly #registry = new Registry();
@@ -69,7 +69,7 @@ export class OwnMetrics {
     }
   }
 
-  /** `zero` would reset what was observed. */
+  /** `zero` would reset the observations. */
   readonly #timed = new Set<string>();
 
   requested(endpoint: string): void {

@@ -32,7 +32,7 @@ export interface SourceView extends Schedule {
   readonly running: boolean;
 }
 
-/** What is known of one source. */
+/** The entries of one source. */
 export interface KnownSource {
   readonly source: Source;
   /** The entry that was persisted last. */
@@ -137,7 +137,7 @@ function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetVie
   return { pace, nextAttemptAt, wait: { until: nextAttemptAt, limit: quota.limit } };
 }
 
-/** What is shown of each source, in the same order. */
+/** The view of each source, in the same order. */
 export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
   const schedules = schedulesOf(sources, budgetView, now);
   return sources.map(({ source, saved, running }) => {

@@ -2,8 +2,8 @@ import { listed, plural } from '../lib/words.ts';
 import type { Notice, Tone } from './content.ts';
 
 /**
- * The numbers `beaconchain:threshold:*` of the rule files in deploy/prometheus for what the page can see by itself. A test
- * compares both.
+ * The numbers `beaconchain:threshold:*` of the rule files in deploy/prometheus for conditions that the page can see by
+ * itself. A test compares both.
  */
 export const THRESHOLDS = {
   machine_offline_seconds: 600,

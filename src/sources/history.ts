@@ -42,8 +42,8 @@ export interface History<R = unknown> {
   /** Within a group, two records of the same stream and time are duplicates. */
   stream(record: R): string;
   /**
-   * The families of records of one group, in ascending time; each sample has the time of its record. Later records of the group
-   * come in later calls, and are understood by what the earlier ones say.
+   * The families of records of one group, in ascending time; each sample has the time of its record. Later records of
+   * the group come in later calls, and are interpreted with the facts of earlier ones.
    */
   families(records: readonly R[]): Family[];
 }

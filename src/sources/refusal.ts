@@ -24,8 +24,8 @@ export function isRefusal(failure: unknown): failure is RequestFailed {
 }
 
 /**
- * What is known of the refusals of a part after a failure. A success ends them; the failures of an outage do not. A
- * part in which 404 means something else does not pass it on.
+ * The refusals of a part after a failure. A success ends them; the failures of an outage do not. A part in which 404
+ * means something else does not pass it on.
  */
 export function afterFailure(
   before: Refusal | undefined,

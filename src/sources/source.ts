@@ -15,7 +15,7 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 /** A source is polled at least once a month, even on a tiny budget. */
 export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
-/** What a source knows about its schedule. */
+/** The schedule of a source. */
 export interface Timing {
   readonly now: UnixMs;
   /** The effective interval between polls. */
@@ -87,15 +87,16 @@ export interface Source<T = unknown> {
   /** Whether it needs only about one poll a day. Such cheap work comes first when the budget is scarce. */
   readonly isDaily: boolean;
   /**
-   * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured) when a
-   * poll costs `requestsPerPoll`. `before` is what the last poll covered, so that a share of the budget that goes up and
-   * down a little does not change the coverage each time. `value`: what it knows, because a refused part costs nothing.
+   * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured)
+   * when a poll costs `requestsPerPoll`. `before` is what the last poll covered, so that a share of the budget that
+   * goes up and down a little does not change the coverage each time. `value`: its state, because a refused part costs
+   * nothing.
    */
   pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage, value?: T): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
-  /** Pure. What the status page says about it, from the same values as `families`. */
+  /** Pure. Its content on the status page, from the same values as `families`. */
   summary(value: T, timing: Timing, polls: Polls): Summary;
   /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): UnixMs;
@@ -110,10 +111,7 @@ export function evenPace(configuredMs: Milliseconds, requestsPerDay: number, req
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 
-/**
- * The pace of a source that succeeds once per `periodMs`, however short the interval at which it tries. That takes
- * `requests`.
- */
+/** The pace of a source that succeeds once per `periodMs`, however short its interval. A success takes `requests`. */
 export function oncePer(
   periodMs: Milliseconds,
   configuredMs: Milliseconds,
@@ -134,8 +132,8 @@ interface Period {
 }
 
 /**
- * When a source whose data change once a period is due: when the data of the next one are published, and then every interval
- * until they are there. The end is from the service: whatever it is, a poll is due once a period.
+ * When a source whose data change once a period is due: when the data of the next one are published, and then every
+ * interval until they are read. The service reports the end, which may be wrong: a poll is due at least once a period.
  */
 export function dueOncePer(
   { endsAt, lengthMs, delayMs }: Period,
@@ -147,8 +145,8 @@ export function dueOncePer(
   const tick = nextTick(attempts, intervalMs);
   if (endsAt === undefined || lastAttemptAt === undefined) return tick;
   const at = endsAt + delayMs;
-  // New data do not shorten these intervals: a stretched one is all that the budget allows, and one of more than a period
-  // is what the operator wants.
+  // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the operator
+  // chose one of more than a period.
   const isKept = intervalMs > Math.min(configuredMs, lengthMs);
   const due = lastAttemptAt < at && !isKept ? at : Math.max(tick, at);
   return Math.min(due, Math.max(tick, lastAttemptAt + lengthMs + delayMs));

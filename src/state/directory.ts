@@ -81,7 +81,7 @@ export async function problemOf(dir: string): Promise<string | undefined> {
 }
 
 /**
- * Does not create a missing directory. Instead it creates and removes a folder of another name beside it.
+ * Does not create a missing directory. Instead it creates and removes a folder of another name next to it.
  * @throws an Error with a code
  */
 async function tryDirectory(dir: string): Promise<void> {
@@ -94,7 +94,7 @@ async function tryDirectory(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name.endsWith('.json')) await access(join(dir, name), constants.R_OK);
   }
-  // Should the process be killed here, the next start removes the file, as it does with those of interrupted writes.
+  // If the process is killed here, the next start removes the file, as it removes those of interrupted writes.
   const file = join(dir, `check.json${DRAFT}${process.pid}`);
   await createFile(file, 'check', FILE_MODE);
   await rm(file, { force: true });

@@ -13,7 +13,7 @@ export class StateOfOtherVersion extends Error {
   override readonly name = 'StateOfOtherVersion';
 
   /**
-   * @param what The part, and how it is seen.
+   * @param what The part, and why it is refused.
    * @param anew How the operator begins without it.
    */
   constructor(what: string, anew: string) {

@@ -103,8 +103,8 @@ export class DirectoryLock {
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     try {
       this.#database = new DatabaseSync(this.#file, { timeout: 0 });
-      // The journal is in memory, so that there is no file of it. On a file that is read-only BEGIN succeeds and locks
-      // nothing: the change, which is never written, fails there.
+      // The journal is in memory, so it leaves no file. On a read-only file BEGIN succeeds without a lock, so a change,
+      // which is never written, has to fail there.
       this.#database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1');
       rmSync(this.#holder, { force: true });
       chmodSync(this.#file, FILE_MODE);
@@ -141,7 +141,7 @@ export class DirectoryLock {
     if (errcode === NOT_A_DATABASE)
       return new StateOfOtherVersion(`${this.#file} is not a lock of this version of the exporter`, anewIn(this.#dir));
     try {
-      // SQLite does not tell the error of the system.
+      // SQLite does not report the system error.
       accessSync(this.#dir, constants.W_OK | constants.X_OK);
       accessSync(this.#file, constants.R_OK | constants.W_OK);
       return error;

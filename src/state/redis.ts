@@ -26,7 +26,7 @@ export class RedisAway extends Error {
   override readonly name = 'RedisAway';
 }
 
-/** What Redis has after a request for the lease. */
+/** The content of Redis after a request for the lease. */
 export interface LeaseReply {
   /** The id of the replica that holds the lease; '' if none does. */
   readonly holder: string;

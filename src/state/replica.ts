@@ -25,8 +25,8 @@ export interface LeaseTimings {
 export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 10_000, marginMs: 2_500, heartbeatMs: 500, timeoutMs: 1_500 };
 
 /**
- * After Redis may have lost data, a replica waits so many heartbeats before it leads. By then every replica that can reach
- * Redis has written back what it knows.
+ * After Redis may have lost data, a replica waits so many heartbeats before it leads. By then every replica that can
+ * reach Redis has written its documents back.
  */
 const HEARTBEATS_TO_WRITE_BACK = 3;
 
@@ -61,8 +61,8 @@ interface ReplicaOptions {
 }
 
 /**
- * One of several processes that share the state in one Redis. One of them leads: it holds the lease and writes. The others
- * read what it wrote. Each one keeps all documents in memory: if Redis loses data, they are written back.
+ * One of several processes that share the state in one Redis. One of them leads: it holds the lease and writes. The
+ * others read its documents. Each one keeps all documents in memory: if Redis loses data, they are written back.
  */
 export class Replica implements StateStore {
   readonly #id: string;
@@ -244,7 +244,7 @@ export class Replica implements StateStore {
     this.#events.onLead();
   }
 
-  /** Writes what Redis has in an older revision, or not at all. */
+  /** Writes the documents that Redis lacks or has in an older revision. */
   async #writeBack(revisions: ReadonlyMap<string, string>): Promise<void> {
     for (const [name, { revision, text }] of this.#documents) {
       if (revision <= (revisions.get(name) ?? '')) continue;
@@ -255,8 +255,8 @@ export class Replica implements StateStore {
   }
 
   /**
-   * Reads what Redis has in a newer revision. Returns the names. A text may be newer than the revision that was read before:
-   * the next heartbeat reads it again.
+   * Reads the documents that Redis has in a newer revision. Returns their names. A text may be newer than the revision
+   * that was read before: the next heartbeat reads it again.
    */
   async #fetch(revisions: ReadonlyMap<string, string>): Promise<string[]> {
     const newer = [...revisions].filter(([name, revision]) => revision > this.#revisionOf(name));

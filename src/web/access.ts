@@ -36,7 +36,7 @@ export class Access {
     return this.#config.tls !== undefined;
   }
 
-  /** Uses a config that was read again. It must not differ in what needs a restart. */
+  /** Uses a config that was read again. It must not differ in settings that need a restart. */
   adopt(config: WebConfig): void {
     this.#config = config;
     this.#bucket = this.#newBucket();

@@ -26,7 +26,7 @@ export function headlineOf(
   const { standing } = ledger.key;
   const waiting = views.filter(({ wait }) => wait).length;
   const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
-  // A notice about a value ends when the value is withdrawn. Without this condition the headline would then say Working.
+  // A notice about a value ends when the value is withdrawn. Without this condition the headline would then be Working.
   const lacksValues = summaries.some(({ view, summary }) => summary.isOutdated && stateOf(view, now).isFailing);
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
@@ -43,13 +43,13 @@ export function headlineOf(
   return notice(tone, cropped(text, MAX_HEADLINE));
 }
 
-/** The notices of a tone in short: up to the names and the advice. Undefined: there are none. */
+/** The notices of a tone, without their names and advice. Undefined: there are none. */
 function named(notices: readonly Notice[], tone: Tone): string | undefined {
   const texts = notices.filter((one) => one.tone === tone).map(({ text }) => text.split(/[:.](?: |$)/, 1)[0]);
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
-/** A shorter series of failures may pass. */
+/** A shorter series of failures is no outage. */
 const OUTAGE_MS = 5 * MS_PER_MINUTE;
 
 /**

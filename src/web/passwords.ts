@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 const MAX_REMEMBERED = 100;
 /** A comparison takes about 60 ms at the usual cost: a client behind so many gives up before its turn. */
 const MAX_WAITING = 64;
-/** Compared for a name that is not in the file. Otherwise the time of the answer would show which names are. */
+/** Compared for a name that is not in the file. Otherwise the response time would reveal which names exist. */
 const DECOY = `$2y$10$${'.'.repeat(53)}`;
 /** Both the source (.ts) and the build (.js) run. */
 const WORKER = join(import.meta.dirname, `bcrypt-worker${extname(import.meta.filename)}`);

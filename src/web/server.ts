@@ -63,7 +63,7 @@ export const LIMITS = {
   connectionsCheckingInterval: 2_500,
   // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
   maxConnections: 1_000,
-  // A client that takes nothing of its answer for so long keeps old bytes in memory.
+  // A client that reads nothing of its answer for so long keeps old bytes in memory.
   timeout: 60_000,
 };
 
@@ -80,7 +80,7 @@ type ServerLimits = Readonly<typeof LIMITS>;
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
   const { host, port, access, limits = LIMITS } = options;
   const server = createServer(router(options, pages), access, limits);
-  // Node's own list of connections does not have those that are still in their TLS handshake.
+  // Node's own list of connections lacks those that are still in their TLS handshake.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

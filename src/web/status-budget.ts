@@ -7,10 +7,7 @@ import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 
-/**
- * Each real window of each bucket: what was used by whom, what is kept free for others, what is left, and how long it
- * lasts.
- */
+/** Each real window of each bucket: the requests used by each, reserved for others and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
   const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));

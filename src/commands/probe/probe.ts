@@ -26,7 +26,7 @@ import {
   validatorsQuestions,
 } from './questions.ts';
 
-/** What became of one question. */
+/** The result of one question. */
 export interface Finding {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;

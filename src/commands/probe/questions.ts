@@ -114,7 +114,7 @@ export function slotsQuestion(chain: Chain, now: UnixMs): Question {
   };
 }
 
-/** The slashings of a slot, of which the answer about the slots announces some if possible. */
+/** The slashings of a slot. If possible, it is one for which the answer about the slots announces slashings. */
 export function slashingsQuestions(chain: Chain, slots: unknown, now: UnixMs): Question[] {
   const rows = listAt(slots, 'data').filter(isObject);
   const pathOf = (kind: 'attester' | 'proposer'): string => {

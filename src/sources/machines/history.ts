@@ -17,7 +17,7 @@ const NO_TIME: Span = { start: 0, end: 0 };
 
 /** The history of the machines, as far back as the service keeps it. */
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
-  /** What the records of each machine so far say. */
+  /** The facts learned from the records of each machine so far. */
   const learned = new Map<string, Learned>();
   return {
     readPage: readPastPage,

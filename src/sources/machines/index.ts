@@ -19,7 +19,7 @@ function jitterMs({ lastAttemptAt = 0, durationMs }: Attempts, intervalMs: Milli
   return Math.floor(unit(lastAttemptAt) * Math.max(0, most));
 }
 
-/** A scarce budget also has to pay for what is part of few sweeps. */
+/** A scarce budget also has to pay for requests that only a few sweeps make. */
 function sweepPace(configuredMs: Milliseconds, requestsPerDay: number, requestsPerPoll: number): Pace {
   const pace = evenPace(configuredMs, requestsPerDay, requestsPerPoll);
   if (pace.intervalMs === configuredMs) return pace;

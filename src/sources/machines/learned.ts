@@ -3,7 +3,7 @@ import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Head, Learned, Machine, MachineRecord, NodeRecord, SystemRecord } from './schema.ts';
 
-/** What newer records of a machine add, in any order. `before`: the machine as it was known before them. */
+/** The facts about a machine after newer records, in any order. `before`: the machine without these records. */
 export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
   let held = before ?? {};
   let learned = held.learned ?? {};
@@ -14,7 +14,7 @@ export function learnAll(before: Partial<Machine> | undefined, records: readonly
   return learned;
 }
 
-/** What a newer record adds. `held`: the records before it. */
+/** The facts after one newer record. `held`: the records before it. */
 export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
   if (record[0] === 'node') return learnFromNode(learned, record[1]);
   if (record[0] === 'system') return learnFromSystem(learned, held.system, record[1]);
@@ -102,7 +102,7 @@ export function isNetworkWithheld({ learned }: Partial<Machine>, now: UnixMs): b
   return learned?.networkFell !== undefined && now < learned.networkFell.until * 1000;
 }
 
-/** The machine without the values that say nothing: null gives no sample. */
+/** The machine without meaningless values: null gives no sample. */
 export function trusted(machine: Machine, now: UnixMs): Machine {
   const { system, node, learned } = machine;
   return {

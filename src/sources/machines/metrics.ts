@@ -249,7 +249,7 @@ export interface Shown {
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
   /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
-  /** Those of them that are not stale, without values that say nothing (see `trusted`). */
+  /** Those of them that are not stale, without meaningless values (see `trusted`). */
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
 }
@@ -352,7 +352,7 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 
 /**
  * The families of past records of one machine, in ascending time. Each sample has the time of its record. Excludes
- * families about the whole fleet, which describe only the present. `known`: what earlier records say.
+ * families about the whole fleet, which describe only the present. `known`: the facts learned from earlier records.
  */
 export function pastMachineFamilies(
   options: MachinesOptions,
@@ -432,7 +432,7 @@ function systemInfo(isTimed: boolean, { labels, fresh }: Shown): Sample[] {
   return [{ labels: { ...labels, ...system }, value: 1, ...timeOf(isTimed, record) }];
 }
 
-/** Beside a head slot, whose lag means nothing on an assumed chain. */
+/** Accompanies a head slot, because its lag means nothing on an assumed chain. */
 function chainKnown(isTimed: boolean, { labels, fresh: { node }, isChainKnown }: Shown): Sample[] {
   if (node?.sync_beacon_head_slot == null) return [];
   return [{ labels, value: Number(isChainKnown), ...timeOf(isTimed, node) }];

@@ -32,7 +32,7 @@ import {
   unknownNames,
 } from './sweep.ts';
 
-/** What the requests of one sweep share. */
+/** The context of all requests of one sweep. */
 interface Context {
   readonly options: MachinesOptions;
   readonly api: Api;
@@ -84,10 +84,10 @@ function ended({ sweep, timing: { now }, warn }: Context): Machines {
   return value;
 }
 
-/** Late records are looked for on no more pages: six minutes of fifty machines. */
+/** A sweep reads at most this many pages for late records: six minutes of fifty machines. */
 const MAX_PAGES_WITH_LATE = 30;
 
-/** Returns how many pages had late records alone. */
+/** Returns how many pages had only late records. */
 async function readNew(context: Context, staleMs: Milliseconds): Promise<number> {
   const { sweep, timing, warn } = context;
   const { now } = timing;
@@ -108,7 +108,7 @@ async function readNew(context: Context, staleMs: Milliseconds): Promise<number>
   return latePages;
 }
 
-/** Asks for the names that the service knows, where it answers that. */
+/** Requests the list of names, unless the service refuses it. */
 async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
   const { operatorAt } = options;
   const { now } = timing;
@@ -140,7 +140,7 @@ async function askUnknown(context: Context): Promise<void> {
   for (const name of unknownNames(sweep, options, now)) {
     await askOnce(
       () => readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]),
-      // What failed is asked again after the next list, or the next day if it is expected.
+      // A failed name is requested again after the next list, or the next day if it is expected.
       (isFailed) =>
         isFailed && !options.expected.includes(name) ? sweep.asked.delete(name) : sweep.asked.set(name, now),
     );
@@ -148,8 +148,8 @@ async function askUnknown(context: Context): Promise<void> {
 }
 
 /**
- * Sends a request that is no part of each sweep. It counts as done even if it fails: what is asked again at once could
- * fail every sweep. A refusal is returned, because it is no failure of the sweep.
+ * Sends a request that only some sweeps make. It counts as done even if it fails: an immediate repetition could fail
+ * every sweep. A refusal is returned, because it does not fail the sweep.
  */
 async function askOnce(
   ask: () => Promise<unknown>,

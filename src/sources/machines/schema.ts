@@ -110,7 +110,7 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-/** What the records of a machine so far say about how its newest ones are to be read. Persisted. */
+/** Facts from earlier records of a machine, with which its newest ones are interpreted. Persisted. */
 export const Learned = z.object({
   /** The chain that its own node follows. */
   chain: z.enum(CHAIN_NAMES).exactOptional(),
@@ -143,10 +143,10 @@ export const Machines = z.object({
   beganAt: z.number().optional(),
   /** When the last sweep that looked for late records began; Unix ms, like the times below. */
   lateAt: z.number().optional(),
-  /** When the service was last asked for the names that it knows. */
+  /** When the list of names was last requested. */
   namesAt: z.number().optional(),
   namesRefusal: Refusal.optional(),
-  /** Names that are not known but expected or listed, and when each was asked for; 0: not yet. */
+  /** Unknown names that are expected or listed, and when each was requested; 0: not yet. */
   asked: z.array(z.tuple([z.string(), z.number()])).optional(),
 });
 export type Machines = z.infer<typeof Machines>;

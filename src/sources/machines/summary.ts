@@ -101,7 +101,7 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
 }
 
-/** Two containers of one machine push different counters. The page tells of it, because the graphs have a gap. */
+/** Two containers of one machine push different counters. The note explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
   const names = machines.filter((machine) => isNetworkWithheld(machine, now)).map(({ name }) => titleOf(name));
   if (names.length === 0) return [];

@@ -8,7 +8,7 @@ import { learnAll } from './learned.ts';
 import { isForgotten, isIncluded, type MachinesOptions, machineName } from './options.ts';
 import { lastSeen, type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
 
-/** When earlier sweeps read what. */
+/** The times of earlier sweeps. */
 export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;
 
 /** The state before the sweep, updated with what it has read so far. */
@@ -23,7 +23,7 @@ export interface Sweep {
   readonly dropped: Set<string>;
   /** Machines that may be dropped if there are too many. The one that has been unseen for longest is last. */
   readonly expendable: string[];
-  /** Names that are or were asked for alone, and when; 0: not yet. */
+  /** Names with a request of their own, and when it was sent; 0: not yet. */
   readonly asked: Map<string, UnixMs>;
   progress: Progress;
 }
@@ -110,14 +110,14 @@ const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
 /** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
-/** On a scarce budget, late records and the list are for one sweep in so many. */
+/** On a scarce budget, one sweep in so many reads late records and the list. */
 const MIN_SWEEPS = 30;
-/** What they cost then, per sweep. */
+/** The cost of both on a scarce budget, per sweep. */
 export const RARE_REQUESTS = 2 / MIN_SWEEPS;
 
 type When = Pick<Timing, 'now' | 'intervalMs'>;
 
-/** `configuredMs`: a longer interval is all that a scarce budget allows. */
+/** `configuredMs`: if the interval is longer, the budget is scarce. */
 function isDue(
   last: UnixMs | undefined,
   everyMs: Milliseconds,
@@ -130,7 +130,7 @@ function isDue(
 }
 
 export interface SweepRange extends Span {
-  /** All records from this time on are read. The earlier ones are read as far as a few pages go. */
+  /** All records from this time on are read; earlier ones only as far as a few pages reach. */
   readonly newFrom: UnixSeconds;
 }
 
@@ -193,7 +193,7 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-/** Whether the service is to be asked for the names that it knows. */
+/** Whether to request the list of names. */
 export function isListDue(
   { namesAt, namesRefusal }: Progress,
   when: When,
@@ -202,7 +202,7 @@ export function isListDue(
   return isDue(namesAt, LIST_EVERY_MS, when, intervalMs) && when.now >= refusedUntil(namesRefusal, operatorAt);
 }
 
-/** Notes the names of a list that are not known, as far as there is room. */
+/** Notes the unknown names of a list, as far as there is room. */
 export function noteNames({ machines, asked }: Sweep, options: MachinesOptions, names: readonly string[]): void {
   for (const name of names) {
     if (machines.size + asked.size >= options.max) return;
@@ -213,12 +213,12 @@ export function noteNames({ machines, asked }: Sweep, options: MachinesOptions, 
 
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
-/** One request each: 300 names of an old account are asked for in 30 sweeps. */
+/** Each name takes a request: 300 names of an old account take 30 sweeps. */
 const MAX_ASKED_PER_SWEEP = 10;
 
 /**
- * The names to ask for alone, over all that the service keeps: in one request the records of one machine could come
- * before the newest one of another. An expected name is asked for once a day, another one once.
+ * The names to request one by one, over all records that the service keeps: in a shared request, the records of one
+ * machine could come before the newest one of another. An expected name is requested once a day, any other only once.
  */
 export function unknownNames({ machines, asked }: Sweep, options: MachinesOptions, now: UnixMs): string[] {
   const expected = options.expected.filter((name) => now - (asked.get(name) ?? 0) >= MS_PER_DAY);

@@ -21,7 +21,7 @@ export interface SlashingsOptions {
   readonly onSlashing: (slashing: ObservedSlashing) => void;
   /** Called with every missed or orphaned proposal of a watched validator when it is counted. */
   readonly onMissedProposal: (proposal: Proposal) => void;
-  /** Called when proposer slashings are counted without their validators, although names are asked for. */
+  /** Called when proposer slashings are counted without their validators, although names are requested. */
   readonly onUnnamed: (failure: Error) => void;
   /** Called when seats are not counted, because the members of the period are not known. */
   readonly onNoCommittee: (period: number) => void;

@@ -4,12 +4,12 @@ import { watches } from '../../lib/watch.ts';
 import { attempt, type PollContext } from './read.ts';
 import { MembersAnswer, type Slashings, type SlotRow } from './schema.ts';
 
-/** How often members that could not be read are asked for. */
+/** How often members that could not be read are requested. */
 const RETRY_MS = MS_PER_HOUR;
 
 /**
- * The state with the members of the period of an epoch that is about to be counted. They are asked for here only if nothing else
- * has read them: at a first start, and for a period that was over at the start.
+ * The state with the members of the period of an epoch that is about to be counted. They are requested here only if no
+ * other source has read them: at a first start, and for a period that was over at the start.
  */
 export async function withCommittee(context: PollContext, previous: Slashings, epoch: number): Promise<Slashings> {
   const { options, api, signal, now } = context;

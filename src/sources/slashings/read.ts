@@ -9,7 +9,7 @@ import { identityOf } from './evidence.ts';
 import type { SlashingsOptions } from './options.ts';
 import { AttesterSlashing, type EpochRows, type Slashings, SlotRow, V1List } from './schema.ts';
 
-/** What the passes of one poll share. */
+/** The context of all passes of one poll. */
 export interface PollContext {
   readonly options: SlashingsOptions;
   readonly api: Api;

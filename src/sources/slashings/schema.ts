@@ -197,7 +197,7 @@ export const Slashings = z.object({
   scannedEpoch: z.number().int().min(-1).optional(),
   /** Since when (Unix ms) the next epoch cannot be counted completely. */
   stuckSince: z.number().optional(),
-  /** Blocks above the scanned epoch whose slashings were asked for. */
+  /** Blocks above the scanned epoch whose slashings were requested. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
   /** Identities of counted slashings, each with the slot in which it was first seen. */
   seen: z.array(z.tuple([z.string(), Index])),
@@ -210,7 +210,10 @@ export const Slashings = z.object({
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
-  /** Members of the period that is being counted, in the order of the committee; none: they could not be read. Asked for at `askedAt` (Unix ms). */
+  /**
+   * Members of the period that is being counted, in the order of the committee; none: they could not be read. Requested
+   * at `askedAt` (Unix ms).
+   */
   committee: z.object({ period: Index, seats: z.array(Index), askedAt: z.number() }).optional(),
   /** The last proposals of watched validators by slot, ascending. */
   recentProposals: z.array(Proposal),

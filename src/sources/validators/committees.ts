@@ -10,7 +10,7 @@ import { MembersAnswer, type Validators } from './schema.ts';
 /** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
 
-/** How often members that are not known are asked for. */
+/** How often unknown members are requested. */
 const RETRY_MS = MS_PER_HOUR;
 
 export function periodAt(chain: Chain, now: UnixMs): number {
@@ -37,14 +37,14 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
   return committees.find((one) => one.period === period)?.seats;
 }
 
-/** When members are to be asked for. Infinity: they are not wanted. */
+/** When to request members. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
   const { chain, syncCommittee, operatorAt } = options;
   const { membersAskedAt = 0, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
   const refused = refusedUntil(membersRefusal, operatorAt);
   if (missingPeriods(chain, state, now).length > 0) {
-    // A reload asks again for what was refused. A time in the future is from before the clock was set back.
+    // A reload repeats refused requests. A time in the future is from before the clock was set back.
     const isAtOnce = membersAskedAt > now || (membersRefusal !== undefined && membersAskedAt < operatorAt);
     return Math.max(isAtOnce ? 0 : membersAskedAt + RETRY_MS, refused);
   }
@@ -60,7 +60,7 @@ function missingPeriods(chain: Chain, { committees }: Validators, now: UnixMs): 
   return wanted.filter((period) => !committees.some((one) => one.period === period));
 }
 
-/** Asks for the members that are not known. The next committee becomes the current one without a request. */
+/** Requests the unknown members. The next committee becomes the current one without a request. */
 export async function readMembers(context: PollContext, previous: Validators): Promise<Step> {
   const { options, now } = context;
   const { chain } = options;

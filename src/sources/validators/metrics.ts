@@ -21,7 +21,7 @@ import {
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
 
-/** What is shown of the watched validators: what was read and is not too old. */
+/** The shown values of the watched validators: those that were read and are not stale. */
 export interface Shown {
   readonly validators: readonly Validator[];
   /** Offline, the longest first. */
@@ -90,7 +90,7 @@ export function validatorFamilies(options: ValidatorsOptions, value: Validators,
   ];
 }
 
-/** Of other sources, the slashings count these too, from what they see on the chain. */
+/** The slashings source also counts these, from the blocks of the chain. */
 function slashedFamilies({ chain, watch, status }: ValidatorsOptions, { validators }: Validators): Family[] {
   const slashed = validators.filter(({ index, slashedSince }) => slashedSince !== undefined && watches(watch, index));
   return [

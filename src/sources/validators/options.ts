@@ -14,7 +14,7 @@ export interface ValidatorsOptions {
   readonly syncCommittee: boolean;
   /** Whether no other source counts the watched validators and those of them that were slashed. */
   readonly isAlone: boolean;
-  /** When the operator last started or reloaded the program: what was refused before is asked for again. */
+  /** When the operator last started or reloaded the program: refused parts are then requested again. */
   readonly operatorAt: UnixMs;
   /** Called when the service refuses a part, which is then off for a day. */
   readonly onRefused: (part: Part, failure: Error) => void;

@@ -4,7 +4,7 @@ import { afterFailure, type Refusal, refusedUntil } from '../refusal.ts';
 import type { Part, ValidatorsOptions } from './options.ts';
 import type { Validators } from './schema.ts';
 
-/** What the requests of a poll share. */
+/** The context of all requests of a poll. */
 export interface PollContext {
   readonly options: ValidatorsOptions;
   readonly api: Api;
@@ -25,7 +25,7 @@ export function isStatusOn({ status, operatorAt }: ValidatorsOptions, value: Val
   return status && now >= refusedUntil(value.statusRefusal, operatorAt);
 }
 
-/** What is known of the refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
+/** The refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
 export function refused(
   { options, now, signal }: PollContext,
   part: Part,

@@ -14,7 +14,9 @@ export function isPerformanceDue(options: ValidatorsOptions, value: Validators, 
   return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal, options.operatorAt);
 }
 
-/** Reads the duties and scores of all watched validators. What is known stays unless every request was answered. */
+/**
+ * Reads the duties and scores of all watched validators. The previous values stay unless every request was answered.
+ */
 export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
   const { operatorAt, watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;

@@ -109,13 +109,13 @@ export const Validators = z.object({
   validators: z.array(Validator),
   statusRefusal: Refusal.exactOptional(),
   performance: Performance.exactOptional(),
-  /** Status polls since the performance was last asked for. */
+  /** Status polls since the performance was last requested. */
   pollsSincePerformance: Count,
   performanceRefusal: Refusal.exactOptional(),
   /** The plan refused 100 identifiers at once: `operatorAt` at that time. */
   smallChunksSince: z.number().exactOptional(),
   committees: z.array(Committee),
-  /** Unix ms at which members were last asked for. */
+  /** Unix ms at which members were last requested. */
   membersAskedAt: z.number().exactOptional(),
   membersRefusal: Refusal.exactOptional(),
 });

@@ -10,8 +10,8 @@ import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from 
 const MAX_FAILURES = 3;
 
 /**
- * Reads every watched validator, ten a request. Those of a request that failed keep what is known of them. The status counts as
- * refused only if no request was answered.
+ * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
+ * as refused only if no request was answered.
  */
 export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;

@@ -27,7 +27,7 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   };
 }
 
-/** As in the alert rule, a validator is offline once a later answer than the first says so too. */
+/** As in the alert rule, a validator is offline if two answers of different epochs report it. */
 function noticesOf({ chain }: ValidatorsOptions, { offline, epoch = 0, validators }: Shown): Notice[] {
   const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
