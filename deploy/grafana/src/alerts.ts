@@ -13,7 +13,9 @@ function firing(subjects: string, labels: readonly string[], more: string): stri
   return `min by (severity, alertname, about, chain) (${named})`;
 }
 
-/** The alerts of this exporter, and nobody else's, have the label subject. Those on an exporter name it, as there can be more. */
+/**
+ * Only the alerts of this exporter have the label subject. Alerts on an exporter name it, because there can be several.
+ */
 function allFiring(more: string): string {
   return `${firing('machine|chain|returns', ABOUT, more)} or ${firingOfExporters(more)}`;
 }

@@ -56,7 +56,7 @@ const now: Section = {
     }),
     limitedStat({
       title: 'Epochs not yet counted',
-      description: 'Finalized, but not yet searched for slashings.',
+      description: 'Finalized epochs that the exporter has not read yet.',
       unit: 'none',
       history: true,
       query: [SCAN_LAG, NAME],
@@ -103,7 +103,7 @@ const slashings: Section = {
     }),
     graph({
       title: 'Epochs not yet counted',
-      description: 'Finalized, but not yet searched for slashings.',
+      description: 'Finalized epochs that the exporter has not read yet.',
       unit: 'suffix:epochs',
       decimals: 0,
       min: 0,

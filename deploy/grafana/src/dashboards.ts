@@ -6,7 +6,7 @@ import { machine } from './machine.ts';
 import { networkReturns } from './returns.ts';
 import { validators } from './validators.ts';
 
-/** Every dashboard, in the order in which one looks at them. */
+/** Every dashboard, in reading order. */
 export function dashboards(): Dashboard[] {
   return [fleet(), machine(), validators(), networkReturns(), chain(), exporter()];
 }

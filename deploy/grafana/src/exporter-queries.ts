@@ -1,4 +1,4 @@
-/** With a label `name`, for legends: the chain where there is one. For a label that is missing Grafana writes its name. */
+/** With a label `name`, for legends: the chain where there is one. Grafana would show the name of a missing label. */
 export function withName(expr: string): string {
   return `label_join(${expr}, "name", " ", "source", "chain")`;
 }

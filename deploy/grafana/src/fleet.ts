@@ -24,7 +24,7 @@ import {
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
-/** Of large fleets the charts show those worth a look. */
+/** For large fleets, the charts show only this many machines. */
 const MOST = 20;
 const NAME = '{{machine}}';
 /** Alerts on exporters have no chain, and those on chains no machine. */

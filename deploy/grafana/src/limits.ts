@@ -18,8 +18,8 @@ function below(alert: string, than: string): Limit {
 }
 
 /**
- * Where sweeps are rare, a silent machine is noticed an interval later: as beaconchain:machine_offline_after_seconds. Of
- * several exporters the line in a chart is that of the rarest sweeps.
+ * If sweeps are rare, a silent machine is noticed an interval later, as in beaconchain:machine_offline_after_seconds.
+ * With several exporters, the line in a chart is that of the longest interval.
  */
 const INTERVAL = 'beaconchain_source_interval_seconds{source="machines"}';
 const OFFLINE_AFTER = `(${threshold('machine_offline_seconds')} + scalar(max(${INTERVAL} > 300) or vector(0)))`;
@@ -51,7 +51,7 @@ export function silentTooLong(silenceByExporter: string): string {
   return `(${silenceByExporter}) > on (job, instance) group_left () ${OFFLINE_AFTER_BY_EXPORTER}`;
 }
 
-/** The series that are beyond it. */
+/** The series beyond the limit. */
 export function beyond(expr: string, { bad, than }: Limit): string {
   return `(${expr}) ${bad} ${than}`;
 }
@@ -68,7 +68,10 @@ export function split(expr: string, limit: Limit): Parts {
   return { within: `(${expr}) ${OPPOSITE[limit.bad]} ${limit.than}`, beyond: beyond(expr, limit) };
 }
 
-/** The same for a range: all of a series is in one part, by its value at the end. One without a value there is in none. */
+/**
+ * The same for a range: each whole series is in one part, by its value at the end. A series without a value there is in
+ * neither.
+ */
 export function splitAtEnd(expr: string, { bad, than }: Limit): Parts {
   const part = (comparison: string): string => `(${expr}) and (${atEnd(`(${expr}) ${comparison} bool ${than}`)} == 1)`;
   return { within: part(OPPOSITE[bad]), beyond: part(bad) };

@@ -8,7 +8,7 @@ import type { Section } from './shell.ts';
 
 const PROCESS = '{{process}}';
 
-/** A fallback that is in use is no good news, so it has numbers of its own: 3 for no, 2 for yes. */
+/** A fallback in use is not good, so the colours of 1 and 0 do not fit: 3 is no, 2 is yes. */
 const NODE_STATES = named({
   1: { text: 'yes', color: GOOD },
   0: { text: 'no', color: BAD },

@@ -62,6 +62,6 @@ const { expr, mappings } = states({
   by: 'chain, machine',
 });
 
-/** The worst trouble of each machine. As the alerts, but for how long it has to last, and without forecasts. */
+/** The worst trouble of each machine. As the alerts, but without their delay and without forecasts. */
 export const STATE = expr;
 export const STATES = mappings;

@@ -10,8 +10,8 @@ export const CHAIN = 'chain=~`${chain:regex}`';
 export const MACHINE = `${CHAIN}, machine=~\`\${machine:regex}\``;
 
 /**
- * Replicas, a past that was filled in with another instance, and machines of one name that several exporters report are one
- * line: the worse value counts.
+ * One line for replicas, for a backfill with another instance, and for machines of one name on several exporters: the
+ * worse value counts.
  */
 const EACH_MACHINE = 'max by (chain, machine)';
 const EACH_MACHINE_LEAST = 'min by (chain, machine)';
@@ -24,7 +24,7 @@ export function ofMachine(metric: string, more = ''): string {
   return `${EACH_MACHINE} (${metric}{${MACHINE}${more && `, ${more}`}})`;
 }
 
-/** The same where less is worse. */
+/** The same for metrics of which less is worse. */
 export function leastOfMachine(metric: string): string {
   return `${EACH_MACHINE_LEAST} (${metric}{${MACHINE}})`;
 }
@@ -88,7 +88,10 @@ function reclaimable(): string {
 export const DISK_FREE_BY_EXPORTER = `beaconchain_machine_disk_free_bytes{${MACHINE}} / (beaconchain_machine_disk_total_bytes{${MACHINE}} > 0)`;
 export const DISK_FREE_RATIO = `${EACH_MACHINE_LEAST} (${DISK_FREE_BY_EXPORTER})`;
 
-/** Age of the newest record of any process at the last successful sweep, seconds: a slow poller is no dead machine. */
+/**
+ * Age of the newest record of any process at the last successful sweep, seconds: a slow poll must not look like a dead
+ * machine.
+ */
 export const SILENCE_BY_EXPORTER = ageAtSweep(`max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}})`);
 export const SILENCE = `${EACH_MACHINE} (${SILENCE_BY_EXPORTER})`;
 
@@ -107,7 +110,7 @@ function processSilenceByExporter(more = ''): string {
   return ageAtSweep(`${LAST_SEEN}{${MACHINE}${more && `, ${more}`}}`);
 }
 
-/** As the alert: a process that has been silent for longer was taken away on purpose. */
+/** As the alert, which assumes that a process that is silent for longer was removed on purpose. */
 export function silentProcesses(more: string): string {
   return `${silentTooLong(processSilenceByExporter(more))} < ${threshold('process_forgotten_seconds')}`;
 }
@@ -120,14 +123,14 @@ function ageAtSweep(seen: string): string {
 export const HEAD_LAG_BY_EXPORTER = `((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}} and on (job, instance, chain, machine) beaconchain_machine_chain_known == 1)`;
 export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 
-/** Constants of the chains, for where the slashings source is switched off. */
+/** Genesis times, with constants in case the slashings source is disabled. */
 function genesis(): string {
   return '(max by (chain) (beaconchain_genesis_timestamp_seconds) or label_replace(vector(1606824023), "chain", "mainnet", "", "") or label_replace(vector(1742213400), "chain", "hoodi", "", ""))';
 }
 
 /**
- * A value of once a day. A backfilled past has one sample a day, at the day's end: it is held until the next one, so that
- * past and present are one line. An hour more than a day, for windows that leave out their start.
+ * A daily value. A backfill has one sample a day, at its end. The query holds it until the next one, so that past and
+ * present are one line. The window is an hour longer than a day, because it may exclude its start.
  */
 export function daily(metric: string, by = 'chain', more = ''): string {
   return `max by (${by}) (last_over_time(beaconchain_daily_return_${metric}{${CHAIN}${more && `, ${more}`}}[25h]))`;
@@ -151,8 +154,8 @@ export function ofWatched(event: 'slashed' | 'missed_proposal' | 'offline_since'
 }
 
 /**
- * When the period of each watched member of the current committee ends, or that of the next one begins, in milliseconds. An
- * end that is over is that of the period before: the new one is not read yet.
+ * When the membership of each watched validator ends (current committee) or begins (next committee), in milliseconds. A
+ * period end in the past belongs to the previous period, because the new one has not been read yet.
  */
 export function ofMembers(period: 'current' | 'next'): string {
   const end = `max by (chain) (beaconchain_sync_committee_end_timestamp_seconds{${CHAIN}})`;
@@ -187,7 +190,7 @@ export function slotShare(status: 'missed' | 'orphaned'): string {
   return `max by (chain) (${rate(`, status="${status}"`)} / (${rate('')} > 0))`;
 }
 
-/** A number where nothing matched is 0, not nothing. */
+/** 0 instead of no value if nothing matches. */
 export function orZero(expr: string): string {
   return `${expr} or vector(0)`;
 }

@@ -8,7 +8,7 @@ import { dashboard, type Section } from './shell.ts';
 
 const CHAIN_NAME = '{{chain}}';
 const BY_LAYER = 'chain, layer';
-/** One value a day: no need to ask more often. */
+/** There is one value a day, so queries need no shorter step. */
 const DAILY = { held: true, interval: '1h' } as const;
 const APR = { unit: 'percentunit', decimals: 2 } as const;
 

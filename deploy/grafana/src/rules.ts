@@ -28,7 +28,7 @@ const numbers = new Map(
 );
 const severities = new Map(rules.flatMap(({ alert, labels }) => (alert && labels ? [[alert, labels.severity]] : [])));
 
-/** The number at which an alert fires, as shipped. @throws for no such name. */
+/** The number at which an alert fires, as shipped. @throws if there is no such name. */
 export function shippedThreshold(name: string): number {
   const value = numbers.get(PREFIX + name);
   if (value === undefined) throw new TypeError(`${FOLDER}: no record ${PREFIX}${name}`);
@@ -43,7 +43,7 @@ export function threshold(name: string): string {
   return `scalar(max(${PREFIX}${name}) or vector(${shippedThreshold(name)}))`;
 }
 
-/** @throws for no such alert. */
+/** @throws if there is no such alert. */
 export function severityOf(alert: string): z.infer<typeof Severity> {
   const severity = severities.get(alert);
   if (severity === undefined) throw new TypeError(`${FOLDER}: no alert ${alert} with a severity`);

@@ -34,12 +34,12 @@ export interface DashboardOptions {
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** How far back it looks, e.g. "6h". */
+  /** The default time range, such as "6h". */
   readonly range: string;
   /** `machine`: one of them; `machines`: any number. */
   readonly variables: readonly VariableName[];
   readonly annotations: readonly AnnotationQueryBuilder[];
-  /** The first has no title of its own: it is what is seen first. */
+  /** The first has no title, because it is at the top. */
   readonly sections: readonly Section[];
 }
 
@@ -107,7 +107,7 @@ function machine(): QueryVariableBuilder {
   );
 }
 
-/** What Grafana's own editor writes for a query of label values. */
+/** The type that Grafana's editor sets for a query of label values. */
 const LABEL_VALUES = 1;
 
 function queried(name: string, label: string, query: string): QueryVariableBuilder {
@@ -120,7 +120,7 @@ function queried(name: string, label: string, query: string): QueryVariableBuild
     .sort(VariableSort.NaturalAsc);
 }
 
-/** Marks at times that are values: not when a poll brought them, but when it happened. */
+/** Marks at the times that are the values of series: the events, not the polls that reported them. */
 function marks(name: string, color: string, expr: string, title: string, text: string): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name(name)
@@ -134,7 +134,10 @@ function marks(name: string, color: string, expr: string, title: string, text: s
     .textFormat(text);
 }
 
-/** Grafana reads milliseconds. Those of strangers are too many to stand in charts of one's own machines. */
+/**
+ * Grafana expects milliseconds. Charts of machines have no such marks, because most slashings concern validators of
+ * others.
+ */
 export function slashingMarks(): AnnotationQueryBuilder[] {
   return [
     marks(

@@ -123,7 +123,7 @@ const status: Section = {
       span: 4,
       height: 9,
       description:
-        'Number of watched validators that the service calls offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second answer that says so.',
+        'Number of watched validators that the service reports as offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second such answer.',
       queries: [[`sum(${ofChain('watched_validators_offline')})`, '']],
       steps: from(1, BAD),
     }),
@@ -142,7 +142,7 @@ const status: Section = {
     graph({
       title: 'Online and offline',
       description:
-        'Watched validators by what the service says of the last two epochs. Those without duties are neither.',
+        'Watched validators with and without an attestation in the last two epochs, as reported by the service. Validators without duties are neither online nor offline.',
       unit: 'none',
       decimals: 0,
       min: 0,

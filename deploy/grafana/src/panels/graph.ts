@@ -20,13 +20,13 @@ export interface GraphOptions extends PanelOptions {
   /** A dashed line where the alert begins. */
   readonly limit?: Limit;
   readonly stacked?: boolean;
-  /** So many lines that an area below each would hide others. */
+  /** There are so many lines that an area below each would hide others. */
   readonly isCrowded?: boolean;
   /** Values hold until the next one. */
   readonly held?: boolean;
   readonly bars?: boolean;
   readonly logarithmic?: boolean;
-  /** The shortest step: no shorter than values come. */
+  /** The shortest step: the interval at which values arrive. */
   readonly interval?: string;
   /** Gaps up to this many milliseconds are bridged. */
   readonly bridge?: number;
@@ -35,12 +35,13 @@ export interface GraphOptions extends PanelOptions {
   readonly softMax?: number;
 }
 
-/** The shortest step for rates: two scrapes of a minute are in it, even if the data source says nothing of them. */
+/**
+ * The shortest step for rates: it contains two scrapes a minute apart, even if the data source has no scrape interval.
+ */
 export const RATE_STEP = '2m';
 
 /**
- * How rates of machines are drawn: records come each minute, polls are as rare; on the smallest plan they are two hours
- * apart.
+ * How rates of machines are drawn: records and polls come each minute, but polls two hours apart on the smallest plan.
  */
 export const MACHINE_RATE = { min: 0, interval: '5m', bridge: 3 * 3_600_000 } as const;
 

@@ -23,7 +23,7 @@ export type Query = readonly [expr: string, legend: string];
 
 export interface PanelOptions {
   readonly title: string;
-  /** What it is, and what to think of it. */
+  /** What the panel shows, and how to judge it. */
   readonly description: string;
   readonly decimals?: number;
   readonly min?: number;

@@ -13,9 +13,9 @@ import { begin, type PanelOptions, type Query, target, thresholdsOf } from './pa
 interface Common extends PanelOptions {
   readonly unit: string;
   readonly noValue?: string;
-  /** The name of the series stands beside the number also where there is only one. */
+  /** The number has the name of its series, even if there is only one. */
   readonly isNamed?: boolean;
-  /** With a line of how it was. */
+  /** With a sparkline. */
   readonly history?: true;
 }
 
@@ -27,11 +27,11 @@ export interface StatOptions extends Common {
 export interface LimitedStatOptions extends Common {
   readonly query: Query;
   readonly limit: Limit;
-  /** Where the series themselves are not enough to compare. */
+  /** If comparing the query with the limit is not enough. */
   readonly parts?: Parts;
 }
 
-/** Grafana draws the line of how it was only if about 100 pixels are free, which four rows do not have. */
+/** Grafana draws the sparkline only if about 100 pixels are free: four rows are too low. */
 const HEIGHT = 5;
 
 /** One number, or a few, as of now. */
@@ -43,8 +43,8 @@ export function stat({ queries, steps = PLAIN, ...options }: StatOptions): Panel
 }
 
 /**
- * The same with the colour of an alert. Grafana compares with fixed numbers only, so the queries compare: one gives what
- * is within the limit, the other what is beyond it.
+ * The same with the colour of an alert. Grafana compares with fixed numbers only, so the queries compare: one returns
+ * values within the limit, the other values beyond it.
  */
 export function limitedStat({ query: [expr, name], limit, parts, ...options }: LimitedStatOptions): PanelBuilder {
   const color = (fixed: string): FieldColorBuilder =>

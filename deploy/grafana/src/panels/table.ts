@@ -27,7 +27,7 @@ export interface TableOptions extends Pick<PanelOptions, 'title' | 'description'
   readonly values: readonly (readonly [expr: string, column: Column])[];
   /** Columns that are labels, in front, by label. */
   readonly labels: Readonly<Record<string, Column>>;
-  /** Name of a column; the largest first, or of words the first of the alphabet. */
+  /** Name of a column. Numbers are sorted from the largest, words alphabetically. */
   readonly sortBy: string;
   readonly ascending?: boolean;
   readonly noValue?: string;
@@ -38,7 +38,7 @@ export function table(options: TableOptions): TableBuilder {
   const columns = [...Object.values(options.labels), ...options.values.map(([, column]) => column)];
   const names = [
     ...Object.entries(options.labels).map(([label, { name }]) => [label, name] as const),
-    // Grafana names the value of the only query plainly.
+    // The value of a single query has no suffix.
     ...options.values.map(
       ([, { name }], i) => [options.values.length === 1 ? 'Value' : `Value #${refIdOf(i)}`, name] as const,
     ),
