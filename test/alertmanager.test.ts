@@ -113,7 +113,7 @@ describe('alertmanager', () => {
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
   });
 
-  it('never lets an alert inhibit a more severe one, of which a more urgent receiver would not hear', () => {
+  it('never lets an alert inhibit a more severe one, which has a more urgent receiver', () => {
     const order = ['info', 'warning', 'critical'];
     /** The severities of the alerts that these matchers can match. Labels that a rule does not set can have any value. */
     const severities = (matchers: readonly string[]): number[] => {

@@ -242,7 +242,7 @@ describe('thresholds of the dashboards', () => {
     },
   );
 
-  it('no panel has a limit of its own, apart from counts of what is bad', () => {
+  it('no panel has a limit of its own, except for counts of problems', () => {
     for (const [name, text] of dashboardFiles()) {
       const steps = [...text.matchAll(/"value": (-?[\d.e]+),\s+"color"/g)].map(([, value]) => Number(value));
       expect(

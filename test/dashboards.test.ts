@@ -49,7 +49,7 @@ describe('dashboards', () => {
     }
   });
 
-  it.each(DASHBOARDS)('$title says what it is, and its panels do not overlap', ({ uid, description, panels }) => {
+  it.each(DASHBOARDS)('$title has a description, and its panels do not overlap', ({ uid, description, panels }) => {
     expect(uid).toMatch(/^beaconchain-[a-z]+$/);
     expect(description.length).toBeGreaterThan(20);
     const taken = new Set<string>();

@@ -38,7 +38,7 @@ function sorted(series: readonly ParsedSample[]): string[] {
 }
 
 describe('golden', () => {
-  it('the exposition is what it was (UPDATE_GOLDEN=1 writes it anew)', () => {
+  it('the exposition is unchanged (UPDATE_GOLDEN=1 updates it)', () => {
     const now = exposition('text');
     if (process.env['UPDATE_GOLDEN']) writeFileSync(FILE, now);
     expect(now).toBe(readFileSync(FILE, 'utf8'));

@@ -60,7 +60,7 @@ describe('api/client', () => {
     ]);
   });
 
-  it('tells the budget the status and the headers, under the route of the request', async () => {
+  it('passes the status and the headers to the budget, under the route of the request', async () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
@@ -79,7 +79,7 @@ describe('api/client', () => {
   });
 });
 
-describe('api/client: what comes back', () => {
+describe('api/client: answers', () => {
   const http = httpMock();
 
   it.each([

@@ -47,7 +47,7 @@ describe('api/paginate', () => {
     expect({ pages: asked.length, ending }).toEqual({ pages: 5_000, ending: 'too_many_pages' });
   });
 
-  it('goes on as long as it is told to', async () => {
+  it('continues as long as there are cursors', async () => {
     const pages = (n: number): ReadPage => ({ cursor: n === 6_000 ? '' : `c${n}`, records: 1 });
     const { asked, ending } = await walk(pages, Number.POSITIVE_INFINITY);
     expect({ pages: asked.length, ending }).toEqual({ pages: 6_001, ending: 'end' });

@@ -64,7 +64,7 @@ describe('api/transport', () => {
         response.writeHead(200, { 'content-encoding': headers['accept-encoding'] }).end(bytes);
       };
 
-    it('is asked for and read', async () => {
+    it('is requested and read', async () => {
       const [, text] = await exchange(zipped(gzipSync('{"ü":1}')));
       expect(text).toBe('{"ü":1}');
     });

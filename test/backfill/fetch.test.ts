@@ -61,7 +61,7 @@ function timesIn(store: Store): number[] {
 }
 
 describe('backfill/fetch', () => {
-  it('reads every record, the oldest slice first, and counts down what is left of each', async () => {
+  it('reads every record, the oldest slice first, and counts down the rest of each slice', async () => {
     const api = fakeApi(service(['a', 'b']));
     using store = await newStore();
     const left: [id: number, left: number][] = [];
@@ -88,7 +88,7 @@ describe('backfill/fetch', () => {
     expect(Math.abs(announced.reduce((sum, requests) => sum + requests) - made)).toBeLessThan(0.05 * made);
   });
 
-  it('goes on at the page where it was interrupted', async () => {
+  it('continues at the page where it was interrupted', async () => {
     using store = await newStore();
     const answer = service(['a']);
     const refused = fakeApi((request) => {
@@ -104,7 +104,7 @@ describe('backfill/fetch', () => {
     expect(store.completeSlices()).toEqual(new Set([0, 1]));
   });
 
-  it('keeps nothing that is later than the end, and counts what is of another time', async () => {
+  it('drops records after the end, and counts records of another time', async () => {
     using store = await newStore();
     const at = (seconds: number) => systemRecord({ timestamp: (END + seconds) * 1000 });
     const api = fakeApi(() => machinesPage({ system: [at(7_200), at(60), at(0), at(-60)] }));

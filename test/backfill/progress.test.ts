@@ -14,7 +14,7 @@ const [FIRST, SECOND] = PLAN.slices as [Slice, Slice];
 type Slice = (typeof PLAN.slices)[number];
 
 describe('backfill/progress', () => {
-  it.each([3, 10, 40])('ends at what was made: %i requests for a slice', (pages) => {
+  it.each([3, 10, 40])('ends at the number of requests made: %i for a slice', (pages) => {
     const meter = new Meter(PLAN, new Map());
     for (const slice of [FIRST, SECOND]) {
       for (let page = 1; page <= pages; page += 1) meter.page(slice, 10 - (10 * page) / pages);

@@ -21,12 +21,12 @@ const sample = (machine: string, at: number, value = at): Sample => ({
 });
 
 describe('backfill/series', () => {
-  it('tells one series after the other, each in ascending time', () => {
+  it('returns one series after the other, each in ascending time', () => {
     const found = told([sample('b', 3), sample('a', 2), sample('b', 1), sample('a', 9), sample('b', 2)]);
     expect(found.map(({ labels, at }) => `${labels['machine']} ${at}`)).toEqual(['b 1', 'b 2', 'b 3', 'a 2', 'a 9']);
   });
 
-  it('tells one value at a time, the first', () => {
+  it('returns only the first of several values at one time', () => {
     expect(told([sample('a', 1, 10), sample('a', 1, 20)]).map(({ value }) => value)).toEqual([10]);
   });
 
@@ -37,7 +37,7 @@ describe('backfill/series', () => {
     ]);
   });
 
-  it('repeats a value until the next day, never beyond the end, and leaves a hole a hole', () => {
+  it('repeats a value until the next day, never beyond the end, and leaves gaps', () => {
     const day = 86_400;
     const found = told([sample('a', 0), sample('a', day), sample('a', 3 * day)], {
       step: 21_600,

@@ -28,7 +28,7 @@ function recordsIn(store: Store, span = ALL): unknown[] {
 }
 
 describe('backfill/store', () => {
-  it('goes on where it was: plan, cursors, complete slices and flaws', async () => {
+  it('continues after a restart: plan, cursors, complete slices and problems', async () => {
     const folder = newFolder();
     {
       using store = await Store.open(folder);

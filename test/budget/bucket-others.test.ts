@@ -38,14 +38,14 @@ function tenDays(perDay: number): Bucket {
 const AFTER = OCTOBER + 10 * DAY;
 
 describe('budget/bucket: others', () => {
-  it('used what is gone and was not ours', () => {
+  it('made the used requests that are not ours', () => {
     expect(used(told(EMPTY_BUCKET, 999))).toBe(0);
     expect(used(told(EMPTY_BUCKET, 960))).toBe(39);
     expect(used(told(told(EMPTY_BUCKET, 960), 950))).toBe(48);
     expect(used(tenDays(12))).toBe(120);
   });
 
-  it('did not use what of ours is under way, failed, was given back, or was answered without a word on what is left', () => {
+  it('did not make our requests that are in flight, failed, were refunded, or got an answer without the remaining requests', () => {
     const known = told(EMPTY_BUCKET, 960);
     expect(used(chargeBucket(known, BUDGET_OPTIONS, OCTOBER))).toBe(39);
     expect(used(told(known, undefined))).toBe(39);
@@ -56,7 +56,7 @@ describe('budget/bucket: others', () => {
     expect(used(told(known, 1_000))).toBe(0);
   });
 
-  it('are not known of where no answer tells, or the window is none, or a new one', () => {
+  it('are unknown if no answer reports them, and in a window that is not real or new', () => {
     expect(used(EMPTY_BUCKET)).toBeUndefined();
     expect(used(told(EMPTY_BUCKET, undefined))).toBeUndefined();
     expect(usedByOthers(told(EMPTY_BUCKET, 960), 'hour')).toBeUndefined();
@@ -67,7 +67,7 @@ describe('budget/bucket: others', () => {
     expect(used({ ...bucket, limits: { second: 5, month: 5 } })).toBeUndefined();
   });
 
-  it('get what they take until the end, and what is ours is what remains', () => {
+  it('keep the requests that they are expected to make until the end; the rest is ours', () => {
     for (const perDay of [6, 12, 18]) {
       const bucket = tenDays(perDay);
       const left = 1_000 - 60 - 10 * perDay;

@@ -92,7 +92,7 @@ describe('budget/bucket', () => {
   describe('hour', () => {
     const hourly = (left: number): Record<string, string> => headers([5, 100, 50_000], [4, left, 40_000]);
 
-    it('is a window of its own where it differs from the month: closed when used up, open at the full hour', () => {
+    it('is a separate window if it differs from the month: closed when used up, open at the full hour', () => {
       const at = OCTOBER + HOUR / 2;
       const bucket = told(EMPTY_BUCKET, hourly(0), { at });
       expect(bucketOpensAt(bucket, BUDGET_OPTIONS, at)).toBe(OCTOBER + HOUR);
@@ -110,7 +110,7 @@ describe('budget/bucket', () => {
   });
 
   describe('month', () => {
-    it('of a trial is taken to be renewed at the month start, until an answer says what is left', () => {
+    it('of a trial is assumed to renew at the month start, until an answer reports the remaining requests', () => {
       const first = OCTOBER + 19 * DAY;
       const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
       expect(windowAt(bucket, 'month', BUDGET_OPTIONS, NOVEMBER - 1)).toMatchObject({
@@ -135,7 +135,7 @@ describe('budget/bucket', () => {
       expect(windowAt(large, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
     });
 
-    it('allows a day what is left, by the days that it must last', () => {
+    it('divides the remaining requests by the days that they must last', () => {
       const bucket = told(EMPTY_BUCKET, trial(999));
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
@@ -171,7 +171,7 @@ describe('budget/bucket', () => {
     });
   });
 
-  it('is spent anew after a renewal that no answer tells', () => {
+  it('is spent again after a renewal that no answer reports', () => {
     // The limiter names only the window that refuses.
     const refusal = { 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '0' };
     const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
@@ -203,7 +203,7 @@ describe('budget/bucket', () => {
       expect(bucket.month).toMatchObject({ own: 1, remaining: 499 });
     });
 
-    it('that do not come use nothing up', () => {
+    it('that never come use up nothing', () => {
       const known = told(EMPTY_BUCKET, trial(2));
       let bucket = known;
       for (let i = 0; i < 1_000; i += 1) {
@@ -225,7 +225,7 @@ describe('budget/bucket', () => {
       expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
     });
 
-    it('holds where the service grants more, or calls it no limit', () => {
+    it('applies if the service grants more, or reports no limit', () => {
       for (const said of [trial(999), hobbyist, {}]) {
         const bucket = told(EMPTY_BUCKET, said, { options: PLAN });
         expect(bucket.month).toMatchObject({ limit: 500, own: 1 });
@@ -233,7 +233,7 @@ describe('budget/bucket', () => {
       }
     });
 
-    it('gives way where the service grants less', () => {
+    it('does not apply if the service grants less', () => {
       const options: BudgetOptions = { utilization: 0.9, perSecond: 5, perMonth: 50_000 };
       const bucket = told(EMPTY_BUCKET, trial(600), { options });
       expect(bucket.month).toMatchObject({ limit: 1_000, remaining: 600 });
@@ -249,7 +249,7 @@ describe('budget/bucket', () => {
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 28);
   });
 
-  it('tells of a wait that a 429 asked for from one of our own count, and of what is left', () => {
+  it('distinguishes a wait after a 429 from one by our own count, and reports the remaining requests', () => {
     const bucket = told(EMPTY_BUCKET, trial(700));
     expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ opensAt: 0, limit: 'month', left: 700 });
     const closed = { ...bucket, closedUntil: OCTOBER + HOUR };
@@ -260,7 +260,7 @@ describe('budget/bucket', () => {
     });
   });
 
-  it('that is used up lets a request ask after a start, whose answer decides', () => {
+  it('that is used up allows one request after a start, whose answer decides', () => {
     const usedUp = told(told(EMPTY_BUCKET, trial(700)), trial(0));
     const { month } = usedUp;
     if (!month) throw new Error('no month');

@@ -53,13 +53,13 @@ describe('budget/ledger: the key', () => {
     expect(opensAt(told(asked, 401, { at: NOW + 10 * MINUTE + 300 }), LANE)).toBe(NOW + 20 * MINUTE + 300);
   });
 
-  it('has no bucket and no limits from a 401, which tells those of callers without a key', () => {
+  it('learns no bucket and no limits from a 401, which has those of callers without a key', () => {
     const headers = { ...INVALID, 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' };
     const { lanes, shared, buckets } = told(known, 401, { headers });
     expect({ lanes, shared, buckets }).toEqual({ lanes: known.lanes, shared: known.shared, buckets: known.buckets });
   });
 
-  it('stays refused after a failure of the server, which says nothing of it', () => {
+  it('stays refused after a failure of the server, which says nothing about the key', () => {
     const at = NOW + 10 * MINUTE;
     for (const status of [429, 500, 503]) {
       expect(told(sent(refused, at), status, { at }).key).toMatchObject({
@@ -72,7 +72,7 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('is not put in a better light by an answer to a request that left before it was refused', () => {
+  it('stays refused after an answer to a request that was sent before the refusal', () => {
     for (const closed of [refused, revoked]) {
       const late = told(closed, 200, { sentAt: NOW - 1, at: NOW + 300, headers: VALID });
       expect(late.key).toEqual(closed.key);
@@ -83,7 +83,7 @@ describe('budget/ledger: the key', () => {
 describe('budget/ledger: a request that is refused with its key', () => {
   const month = { 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '600' };
 
-  it('is not charged, so that others are not told to have used less', () => {
+  it('is not charged, which would lower the count of other users', () => {
     const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...month } });
     for (const [status, isRevoked] of [
       [401, false],
@@ -136,7 +136,7 @@ describe('budget/ledger: a quota that is used up', () => {
     key: { ...key, fingerprint: 'this key', standing: 'valid', since: NOW },
   };
 
-  it('may be asked for after a start or a reload, from 10 min after the last answer on', () => {
+  it('may be probed after a start or a reload, at least 10 min after the last answer', () => {
     expect(opensAt(usedUp, LANE)).toBeGreaterThan(NOW);
     expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE - 1), LANE)).toBeGreaterThan(NOW);
     expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE), LANE)).toBe(0);

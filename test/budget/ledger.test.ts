@@ -38,7 +38,7 @@ describe('budget/ledger: buckets', () => {
     expect(perSecondOf(ledger, 'default')).toBe(1);
   });
 
-  it('names the shared bucket by the first answer that has a name, and keeps what it knew', () => {
+  it('names the shared bucket by the first answer that has a name, and keeps its limits', () => {
     const unnamed = told(emptyLedger(), V2, { headers: { 'x-ratelimit-limit-second': '3' } });
     expect(isAssigned(unnamed, V2)).toBe(false);
     const named = told(unnamed, V1, { headers: { 'ratelimit-bucket': 'default' } });

@@ -85,7 +85,7 @@ function demandOf(paces: readonly [Source, Pace][]): number {
 const intervalsOf = (paces: readonly [Source, Pace][]): number[] => paces.map(([, { intervalMs }]) => intervalMs);
 
 describe('budget/planner: property', PATIENT, () => {
-  it('never plans more than what is allowed, but for those whose interval can be no longer', () => {
+  it('never plans more than is allowed, except for sources whose interval cannot be longer', () => {
     fc.assert(
       fc.property(setup, budget, (given, allowed) => {
         const paces = pacesIn(given, allowed);

@@ -51,7 +51,7 @@ function planned(of: readonly Source[], sweep: number, perMonth: number) {
 
 describe('budget/planner: share', () => {
   describe.each([1, 2])('of a monthly quota on %i chains', (chains) => {
-    it.each(SWEEPS)('is planned to 97 % at least where more is asked for, with sweeps of %i requests', (sweep) => {
+    it.each(SWEEPS)('is planned to at least 97 % if demand exceeds it, with sweeps of %i requests', (sweep) => {
       const idle = QUOTAS.map((quota) => ({ quota, ...planned(sources(chains, MINUTE), sweep, quota) }))
         .filter(({ demand, allowed }) => demand > allowed)
         .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);

@@ -25,27 +25,27 @@ function shares(demands: readonly Demand<string, Pace>[], allowedPerDay: number)
 }
 
 describe('budget/planner', () => {
-  it('gives everybody what is wanted where that fits, to the last request', () => {
+  it('gives every source its demand if that fits, to the last request', () => {
     const paces = plan([demand('a', 60), demand('b', 30), demand('c', 10)], 100);
     expect([...paces.values()].map(({ configured }) => configured)).toEqual([true, true, true]);
   });
 
-  it('divides what is scarce by weight', () => {
+  it('divides a scarce budget by weight', () => {
     const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000, { weight: 2 }), demand('c', 1_000)];
     expect(shares(demands, 60)).toEqual({ a: 30, b: 20, c: 10 });
   });
 
-  it('gives what somebody does not need of a share to the others, by weight again', () => {
+  it('gives unused parts of a share to the others, by weight again', () => {
     const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000), demand('small', 4, { weight: 4 })];
     expect(shares(demands, 64)).toEqual({ a: 45, b: 15, small: 4 });
   });
 
-  it('serves cheap work of once a day before the rest, whatever the weights', () => {
+  it('serves cheap daily work before the rest, whatever the weights', () => {
     const daily = demand('daily', 2, { first: true, weight: 0.001 });
     expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
   });
 
-  it('divides among the cheap ones where not even those fit, and leaves nothing to the rest', () => {
+  it('divides the budget among the cheap ones if not even those fit, and leaves nothing to the rest', () => {
     const demands = [demand('a', 2, { first: true, weight: 3 }), demand('b', 2, { first: true }), demand('rest', 9)];
     expect(shares(demands, 2)).toEqual({ a: 1.5, b: 0.5, rest: 0 });
   });
@@ -60,7 +60,7 @@ describe('budget/planner', () => {
       },
     });
 
-  it('gives to the others what somebody cannot use because the next pace costs more than the share', () => {
+  it('gives the rest of a share to the others if the next pace costs more than the share', () => {
     expect(shares([steps('a', [20, 90]), demand('b', 1_000)], 100)).toEqual({ a: 20, b: 80 });
     expect(shares([steps('a', [20, 90]), steps('b', [10, 30]), demand('c', 1_000)], 90)).toEqual({
       a: 20,
@@ -69,13 +69,13 @@ describe('budget/planner', () => {
     });
   });
 
-  it('lifts somebody by what nobody can use else, the heaviest first', () => {
+  it('raises the pace of a source with the unused parts of all shares, the heaviest first', () => {
     expect(shares([steps('a', [20, 70]), demand('b', 30)], 100)).toEqual({ a: 70, b: 30 });
     expect(shares([steps('a', [20, 70]), steps('b', [20, 70], 1.1)], 100)).toEqual({ a: 20, b: 70 });
     expect(shares([steps('a', [20, 70]), steps('b', [20, 70])], 139)).toEqual({ a: 70, b: 20 });
   });
 
-  it('has no answer for nobody, and the least for everybody where nothing is left', () => {
+  it('plans nothing for no sources, and the slowest paces for all if the budget is 0', () => {
     expect(plan([], 100).size).toBe(0);
     expect(shares([demand('a', 5), demand('b', 5, { first: true })], 0)).toEqual({ a: 0, b: 0 });
     expect(shares([demand('a', 5)], -1)).toEqual({ a: 0 });

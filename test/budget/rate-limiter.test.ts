@@ -35,7 +35,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a']);
   });
 
-  it('lets those who wait leave by priority, then by age', async () => {
+  it('sends waiting requests by priority, then by age', async () => {
     const queue = new Queue();
     await queue.ask('first');
     for (const priority of PRIORITIES.toReversed()) {
@@ -62,7 +62,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(order);
   });
 
-  it('reschedules those who wait as soon as an answer teaches a higher limit', async () => {
+  it('reschedules waiting requests as soon as an answer reports a higher limit', async () => {
     const queue = new Queue();
     for (const name of ['a', 'b', 'c', 'd']) await queue.ask(name);
     await queue.clock.advance(200);
@@ -104,7 +104,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.waits).toEqual([0, 1.605]);
   });
 
-  it('says that its ledger is another when a request leaves and when an answer came', async () => {
+  it('reports a change of its ledger when a request is sent and when an answer came', async () => {
     const queue = new Queue();
     const ledgers = [queue.rateLimiter.ledger];
     for (const step of [
@@ -121,7 +121,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.changes).toBe(4);
   });
 
-  it('takes what an answer says is left as of the time when its request was counted', async () => {
+  it('applies the remaining requests of an answer as of the time when its request was counted', async () => {
     const queue = new Queue();
     const said = (left: number) => ({
       ...bucket('default', 5),
@@ -171,7 +171,7 @@ describe('budget/rateLimiter: lanes', () => {
     expect(queue.log).toEqual(['v1', 'v2']);
   });
 
-  it('lets nobody overtake a request on the buckets that it waits for', async () => {
+  it('lets no request overtake another one on the buckets that it waits for', async () => {
     const queue = new Queue();
     await queue.ask('v1', { route: 'v1' });
     await queue.answer('v1', 200, bucket('default', 1));
@@ -209,7 +209,7 @@ describe('budget/rateLimiter: other terms', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
-  it('with another key wait out the second of what left with the one before, in whichever bucket it counted', async () => {
+  it('with another key wait for a second after the requests with the previous key, whatever their bucket', async () => {
     const queue = new Queue();
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 1));

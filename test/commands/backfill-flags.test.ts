@@ -32,7 +32,7 @@ function range(...argv: readonly string[]): PastRange {
 }
 
 describe('commands/backfill-flags', () => {
-  it('reads every day there is, or the last 31 days of machines, where nothing else is asked for', () => {
+  it('reads all days, or the last 31 days of machines, by default', () => {
     expect(options(...DAYS)).toMatchObject({
       source: 'daily_returns',
       chains: ['mainnet'],
@@ -99,7 +99,7 @@ describe('commands/backfill-flags', () => {
 
   const EARLIER: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };
 
-  it('an interrupted run is resumed with the flags that decide what is read and written', () => {
+  it('an interrupted run is resumed with its own flags for reading and writing', () => {
     expect(decidingFlags({ ...EARLIER, output: 'x', yes: true })).toEqual(EARLIER);
   });
 

@@ -12,7 +12,7 @@ describe('commands/backfill', () => {
     expect(endOf(NOW - 60, undefined, NOW)).toEqual({ end: NOW - 60 });
   });
 
-  it('ends before the first start of the exporter, and says so', () => {
+  it('ends before the first start of the exporter, and reports it', () => {
     expect(endOf(undefined, FIRST_START, NOW)).toEqual({
       end: BEFORE,
       note: 'The backfill ends at 2026-11-10 17:54:00 UTC, because the exporter first started at 2026-11-10 18:00:00 UTC.',

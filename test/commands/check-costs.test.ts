@@ -129,7 +129,7 @@ describe('commands/check-costs', () => {
     expect(warnings(10_000)).toEqual([]);
   });
 
-  it('takes the cost of a sweep from what was observed', () => {
+  it('uses the observed cost of a sweep', () => {
     const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
     expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);

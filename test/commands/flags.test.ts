@@ -29,7 +29,7 @@ describe('commands/flags', () => {
     expect(parseCommand(['--config.file', 'a.yaml', name], {})).toMatchObject(expected);
   });
 
-  it('reads a flag with its value behind an equals sign or apart, and what it overrides in the file', () => {
+  it('reads a flag with its value after an equals sign or a space, and overrides the file', () => {
     expect(parseCommand(['--config.file=-', '--web.telemetry-path', '/m', `--${DISABLE}`], {})).toEqual({
       name: 'serve',
       flags: { 'config.file': '-', 'web.telemetry-path': '/m', [DISABLE]: true },
@@ -84,7 +84,7 @@ describe('commands/flags', () => {
     expect(helpText('serve')).toMatch(/^ {2}--\[no-\]web\.enable-lifecycle {2,}\S/m);
   });
 
-  it('passes over variables that are empty, of another command or of nobody', () => {
+  it('ignores variables that are empty, of another command or unknown', () => {
     const env = {
       BEACONCHAIN_EXPORTER_CONFIG_FILE: '',
       BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: ':9',
@@ -149,7 +149,7 @@ describe('commands/flags', () => {
     }
   });
 
-  it('tells in the help of the program its commands, its variables and the true defaults', () => {
+  it('lists commands, variables and the true defaults in the help of the program', () => {
     const help = helpText();
     for (const command of NAMES) expect(help).toMatch(new RegExp(`^ {2}${command} `, 'm'));
     expect(help).toContain('BEACONCHAIN_EXPORTER_CONFIG_FILE');

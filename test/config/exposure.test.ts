@@ -23,7 +23,7 @@ async function exposures(file: string, env: NodeJS.ProcessEnv = {}, keyless = fa
 }
 
 describe('config/exposure', () => {
-  it.each([0o604, 0o644])('tells of a key file of mode %o', async (mode) => {
+  it.each([0o604, 0o644])('reports a key file of mode %o', async (mode) => {
     const { file, keyFile } = files('api: {key_file: KEY_FILE}', 0o644, mode);
     expect(await exposures(file)).toEqual([{ kind: 'file', file: keyFile, mode: `0${mode.toString(8)}` }]);
   });
@@ -36,7 +36,7 @@ describe('config/exposure', () => {
     },
   );
 
-  it('tells of a configuration with a key in it, also where a variable gives another', async () => {
+  it('reports a configuration with a key in it, even if a variable overrides the key', async () => {
     const { file } = files(`api: {key: ${KEY}}`, 0o644);
     const told = [{ kind: 'file', file, mode: '0644' }];
     expect(await exposures(file)).toEqual(told);
@@ -45,14 +45,14 @@ describe('config/exposure', () => {
     expect(await exposures(file)).toEqual([]);
   });
 
-  it('has nothing against a configuration that names a variable, and nothing for those who need no key', async () => {
+  it('reports neither a configuration that names a variable, nor a program that needs no key', async () => {
     const { file } = files(`api: {key: '\${THE_KEY}', base_url: 'http://cache.invalid'}`, 0o644);
     expect(await exposures(file, { THE_KEY: KEY }, true)).toEqual([]);
     writeFileSync(file, `api: {key: '\${THE_KEY}'}`);
     expect(await exposures(file, { THE_KEY: KEY })).toEqual([]);
   });
 
-  it('tells of each host that gets the key in clear text, once', async () => {
+  it('reports each host that gets the key in clear text, once', async () => {
     const { file } = files(
       `api: {base_url: 'http://cache.invalid:8080/api'}\nmachines: {chain: mainnet}\nchains: {mainnet: {v1_base_url: 'http://cache.invalid:8080'}, hoodi: {v1_base_url: 'http://192.0.2.1'}}`,
       0o644,

@@ -13,7 +13,7 @@ function keyFile(text: string): string {
 }
 
 describe('config/key', () => {
-  it('has no key where nobody gives one, which is no mistake of the file', async () => {
+  it('has no key if none is given, which is not a mistake of the file', async () => {
     expect((await withConfig('log: {level: info}')).key).toBeUndefined();
     expect((await loadConfig({ env: { BEACONCHAIN_API_KEY: '' } })).key).toBeUndefined();
   });
@@ -53,7 +53,7 @@ describe('config/key', () => {
     }
   });
 
-  it('never tells a bad key, wherever it was put', async () => {
+  it('never shows an invalid key, wherever it was set', async () => {
     const files = [
       'api: {key: "s3cret key"}',
       'api: {key: s3cret-ü}',
@@ -95,7 +95,7 @@ describe('config/key', () => {
     },
   );
 
-  it('passes over what is said about a key for a program that needs none', async () => {
+  it('ignores settings about a key for a program that needs none', async () => {
     for (const text of ['api: {key: "${UNSET}"}', 'api: {key_file: missing}', 'api: {key: 5, key_file: 5}']) {
       expect((await withConfig(text, { keyless: true, env: { BEACONCHAIN_API_KEY: 'a b' } })).key).toBeUndefined();
     }

@@ -118,7 +118,7 @@ log: {level: debug, format: json}
     expect(config.web.listenAddress).toEqual(address);
   });
 
-  it('names the flag or the variable that gave a bad value, after what is wrong in the file', async () => {
+  it('names the flag or the variable of an invalid value, after the mistakes of the file', async () => {
     const loading = withConfig('log:\n  format: ${UNSET}\n  level: loud\n', {
       overrides: [
         { path: LISTEN, value: '10032', origin: '--web.listen-address' },

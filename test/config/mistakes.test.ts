@@ -3,7 +3,7 @@ import { MISTAKEN } from './mistaken-configs.ts';
 import { refusal, withConfig } from './with-config.ts';
 
 describe('config/mistakes', () => {
-  it.each(Object.entries(MISTAKEN))('tells all that is wrong with %s', async (_, { text, lines }) => {
+  it.each(Object.entries(MISTAKEN))('reports every mistake in %s', async (_, { text, lines }) => {
     const told = await refusal(withConfig(text));
     expect(told).toEqual(lines.map((line) => `config.yaml${line}`));
   });

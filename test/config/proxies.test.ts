@@ -41,7 +41,7 @@ describe('config/proxies', () => {
     }
   });
 
-  it('names it among the other mistakes, and passes over it where nobody is asked', async () => {
+  it('reports it among the other mistakes, and ignores it in a program that sends no requests', async () => {
     const env = { HTTPS_PROXY: 'socks5://proxy.test', BEACONCHAIN_API_KEY: 'a key' };
     const refusal = await loadConfig({ env }).catch((error: Error) => error.message);
     expect(refusal).toMatch(/^BEACONCHAIN_API_KEY: .*\nHTTPS_PROXY: /);

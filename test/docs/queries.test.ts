@@ -17,7 +17,7 @@ describe('docs/queries', () => {
     expect(unknownNames(expr).filter((name) => name !== 'pod')).toEqual([]);
   });
 
-  it('queries are told apart by an empty line, and a comment says whether one can be empty', () => {
+  it('queries are separated by an empty line, and a comment states whether one can be empty', () => {
     const text = '```promql\n# a\nx\n  + y\n\n# b (empty while none)\nz\n```\n\n```sh\nno\n```\n```promql\nw\n```\n';
     expect(queriesIn(text)).toEqual([
       { question: '# a', expr: 'x\n  + y', isMaybeEmpty: false },

@@ -35,7 +35,7 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
 }
 
 describe('exporter/event-log: the plan', () => {
-  it('is one line that says what runs how often and what it costs', () => {
+  it('is one line with the interval and the cost of each source', () => {
     const { events, told } = opened();
     events.scheduled(schedules([machines, MINUTE], [slashings, MINUTE, { requestsPerDay: 1_890.2 }]), 0);
     expect(told()).toEqual([
@@ -48,7 +48,7 @@ describe('exporter/event-log: the plan', () => {
     ]);
   });
 
-  it('is a warning where intervals are stretched, and says what of the chain is not read', () => {
+  it('is a warning if intervals are stretched, and names the parts of the chain that are not read', () => {
     const { events, told } = opened();
     events.scheduled(
       schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { coverage: 'sampled', requestsPerDay: 23 }]),
@@ -160,7 +160,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([]);
   });
 
-  it('that may not read an endpoint is told once, with what is known of the plan that it needs', () => {
+  it('that may not read an endpoint is logged once, with the plans that include it', () => {
     const { events, told } = opened();
     const help = (endpoint: 'daily_returns' | 'sync_committee') => {
       for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));

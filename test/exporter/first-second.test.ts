@@ -47,7 +47,7 @@ it('the first start sends its first request at once', async () => {
   expect(atOnce).toBeGreaterThan(0);
 });
 
-it('a start after another process sends nothing in its first second, even if no ledger tells of requests', async () => {
+it('a start after another process sends nothing in its first second, even if the ledger has no requests', async () => {
   const documents: typeof NO_DOCUMENTS = {
     ...NO_DOCUMENTS,
     load: async (name, schema) => (name === 'first-start' ? schema.parse({ at: NOW - 60_000 }) : undefined),

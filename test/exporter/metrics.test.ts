@@ -42,7 +42,7 @@ describe('own-families', () => {
     expect(sampleValue(families, 'beaconchain_ratelimit_reset_timestamp_seconds')).toBe(NOW / 1000);
   });
 
-  it('tell what others used of a window where the answers do', () => {
+  it('report the usage of others in a window if the answers do', () => {
     const window = { limit: 1_000, own: 100, since: NOW };
     const limits = { second: 5, hour: 1_000, month: 1_000 };
     const families = accountFamilies(

@@ -174,7 +174,7 @@ describe('exporter/reload', () => {
     expect(world.shown().of('beaconchain_machines')).toEqual([]);
   });
 
-  it('another key is used from the next request on, and what was under way with the one before is no failure', async () => {
+  it('another key is used from the next request on, and requests in flight with the previous one do not fail', async () => {
     const world = await start({ machines: 100 });
     await world.clock.advance(5_000);
     const asked = world.service.requests.length;

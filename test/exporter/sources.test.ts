@@ -35,7 +35,7 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
 }
 
 describe('exporter/sources', () => {
-  it('shows what is written, and plans from what is known beyond it', () => {
+  it('shows stored values, and plans from newer ones', () => {
     const given = options();
     const source = sourceIn(given, 'machines');
     const saved = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };

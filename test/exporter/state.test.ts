@@ -45,7 +45,7 @@ describe('exporter/state', () => {
     }
   });
 
-  it('gives back what was saved: the ledger, that there was a start and each source by its name and chain', async () => {
+  it('loads what was saved: the ledger, the first start, and each source by its name and chain', async () => {
     const documents = await documentsIn();
     const { ledger: first } = await restored(documents);
     const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
@@ -60,7 +60,7 @@ describe('exporter/state', () => {
     expect(entries.size).toBe(7);
   });
 
-  it('does not show one source what another left, or what it cannot read', async () => {
+  it('does not load a source from the state of another one, or from an unreadable state', async () => {
     const dir = temporaryFolder();
     const documents = await documentsIn(dir);
     const [daily] = SOURCES;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Bytes } from '../../src/metrics/bytes.ts';
 
 describe('metrics/bytes', () => {
-  it('is what was added, in any script, however much more than expected', () => {
+  it('contains everything that was added, in any script, however much more than expected', () => {
     const texts = fc.array(
       fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.constant('ä机\u{1f980}'.repeat(300))),
     );

@@ -95,7 +95,7 @@ describe('metrics/exposition', () => {
   });
 
   describe('a refresh', () => {
-    it('reads only what was touched', async () => {
+    it('reads only parts that were touched', async () => {
       const { a, b, exposition, shown } = setUp();
       await exposition.refresh();
       a.value = 1;
@@ -122,7 +122,7 @@ describe('metrics/exposition', () => {
       expect(shown()).toBe(text(['a', 1], ['b', 1]));
     });
 
-    it('does not lose what is touched meanwhile', async () => {
+    it('does not lose parts that are touched meanwhile', async () => {
       const { a, exposition, shown } = setUp();
       const slow = Promise.withResolvers<Family[]>();
       a.answer = () => slow.promise;
@@ -138,7 +138,7 @@ describe('metrics/exposition', () => {
   });
 
   describe('a part that fails', () => {
-    it('keeps its old bytes, is told, and takes no other part with it', async () => {
+    it('keeps its old bytes, is reported, and does not affect the other parts', async () => {
       for (const broken of ['a', 'b'] as const) {
         const { clock, exposition, shown, errors, ...parts } = setUp();
         await exposition.refresh();
@@ -159,7 +159,7 @@ describe('metrics/exposition', () => {
   });
 
   describe('the loop', () => {
-    it('renders at once what is touched, and else nothing', async () => {
+    it('renders touched parts at once, and no others', async () => {
       const { clock, a, b, exposition } = await running();
       await clock.advance(HOUR + 123);
       expect(a.reads).toEqual([0]);
@@ -169,7 +169,7 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
-    it('tells when what was touched is shown, and keeps nobody waiting when it ends', async () => {
+    it('resolves when touched parts are shown, or when it ends', async () => {
       const { exposition, a, shown, abort, stopped } = await running();
       a.value = 7;
       a.answer = () => [gauge('a', a.value)];
@@ -209,7 +209,7 @@ describe('metrics/exposition', () => {
       expect(a.reads).toHaveLength(101);
     });
 
-    it('renders everything within a second after the clock was set back, and goes on from there', async () => {
+    it('renders everything within a second after the clock was set back, and continues from there', async () => {
       const { clock, a, b, exposition, abort } = setUp();
       for (const part of [a, b]) part.answer = () => [];
       a.nextChangeAt = (now) => now + 10 * SECOND;

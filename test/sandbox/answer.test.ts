@@ -27,7 +27,7 @@ function conversation(sandbox: Sandbox): string[] {
 }
 
 describe('sandbox/answer', () => {
-  it('says the same for the same seed and time, and something else for another seed', () => {
+  it('has the same answers for the same seed and time, and others for another seed', () => {
     const once = conversation(sandboxOf());
     expect(conversation(sandboxOf())).toEqual(once);
     const again = sandboxOf();

@@ -88,7 +88,7 @@ describe('sandbox/daily-returns', () => {
     }
   });
 
-  it('lives under one of its two names only', () => {
+  it('has only one of its two paths', () => {
     const body = ask({ evaluation_window: '24h' });
     const statuses = (sandbox: Sandbox): number[] =>
       ['benchmark-store', 'eth-store'].map((name) => post(sandbox, `/api/v2/ethereum/${name}`, body).status);

@@ -33,7 +33,7 @@ describe('sandbox/server', () => {
     expect([refused.status, await refused.text()]).toEqual([413, 'the body is larger than 1048576 bytes\n']);
   });
 
-  it('passes nothing of a page of another site on: no alert, no request of the account', async () => {
+  it('refuses a page of another site: no alert, no request of the account', async () => {
     const received: string[] = [];
     const server = await startSandbox({
       host: '127.0.0.1',

@@ -57,7 +57,7 @@ describe('sandbox/v1', () => {
     expect(DOUBLED.length).toBeGreaterThan(0);
   });
 
-  it('has the same fields in every row; a slot without a block has null but for what is counted', () => {
+  it('has the same fields in every row; a slot without a block has null except for counts', () => {
     const fields = Object.keys(CANONICAL[0] ?? {}).sort();
     // All of api-facts 5.1.
     expect(fields).toHaveLength(37);

@@ -43,7 +43,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(events).toEqual(['0 +1', '120 +100']);
   });
 
-  it('come as often as they like: polls go on at their interval, from what they know and not from what is given', async () => {
+  it('can change at any rate: polls keep their interval and their own entry, not the given one', async () => {
     const { clock, source } = world();
     const { scheduler, saved } = schedule([source(1)], { clock });
     for (let i = 0; i < 1_200; i += 1) {
@@ -76,7 +76,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
   });
 
-  it('are shown no more when they are gone, and go on from what they know when they are back', async () => {
+  it('are hidden when they are removed, and continue with their entry when they return', async () => {
     const { clock, source } = world();
     const other = source(10, { name: 'slashings' });
     const { scheduler, view } = schedule([source(1), other], { clock });

@@ -73,7 +73,7 @@ describe('scheduler/scheduler', () => {
       expect(view(long).pace.intervalMs).toBe(150 * SECOND);
     });
 
-    it('run at the pace that the budget leaves, and are told it', async () => {
+    it('run at the pace that the budget allows, which is passed to them', async () => {
       const timings: [number, number][] = [];
       const { clock } = recorder();
       const source = fakeSource({
@@ -95,7 +95,7 @@ describe('scheduler/scheduler', () => {
       expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
     });
 
-    it('are planned by what they were seen to cost', async () => {
+    it('are planned by their observed cost', async () => {
       const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
       const source = fakeSource({
         poll: async (value, _timing, signal, api) => {
@@ -142,7 +142,7 @@ describe('scheduler/scheduler', () => {
       expect(scheduler.overdue).toBeUndefined();
     });
 
-    it('do not wait for ever for a limit that no answer tells', async () => {
+    it('do not wait forever for a limit that no answer reports', async () => {
       const { clock, starts, failing } = recorder();
       const names = ['machines', 'slashings', 'sync_committee'] as const;
       schedule(
@@ -302,7 +302,7 @@ describe('scheduler/scheduler', () => {
       expect(harness.changes).toEqual(['machines']);
     });
 
-    it('that cannot be persisted stays back, is counted and tried again, and polling goes on meanwhile', async () => {
+    it('that cannot be persisted is not shown, is counted and saved again, while polling continues', async () => {
       let broken = true;
       const saves: Entry[] = [];
       const source = fakeSource();
@@ -328,7 +328,7 @@ describe('scheduler/scheduler', () => {
       expect(changes).toEqual(['machines']);
     });
 
-    it('never gives way to an older one, however long a save takes', async () => {
+    it('is never replaced by an older one, however long a save takes', async () => {
       const clock = new VirtualClock(NOW);
       let saves = 0;
       let saving = 0;

@@ -22,7 +22,7 @@ function pace(intervalMs: number, requestsPerDay = DAY / intervalMs, coverage: C
 }
 
 describe('scheduler/schedules: paces', () => {
-  it('does not take from one bucket what another lacks', () => {
+  it('does not let one bucket pay for another', () => {
     const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const paces = pacesOf(
       [known(poor), known(rich)],
@@ -52,7 +52,7 @@ describe('scheduler/schedules: paces', () => {
     expect(pacesOf(asking.slice(0, 1), allowed(240), NOW).get(long)).toEqual(pace(HOUR, 240));
   });
 
-  it('goes on with what the last poll covered where a share has only just become enough for more', () => {
+  it('keeps the coverage of the last poll if a share is only just enough for more', () => {
     const [source] = configured().filter(({ name }) => name === 'slashings') as [Source];
     const after = (polls: Partial<Entry>) => pacesOf([known(source, polls)], allowed(700), NOW).get(source)?.coverage;
     const before = [{}, { coverage: 'full' }, { coverage: 'finalized' }, { coverage: 'sampled' }] as const;

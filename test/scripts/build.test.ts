@@ -63,7 +63,7 @@ describe('scripts/build', () => {
     expect(modules.join('\n')).not.toMatch(/internal\/deps\/undici|NativeModule http2$/m);
   });
 
-  it('says what is wrong where a part is missing that only the first request needs', async () => {
+  it('reports a missing part that only the first request needs', async () => {
     const broken = temporaryFolder();
     cpSync(folder, broken, { recursive: true });
     const [transport = ''] = files().filter((file) => file.startsWith('transport-'));

@@ -35,7 +35,7 @@ describe('scripts/config-docs', () => {
     expect(readFileSync(file, 'utf8')).toBe(text());
   });
 
-  it('says of every key what it is and what is expected', () => {
+  it('describes every key and its expected value', () => {
     const keys = keysOf(plainSchema(), '');
     // Their meaning is that of the key above them.
     const isChain = (path: string): boolean => /\.(chains|watch)\.\w+$/.test(path);

@@ -21,7 +21,7 @@ describe('scripts/cut-release', () => {
     expect(withVersion(file, cut, version)).toBe(text);
   });
 
-  it('what is unreleased gets a heading, from which the notes of the release are taken', () => {
+  it('unreleased changes get a heading, and become the notes of the release', () => {
     const cut = withHeading(CHANGELOG, '1.2.3', '2026-12-01');
     expect(cut).toBe(CHANGELOG.replace('## Unreleased\n', '## Unreleased\n\n## 1.2.3 - 2026-12-01\n'));
     expect(releaseNotes('v1.2.3', '1.2.3', cut)).toBe('- New.\n');

@@ -11,7 +11,7 @@ describe('simulation', () => {
     expect(stdout).toMatch(/^10 seeds, 0 failed\./);
   });
 
-  it('a seed tells the same story each time', async () => {
+  it('a seed has the same events each time', async () => {
     expect(await simulateSeed(7)).toEqual(await simulateSeed(7));
   });
 });

@@ -41,7 +41,7 @@ describe('sources contract', () => {
     expect(source.state.parse(JSON.parse(JSON.stringify(source.empty)))).toEqual(source.empty);
   });
 
-  it('ends the name of counters, and of nothing else, in _total, and says what each family is', () => {
+  it('ends the names of counters, and of no others, in _total, and describes each family', () => {
     const sources = [machines, dailyReturns, syncCommittee, validators] as Source<unknown>[];
     const families = [...sources.flatMap((one) => one.families(one.empty, timing())), ...watching().families()];
     for (const { name, type, help } of families) {

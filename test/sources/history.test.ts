@@ -76,7 +76,7 @@ describe('sources/history', () => {
     expect(flat(told, 'timed').length).toBeGreaterThan(60);
   });
 
-  it('a day says the same live and of the past, told at its end', async () => {
+  it('a day has the same samples live and in the past, at the time of its end', async () => {
     const source = dailyReturnsSource('mainnet', HOUR);
     const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
     const told = await past(source as never, page, { window: '24h' });

@@ -19,18 +19,18 @@ describe('sources/source', () => {
   });
 
   describe('the pace of polls that cost the same each', () => {
-    it('is as configured where that fits', () => {
+    it('is as configured if that fits', () => {
       const asConfigured = { intervalMs: MINUTE, requestsPerDay: 2_880, coverage: 'full' };
       for (const allowed of [2_880, Number.POSITIVE_INFINITY])
         expect(evenPace(MINUTE, allowed, 2)).toEqual(asConfigured);
     });
 
-    it('is what is allowed where it does not', () => {
+    it('is the fastest allowed pace otherwise', () => {
       expect(evenPace(MINUTE, 48, 2)).toEqual({ intervalMs: HOUR, requestsPerDay: 48, coverage: 'full' });
     });
   });
 
-  it('plans work that succeeds once in a period for what it takes, whatever the interval', () => {
+  it('plans work that succeeds once in a period by its requests, whatever the interval', () => {
     const daily = { intervalMs: HOUR, requestsPerDay: 1, coverage: 'full' };
     for (const allowed of [1, Number.POSITIVE_INFINITY]) expect(oncePer(DAY, HOUR, allowed)).toEqual(daily);
     expect(oncePer(HOUR, 2 * DAY, Number.POSITIVE_INFINITY)).toEqual({

@@ -54,7 +54,7 @@ describe.concurrent('web/access', () => {
     }
   });
 
-  it('lets no more requests through than the burst, whoever asks', async () => {
+  it('admits no more requests than the burst, from any client', async () => {
     const { port } = await serveGuarded(`rate_limit: {interval: 1h, burst: 3}\n${USERS}`);
     const statuses = [];
     for (const headers of [ALICE, {}, ALICE, ALICE, {}])
@@ -79,7 +79,7 @@ describe.concurrent('web/access', () => {
     agent.destroy();
   });
 
-  it('answers 503 over the bound, and who has logged in at once, beside endless guesses', async () => {
+  it('answers 503 over the bound, and a logged-in client at once during endless guesses', async () => {
     const { port } = await serveGuarded(
       `basic_auth_users:\n  alice: ${hashOf('a')}\n  slow: $2b$20$${'a'.repeat(53)}\n`,
     );

@@ -53,23 +53,23 @@ describe('web/headline', () => {
     expect(verdict(knownIn(state))).toBe(text);
   });
 
-  it('says nothing where there is nothing to say', () => {
+  it('has no notices if all is well', () => {
     expect(texts(knownIn('healthy'))).toEqual([]);
   });
 
-  it('tells of a configuration that was refused, also when access is revoked', () => {
+  it('reports a refused configuration, even if access is revoked', () => {
     for (const state of ['healthy', 'revoked'] as const) {
       expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('The last configuration reload failed.');
     }
   });
 
-  it('tells what the budget changes', () => {
+  it('reports stretched intervals', () => {
     expect(texts(knownIn('stretched'))).toEqual([
       'The budget does not allow the configured intervals: machines every 2 h 55 min instead of 1 min; validators of mainnet every 6 h 4 min instead of 6 min 24 s; slashings of mainnet every 3 h 39 min instead of 1 min 5 s; slashings of hoodi every 3 h 39 min instead of 1 min 5 s.',
     ]);
   });
 
-  it('tells of the key before all else, and what ends it', () => {
+  it('reports the key before all else, and how to fix it', () => {
     expect(texts(knownIn('revoked'))).toEqual([
       expect.stringMatching(
         /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
@@ -130,7 +130,7 @@ describe('web/headline', () => {
     expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
   });
 
-  it('tells until when the service has closed the budget', () => {
+  it('reports until when the service has closed the budget', () => {
     const known = knownIn('healthy');
     const buckets = { default: { ...EMPTY_BUCKET, closedUntil: NOW + 2 * HOUR } };
     const closed = { ...known, ledger: { ...known.ledger, buckets } };
@@ -138,7 +138,7 @@ describe('web/headline', () => {
     expect(verdict(closed)).toBe('Working, with warnings: No requests are allowed now');
   });
 
-  it('tells which sources wait for what, until when, and calls it not working where all do', () => {
+  it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
     const some = withViews(['machines', 'sync_committee'], { wait });
     expect([verdict(some), ...texts(some)]).toEqual([
@@ -153,14 +153,14 @@ describe('web/headline', () => {
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
   });
 
-  it('tells how many sources have not been polled yet', () => {
+  it('reports how many sources have not been polled yet', () => {
     const [never] = knownIn('empty').views;
     expect(texts(withViews(['machines'], never ? { entry: never.entry } : {}))).toEqual([
       '1 of 8 sources not polled yet.',
     ]);
   });
 
-  it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
+  it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {
     const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
     expect([verdict(known), ...texts(known)]).toEqual([
       'Needs attention: The state could not be written 14 min ago',
@@ -169,7 +169,7 @@ describe('web/headline', () => {
     expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);
   });
 
-  it('tells of a source that is due and not polled, on the replica that polls', () => {
+  it('reports a source that is due and not polled, on the replica that polls', () => {
     const late = (ms: number): StatusInput => withViews(['machines'], { nextAttemptAt: NOW - ms });
     expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);

@@ -11,7 +11,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { pageText } from './page-text.ts';
 
 describe('web/rendered-page', () => {
-  it('gives the page as the pure function writes it, compressed where that is asked for', async () => {
+  it('returns the page of the pure function, compressed on request', async () => {
     const page = new RenderedPage(
       (form) => pagePieces(pageIn('healthy', form === 'refreshing')),
       new VirtualClock(NOW),
@@ -38,7 +38,7 @@ describe('web/rendered-page', () => {
     expect(readings).toBe(2);
   });
 
-  it('lets others have their turn between rows', async () => {
+  it('lets other work run between rows', async () => {
     // Every look at this clock is later than the one before by more than a slice.
     let elapsed = 0;
     const clock: Clock = {

@@ -148,7 +148,7 @@ describe('web/server', () => {
         expect(String(answer.body)).toBe('not reloaded: the request comes from a page of another origin\n');
     });
 
-    it('reloads for nobody where that is switched off', async () => {
+    it('refuses reloads if they are disabled', async () => {
       const reload = (): Promise<never> => Promise.reject(new Error('not to be asked'));
       const port = await serve({ reload }, '/metrics', { hasLifecycle: false });
       const answer = await ask(port, '/-/reload', { method: 'POST' });
@@ -178,7 +178,7 @@ describe('web/server', () => {
     });
   });
 
-  it('serves the metrics where it is told to, and only there', async () => {
+  it('serves the metrics at the configured path, and only there', async () => {
     const port = await serve({}, '/node/metrics');
     expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
     expect((await ask(port, '/metrics')).status).toBe(404);
@@ -192,7 +192,7 @@ describe('web/server', () => {
   });
 
   describe('the status page', () => {
-    it('may run nothing, load nothing, be framed by nobody and tell nobody where it is', async () => {
+    it('may run nothing, load nothing, not be framed, and send no referrer', async () => {
       const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });
       const { headers, body } = await ask(port, '/');
       const policy = String(headers['content-security-policy']);
@@ -207,7 +207,7 @@ describe('web/server', () => {
       expect(body.toString()).toBe('<!doctype html><p>ü</p>');
     });
 
-    it('is compressed for those who take that', async () => {
+    it('is compressed for clients that accept it', async () => {
       const port = await serve({ status: async (_, gzipped) => (gzipped ? gzipSync('page') : Buffer.from('page')) });
       const { headers, body } = await ask(port, '/', { headers: { 'accept-encoding': 'gzip' } });
       expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
@@ -215,7 +215,7 @@ describe('web/server', () => {
     });
   });
 
-  it('answers 500 when a page breaks, tells why and lives on', async () => {
+  it('answers 500 when a page throws, reports why, and continues', async () => {
     const errors: unknown[] = [];
     const port = await serve({
       status: async () => {

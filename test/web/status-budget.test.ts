@@ -55,21 +55,21 @@ describe('web/status-budget', () => {
     ]);
   });
 
-  it('shows a month as used here, used by others, kept free for them and left for us, which is all of it', () => {
+  it('divides a month into used by us, used by others, reserved for them and left for us', () => {
     const [, month] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(month).toMatch(/^per month used here 30,000 used by others 5,000 kept free 5,000 left 60,000 of 100,000 /);
     const [, alone] = words(monthly({ own: 30_000, remaining: 70_000 }));
     expect(alone).toMatch(/^per month used here 30,000 used by others 0 kept free 10,000 left 60,000 of 100,000 /);
   });
 
-  it('says how much is reserved for others, which the part that is kept free can cover', () => {
+  it('shows how much is reserved for others, which the unused share can cover', () => {
     const others = { since: NOW - 5 * DAY, before: 2_000 };
     const note = words(monthly({ own: 30_000, remaining: 65_000, others })).at(-1);
     expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 
-  it('tells when the quota renews, and whether it lasts until then', () => {
+  it('shows when the quota renews, and whether it lasts until then', () => {
     const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [, short] = words(monthly({ own: 89_000, remaining: 9_000 }));
@@ -81,7 +81,7 @@ describe('web/status-budget', () => {
     expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });
 
-  it('tells of a wait that the service asked for, and that nothing leaves when access is revoked', () => {
+  it('shows a wait that the service demanded, and that no requests are sent when access is revoked', () => {
     const closed = { default: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } };
     expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
     const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });

@@ -34,7 +34,7 @@ describe('web/status-sources', () => {
     expect(stateWith(entry, overrides)).toEqual(expected);
   });
 
-  it('tells when it was and will be read, how often against how often it should, and what went wrong last', () => {
+  it('shows last and next poll, effective and configured interval, and the last error', () => {
     const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const entry = { ...view.entry, lastError: error('rate_limited') };
     const [row] = sourcesTable([{ ...view, pace, entry }], NOW).rows;

@@ -70,7 +70,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     ['TLS 1.2 by default', '', { maxVersion: 'TLSv1.2' }, 'TLSv1.2'],
     ['TLS 1.2 at most', '  max_version: TLS12\n', {}, 'TLSv1.2'],
     [
-      'TLS 1.1 where that is asked for',
+      'TLS 1.1 if it is configured',
       '  min_version: TLS11\n',
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
       'TLSv1.1',

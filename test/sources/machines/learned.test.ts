@@ -103,7 +103,7 @@ describe('sources/machines/learned', () => {
     const shown = (record: MachineRecord, learned: Learned): boolean | null | undefined =>
       trusted({ name: 'a', node: record[1] as NodeRecord, learned }, START * 1000).node?.sync_eth1_connected;
 
-    it('says nothing before this client has said yes: no and absent give no value', () => {
+    it('has no value before this client has said yes, whether it says no or nothing', () => {
       for (const said of [{ sync_eth1_connected: false }, {}]) {
         const record = node(START, { ...teku, ...said });
         expect(shown(record, learnAll(undefined, [record]))).toBeNull();

@@ -58,7 +58,7 @@ const options = fc
   .map((overrides) => machinesOptions({ forgetAfterMs: DAY, exclude: ['excluded'], ...overrides }));
 
 describe('sources/machines nextChange', PATIENT, () => {
-  it('is exactly when the families say something else', () => {
+  it('is exactly when the families change', () => {
     const intervalMs = fc.constantFrom(60_000, HOUR);
     fc.assert(
       fc.property(machines, options, intervalMs, (value, settings, interval) => {

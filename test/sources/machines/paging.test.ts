@@ -91,7 +91,7 @@ describe('sources/machines paging', () => {
     expect(api.requests).toHaveLength(30);
   });
 
-  it('goes on after pages whose records are all bad', async () => {
+  it('continues after pages whose records are all invalid', async () => {
     const pages = 5;
     const api = fakeApi(() => {
       const page = api.requests.length;

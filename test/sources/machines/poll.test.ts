@@ -136,7 +136,7 @@ describe('sources/machines/poll', () => {
       return api.requests.slice(1).map(({ body }) => body as FleetRequest);
     }
 
-    it('asks for live machines that fell through the sweep, from what is held on and at most six minutes back', async () => {
+    it('requests live machines that the sweep missed, from their last record on and at most six minutes back', async () => {
       const body = (start: number): unknown => ({
         range: { timestamp: { start, end: SECONDS - 75 } },
         machines: ['a'],
@@ -146,7 +146,7 @@ describe('sources/machines/poll', () => {
       expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 360)]);
     });
 
-    it('asks for nobody who was found, is young, or is silent', async () => {
+    it('requests no machine that was found, has a recent record, or is silent', async () => {
       const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 10 * MINUTE + 1)];
       expect(await asked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
     });

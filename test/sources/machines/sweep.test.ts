@@ -95,7 +95,7 @@ describe('sources/machines/sweep', () => {
     expect(absentNames(next, RANGE, STALE, EVERY_MINUTE)).toEqual([{ names: ['', 'unnamed'], range }]);
   });
 
-  it('asks for nobody who was found, also where values go stale soon', () => {
+  it('requests no machine that was found, even if values become stale soon', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);

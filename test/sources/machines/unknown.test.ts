@@ -93,14 +93,14 @@ describe('sources/machines expected names', () => {
 });
 
 describe('sources/machines machine-names', () => {
-  it('are asked for at the first start and then every 6 hours, also over restarts', async () => {
+  it('are listed at the first start and then every 6 hours, across restarts too', async () => {
     const account = new Account();
     await account.sweep(NOW, 1 + 6 * 60);
     expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
     expect(account.requests).toBe(2);
   });
 
-  it('that are not known are asked for once each, those that have a record are shown', async () => {
+  it('that are not known are requested once each, those that have a record are shown', async () => {
     const account = new Account();
     account.listed = ['silent', 'unheard'];
     account.ages.set('silent', 4 * HOUR);
@@ -109,7 +109,7 @@ describe('sources/machines machine-names', () => {
     expect(account.held).toEqual(['silent']);
   });
 
-  it('of an old account with 300 machines are asked for in 30 sweeps, and are no part of the cost of a sweep', async () => {
+  it('of an old account with 300 machines are requested in 30 sweeps, which do not count as the cost of a sweep', async () => {
     const account = new Account();
     account.listed = Array.from({ length: 300 }, (_, i) => `old-${i}`);
     for (let minute = 0; minute < 60; minute += 1) {

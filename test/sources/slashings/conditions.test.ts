@@ -40,7 +40,7 @@ function slashed(count: number, age: number): Slashings['slashed'] {
 }
 
 describe('sources/slashings/conditions', () => {
-  it('says nothing of a healthy chain', () => {
+  it('has no notice for a healthy chain', () => {
     expect(told({})).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ const NEITHER = { attestation2_target_epoch: 392867 };
 
 describe('sources/slashings/count', () => {
   describe('slashings', () => {
-    it('are counted by kind, with their validators, and told of', () => {
+    it('are counted by kind, with their validators, and reported', () => {
       const { state, observed } = countSlashings(
         NO_SLASHINGS,
         320,

@@ -70,7 +70,7 @@ describe('sources/slashings finality', () => {
     expect(follower.goneBack).toEqual([]);
   });
 
-  it('goes back when all answers of an hour are lower, which is told, and nothing is counted twice', async () => {
+  it('goes back when all answers of an hour are lower, which is reported, and nothing is counted twice', async () => {
     const follower = await settled();
     const { chain } = follower;
     for (let epoch = F - 40; epoch < F; epoch += 1) chain.epochs.set(epoch, epochRows(epoch));

@@ -57,7 +57,7 @@ describe('sources/slashings/finalized-pass', () => {
     expect(follower.state.scannedEpoch).toBe(F + 3);
   });
 
-  it('goes on at once while epochs are left, twelve at a time', async () => {
+  it('continues at once while epochs are left, twelve at a time', async () => {
     const follower = await settled();
     follower.chain.grow(E + 30, F + 30);
     await follower.poll();
@@ -84,7 +84,7 @@ describe('sources/slashings/finalized-pass', () => {
   describe('slashings', () => {
     const slot = (F + 1) * 32 + 9;
 
-    it('seen at head are not asked for again', async () => {
+    it('seen at head are not requested again', async () => {
       const follower = await settled();
       follower.chain.slash(E * 32 + 9, [7]);
       await follower.poll();
@@ -93,7 +93,7 @@ describe('sources/slashings/finalized-pass', () => {
       expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(1);
     });
 
-    it('tried three times at head in vain are asked for again at finality', async () => {
+    it('not readable in three attempts at head are requested again at finality', async () => {
       const follower = await settled();
       const late = E * 32 + 9;
       follower.chain.slash(late, [7]);
@@ -144,7 +144,7 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   describe('catch_up', () => {
-    it('counts the epochs beyond it as skipped, and tells it', async () => {
+    it('counts the epochs beyond it as skipped, and reports it', async () => {
       const told: number[] = [];
       const follower = await settled({ catchUpMs: HOUR, onSkipped: (epochs) => told.push(epochs) });
       follower.chain.grow(E + 100, F + 100);

@@ -54,7 +54,7 @@ describe('sources/slashings/head-pass', () => {
     expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
   });
 
-  it('shows what the newest answer says, also where that lags, and goes on when it has caught up', async () => {
+  it('shows the newest answer even if it lags, and continues when the service has caught up', async () => {
     const follower = await settled();
     follower.chain.latest = E - 1;
     follower.chain.epochs.set(E - 1, epochRows(E - 1));
@@ -89,7 +89,7 @@ describe('sources/slashings/head-pass', () => {
     expect(await follower.poll()).toEqual(['latest']);
   });
 
-  it('takes an answer without a readable row for a failure, keeps the head and goes on with finality', async () => {
+  it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
     const follower = await settled();
     for (const rows of [[], [{ slot: 'x' }]]) {
       follower.chain.epochs.set(E, rows);
@@ -102,7 +102,7 @@ describe('sources/slashings/head-pass', () => {
   describe('details', () => {
     const slot = E * 32 + 5;
 
-    it('are asked for once, and only for blocks that announce slashings', async () => {
+    it('are requested once, and only for blocks that announce slashings', async () => {
       const follower = await settled();
       follower.chain.slash(slot, [3, 1]);
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
@@ -110,14 +110,14 @@ describe('sources/slashings/head-pass', () => {
       expect(follower.sightings).toEqual([{ slot, kind: 'double_vote', validators: [1, 3] }]);
     });
 
-    it('are not asked for where the block is orphaned', async () => {
+    it('are not requested if the block is orphaned', async () => {
       const follower = await settled();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { status: '3' });
       expect(await follower.poll()).toEqual(['latest']);
     });
 
-    it('are asked for again when another block with slashings takes the slot', async () => {
+    it('are requested again when another block with slashings takes the slot', async () => {
       const follower = await settled();
       follower.chain.slash(slot, [3]);
       await follower.poll();
@@ -140,7 +140,7 @@ describe('sources/slashings/head-pass', () => {
       expect(await follower.poll()).toEqual(['latest']);
     });
 
-    it('that come short are counted and asked for again, three times in all', async () => {
+    it('that are incomplete are counted and requested again, three times in all', async () => {
       const follower = await settled();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { attesterslashingscount: 2 });

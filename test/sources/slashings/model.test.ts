@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('sources/slashings model', PATIENT, () => {
-  it('counts what was canonical when it looked or is final, once, whatever happens in between', async () => {
+  it('counts slashings that were canonical when read or are final, once, whatever happens in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const chain = new Chain(405_000);

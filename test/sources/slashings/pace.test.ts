@@ -39,7 +39,7 @@ describe('sources/slashings/pace', () => {
     expect([nothing.intervalMs, nothing.coverage]).toEqual([31 * DAY, 'sampled']);
   });
 
-  it('takes back what it gave up when a tenth more than that costs is there, not each time the share goes up a little', () => {
+  it('restores coverage when the share exceeds its cost by a tenth, not after each small increase', () => {
     const coverageOf = (share: number, before: Coverage): Coverage => slashingsPace(MINUTE, share, before).coverage;
     expect([675, 742, 743].map((share) => coverageOf(share, 'finalized'))).toEqual(['finalized', 'finalized', 'full']);
     expect([675, 674].map((share) => coverageOf(share, 'full'))).toEqual(['full', 'finalized']);

@@ -115,7 +115,7 @@ describe('participation of watched validators in sync committees', () => {
     expect(counts()).toEqual([128, 64]);
   });
 
-  it('an orphaned block and a missed slot have no seats, also beside a canonical block', async () => {
+  it('an orphaned block and a missed slot have no seats, even next to a canonical block', async () => {
     const { follower, counts } = await following();
     const epoch = F + 1;
     const slot = epoch * 32;
@@ -195,7 +195,7 @@ describe('participation of watched validators in sync committees', () => {
     expect(follower.leftOut).toContain(PERIOD);
   });
 
-  it('are not asked for where the other source knows them, and asked for once where it does not', async () => {
+  it('are not requested if the other source has them, otherwise once', async () => {
     let known: number[] | undefined = seats({ 3: 7 });
     const { follower, counts, finalize } = await following({
       seatsOf: (period) => (period === PERIOD ? known : undefined),

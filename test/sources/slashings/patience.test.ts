@@ -49,7 +49,7 @@ describe('sources/slashings patience', () => {
       expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
     });
 
-    it('counts what they turn out to be', async () => {
+    it('counts their final status', async () => {
       const follower = await scheduled();
       follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '2' } }));
       await follower.poll();

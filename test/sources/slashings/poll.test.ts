@@ -52,7 +52,7 @@ describe('sources/slashings/poll', () => {
     ]);
   });
 
-  it('goes on with the finalized epochs when only the head cannot be read', async () => {
+  it('continues with the finalized epochs if only the head cannot be read', async () => {
     const follower = await settled();
     follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
     for (let i = 1; i <= 3; i += 1) {
@@ -63,7 +63,7 @@ describe('sources/slashings/poll', () => {
     expect(follower.state.scannedEpoch).toBe(F + 3);
   });
 
-  it('reports a closed budget and keeps what it knew', async () => {
+  it('reports a closed budget and keeps its value', async () => {
     const follower = await settled();
     const before = follower.state;
     const api = fakeApi(() => {

@@ -37,7 +37,7 @@ function withSlots(slots: Readonly<Record<number, readonly Record<string, unknow
 }
 
 describe('sources/slashings/proposals', () => {
-  it('begins at 0 for each outcome, and is not shown with nobody watched', () => {
+  it('begins at 0 for each outcome, and is not shown without watched validators', () => {
     expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
     expect(new Follower().families().filter(({ name }) => name.includes('watched'))).toEqual([]);
   });

@@ -161,7 +161,7 @@ describe('sources/slashings/proposer-names', () => {
     },
   );
 
-  it('goes on when the names come', async () => {
+  it('continues when the names are available', async () => {
     const follower = await following();
     follower.chain.grow(E + 1, F + 1);
     follower.chain.slashProposers(SLOT + 1, [1]);

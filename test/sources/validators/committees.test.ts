@@ -91,7 +91,7 @@ describe('the sync committees of watched validators', () => {
     expect(later.committees.map(({ period }) => period)).toEqual([CURRENT, CURRENT + 1, CURRENT + 2]);
   });
 
-  it('the next one is not asked for in the first five epochs, in which the service does not know it', async () => {
+  it('the next one is not requested in the first five epochs, in which the service does not know it', async () => {
     const api = membersOf(KNOWN);
     const { value: state } = await poll(api, NO_VALIDATORS, OPTIONS, START + EPOCH);
     expect(asked(api)).toEqual([String(CURRENT)]);

@@ -29,7 +29,7 @@ function sizes(api: ReturnType<typeof serviceOf>): number[] {
 }
 
 describe('the performance of watched validators', () => {
-  it('is asked for 100 at a time, with the first poll and then with every ninth', async () => {
+  it('is requested for 100 at a time, with the first poll and then with every ninth', async () => {
     const api = serviceOf();
     let state = (await poll(api, undefined, MANY)).value;
     expect(api.requests.find(({ endpoint }) => endpoint === 'validators_performance')).toMatchObject({
@@ -46,7 +46,7 @@ describe('the performance of watched validators', () => {
     expect(polls).toEqual([9, 18]);
   });
 
-  it('sums the duties, and weights the scores by what was assigned; no series where a score is null', async () => {
+  it('sums the duties, and weights the scores by assigned duties; no series if a score is null', async () => {
     const answers = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, 1)];
     const api = serviceOf({ validators_performance: () => answers.shift() });
     const { value: state } = await poll(api, undefined, MANY);
@@ -58,7 +58,7 @@ describe('the performance of watched validators', () => {
     expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
   });
 
-  it('is asked for 20 at a time where the plan refuses 100, and 100 are tried again after a reload', async () => {
+  it('is requested for 20 at a time if the plan refuses 100, and 100 are tried again after a reload', async () => {
     const limited = (max: number) =>
       serviceOf({
         validators_performance: (request) => {
@@ -80,7 +80,7 @@ describe('the performance of watched validators', () => {
     expect(sizes(upgraded)).toEqual([100, 50]);
   });
 
-  it('is off for a day where 20 are refused too, told once; the status goes on', async () => {
+  it('is off for a day if 20 are refused too, reported once; the status continues', async () => {
     const told: string[] = [];
     const options = { ...MANY, onRefused: (part: string) => told.push(part) };
     const api = serviceOf({
@@ -111,7 +111,7 @@ describe('the performance of watched validators', () => {
     expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBeUndefined();
   });
 
-  it('keeps what is known unless all was read, and withdraws it after 18 intervals', async () => {
+  it('keeps the previous values unless all were read, and withdraws them after 18 intervals', async () => {
     const { value: known } = await poll(serviceOf(), undefined, MANY);
     let requests = 0;
     const api = serviceOf({

@@ -59,7 +59,7 @@ function statusRequests(api: FakeApi): ApiRequest[] {
 }
 
 describe('the status of watched validators', () => {
-  it('is asked for ten at a time, as the specification and the facts say', async () => {
+  it('is requested for ten at a time, as the specification and the facts say', async () => {
     const api = serviceOf();
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
@@ -88,7 +88,7 @@ describe('the status of watched validators', () => {
     expect(byStatus(state)).toEqual({ active_ongoing: 9, unknown: 1, not_found: 2 });
   });
 
-  it('counts nobody as not found whom a next page may have', async () => {
+  it('counts no validator as not found that may be on the next page', async () => {
     const validators = (request: ApiRequest): unknown =>
       validatorsAnswer(444_377, [validatorRow(identifiersOf(request)[0] ?? 0)], 'next');
     const { value: state } = await poll(serviceOf({ validators }));
@@ -175,7 +175,7 @@ describe('the status of watched validators', () => {
       expect(byStatus(state)).toEqual({});
     });
 
-    it('403 of the first request refuses the part: told once, no failure, asked again a day later or after a reload', async () => {
+    it('403 of the first request refuses the part: reported once, no failure, requested again a day later or after a reload', async () => {
       const told: string[] = [];
       const options = validatorsOptions({ onRefused: (part) => told.push(part) });
       const api = serviceOf({
