@@ -111,7 +111,7 @@ interface Key {
   readonly isRequired: boolean;
 }
 
-/** All that has a meaning of its own, outer before inner. */
+/** All keys with a description, outer before inner. */
 function keysOf(schema: JsonSchema, path = ''): Key[] {
   const inner = [schema, ...(schema.anyOf ?? [])];
   return inner.flatMap((one) => [

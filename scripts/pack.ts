@@ -77,7 +77,7 @@ function textOf(manifest: object): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/** Before `npm pack` reads the files. What a failed one left is put back first. */
+/** Before `npm pack` reads the files. First restores the manifest that a failed one left. */
 function replaceManifest(): void {
   restoreManifest();
   execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts')], {

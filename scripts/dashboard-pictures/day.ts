@@ -43,8 +43,8 @@ function outage(isOut: boolean) {
 }
 
 /**
- * What a Prometheus that scrapes the exporter once a minute has after a day with some trouble, as lines of OpenMetrics. The real
- * exporter polls the simulated service on a virtual clock, so the day passes in a minute.
+ * The samples of a Prometheus that scrapes the exporter once a minute, after a day with some trouble, as lines of
+ * OpenMetrics. The real exporter polls the simulated service on a virtual clock, so the day passes in a minute.
  */
 export async function simulatedDay(): Promise<string[]> {
   const clock = new VirtualClock(START, requestsAnswered);

@@ -35,7 +35,7 @@ export const Written = z.object({
 });
 export type Written = z.infer<typeof Written>;
 
-/** What a run reads and has written, which an interrupted run needs to continue. Times are Unix seconds. */
+/** The slices and files of a run, with which an interrupted run continues. Times are Unix seconds. */
 export const Plan = z.object({
   version: z.literal(3),
   /** The flags that decide what is read and written: a run is resumed only with the same. */

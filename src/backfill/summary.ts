@@ -13,7 +13,7 @@ export interface BackfillResult {
   readonly hasTargetLabels: boolean;
 }
 
-/** What was written, and what is missing in it. */
+/** The written files, and the data that are missing in them. */
 export function summary({ source, written, bad, endings, fullResolution }: BackfillResult): string {
   const records = sumOf(written, (one) => one.records);
   if (records === 0) return 'There are no records in this time range. Nothing was written.\n';

@@ -132,8 +132,8 @@ function describeBucket({ state, plan, now }: CheckInput, name: string, allowed:
 }
 
 /**
- * What others on the account have used of each current quota, and what of the month is reserved for them until it
- * renews. A ledger that starts with the request of this command does not include what the daemon has used.
+ * The requests of each current quota that others on the account have used, and those of the month reserved for them
+ * until it renews. A ledger that starts with the request of this command does not include what the daemon has used.
  */
 function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): string[] {
   const isNew = (bucket.firstUseAt ?? now) >= now;

@@ -73,9 +73,9 @@ function lineOf({ status, labels, annotations }: AlertMessage['alerts'][number])
   const isResolved = status === 'resolved';
   // The summary of a resolved alert is that of the firing one: it would read as if it still fired.
   const { summary = '', runbook_url: link } = isResolved ? {} : annotations;
-  const told = summary.split(/[^\w.-]+/);
+  const mentioned = summary.split(/[^\w.-]+/);
   const about = ['chain', ...SUBJECTS]
-    .filter((label) => labels[label] && !told.includes(labels[label]))
+    .filter((label) => labels[label] && !mentioned.includes(labels[label]))
     .map((label) => (label === 'chain' ? name(label) : `${label} ${name(label)}`))
     .join(', ');
   const heading = [isResolved ? 'RESOLVED' : 'ALERT firing', name('severity'), name('alertname') || '(no name)'];

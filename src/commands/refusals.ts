@@ -1,4 +1,4 @@
-/** A command cannot do what it was asked for; the message says why. */
+/** A command cannot continue; the message says why. */
 export class CommandRefused extends Error {}
 
 interface ListenError extends Error {

@@ -40,9 +40,9 @@ type Path = readonly PropertyKey[];
 
 /** A config file as plain values, with their positions in the file. */
 export interface ConfigDocument {
-  /** With environment variables put in; undefined where the YAML cannot be read. */
+  /** With environment variables replaced; undefined if the YAML cannot be read. */
   readonly value: unknown;
-  /** The same before environment variables were put in. */
+  /** The same before environment variables were replaced. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
   /** The position of a finding, or of as much of its path as exists below the root. */
@@ -52,7 +52,7 @@ export interface ConfigDocument {
 /**
  * Reads YAML. With duplicate keys there is still a value, which is checked for more mistakes; with broken syntax there
  * is none.
- * @param env Variables to put in; without it `${NAME}` is plain text.
+ * @param env Values of the variables; without it `${NAME}` is plain text.
  */
 export function readDocument(text: string, env?: Environment): ConfigDocument {
   const lines = new LineCounter();

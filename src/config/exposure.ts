@@ -14,7 +14,7 @@ export type Exposure =
 const READABLE_BY_OTHERS = 0o004;
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 
-/** The files that hold the key and that others can read. @param written The file before variables are put in. */
+/** The files that hold the key and that others can read. @param written The file before variables are replaced. */
 export async function exposedFiles(file: string | undefined, written: unknown, value: unknown): Promise<Exposure[]> {
   const key = valueAt(written, ['api', 'key']);
   const keyFile = valueAt(value, ['api', 'key_file']);

@@ -69,7 +69,9 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** What the schema does not accept. @param written The document before environment variables were put in. */
+/**
+ * The values that the schema does not accept. @param written The document before environment variables were replaced.
+ */
 export function schemaFindings(
   schema: z.ZodType,
   { error }: z.ZodSafeParseResult<unknown>,

@@ -29,7 +29,7 @@ export interface LastReload {
   readonly successAt: UnixMs;
 }
 
-/** What the exporter's own gauges show. */
+/** The values of the exporter's own gauges. */
 export interface Figures {
   readonly ledger: Ledger;
   readonly budgetOptions: BudgetOptions;

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import type { WebConfig } from '../web/web-config.ts';
 
-/** What the operator may change while the program runs. */
+/** The settings that the operator may change while the program runs. */
 export interface Settings {
   readonly config: Config;
   readonly key: string;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a browser sends as Sec-Fetch-Site for our own page, or for a request that no page made. */
+/** The values of Sec-Fetch-Site that a browser sends for our own page, or for a request that no page made. */
 const OWN_SITES = ['same-origin', 'none'];
 
 /**

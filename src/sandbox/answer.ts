@@ -43,7 +43,7 @@ interface RequestTarget {
   readonly query: string;
 }
 
-/** What the service answers at `now`. Changes only the counters of the rate limits. */
+/** The answer of the service at `now`. Changes only the counters of the rate limits. */
 export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
   const target = parseTarget(request.path);
   if (!target) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };

@@ -73,7 +73,7 @@ export function pacesOf(
 
 function demandOf({ source, current: entry }: Polled, now: UnixMs): Demand<Source, Pace> {
   const cost = requestsPerPoll(entry);
-  // Until its data is there, a daily source asks at every interval and costs as much as any other.
+  // Until its data are published, a daily source polls at every interval and costs as much as any other.
   const isEven = source.isDaily && isOverdue(source, entry, now);
   const paceFor = (requestsPerDay: number): Pace =>
     isEven

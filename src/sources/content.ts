@@ -2,7 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
 
-/** What the status page shows about one source, apart from its attempts. */
+/** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
   /** Whether values that were shown at the last successful poll have been withdrawn since, because they are too old. */
@@ -88,7 +88,7 @@ interface Share {
 }
 
 /**
- * Shares of a whole. The rest stays empty. The drawing is hidden from screen readers, because the words beside it say
+ * Shares of a whole. The rest stays empty. The drawing is hidden from screen readers, because the words next to it say
  * the same.
  */
 export function bar(total: number, shares: readonly Share[]): Html {

@@ -119,7 +119,7 @@ export class DirectoryLock {
     }
   }
 
-  /** A full disk is no reason to refuse: the lock is held without it. */
+  /** A full disk does not matter: the lock is held without this file. */
   #sayWhoHolds(text: string): void {
     try {
       writeFileSync(this.#holder, text, { flag: 'wx', mode: FILE_MODE });

@@ -41,7 +41,7 @@ export interface ReplicaEvents {
    * can lead, unless the process was paused: see `leads`.
    */
   onLapse(): void;
-  /** A document that another replica wrote, or that is there at the start. The value is not yet parsed by a schema. */
+  /** A document that another replica wrote, or that exists at the start. The value is not yet parsed by a schema. */
   onDocument(name: string, value: unknown): void;
 }
 

@@ -20,8 +20,8 @@ interface Document {
 }
 
 /**
- * The documentation of this version. A page is read when it is first asked for; all pages together are less than a megabyte.
- * Only the addresses below exist, so no other file can be reached.
+ * The documentation of this version. A page is read when it is first requested; all pages together are less than a
+ * megabyte. Only the addresses below exist, so no other file can be reached.
  */
 export class Documentation {
   readonly #makers = new Map<string, () => Promise<Document>>([

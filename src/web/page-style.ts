@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { Html, html } from '../lib/html.ts';
 
 /**
- * What the status page and the documentation share. The contrast of text is at least 4.5 : 1, that of graphics 3 : 1, in
- * both colour schemes (WCAG 2.2, AA).
+ * The shared style of the status page and the documentation. The contrast of text is at least 4.5 : 1, that of graphics
+ * 3 : 1, in both colour schemes (WCAG 2.2, AA).
  */
 export const BASE_STYLE = `
 :root {

@@ -16,7 +16,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** What the worker gets. It answers with true or false, in the same order. */
+/** A message to the worker, which answers with true or false, in the same order. */
 export interface Comparison {
   readonly password: string;
   readonly hash: string;

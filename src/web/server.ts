@@ -17,7 +17,7 @@ import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import type { StatusForm } from './rendered-page.ts';
 import { send, sendText, setHeaders } from './send.ts';
 
-/** What the server needs from the program. None of its methods wait for the network. */
+/** The program as the server uses it. None of its methods wait for the network. */
 export interface Pages {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   /** Why the program is not healthy; undefined if it is. */
@@ -50,7 +50,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** What a server allows its clients, in milliseconds and bytes. Each is a setting of Node's own server. */
+/** The limits for clients, in milliseconds and bytes. Each is a setting of Node's own server. */
 export const LIMITS = {
   // Also applies to a silent connection, and to a TLS handshake. A scrape sends its headers in one packet.
   headersTimeout: 10_000,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eachPage, type ReadPage } from '../../src/api/paginate.ts';
 
-/** Walks over these pages; the cursors that were asked for, and how it ended. A page past the last is an error. */
+/** Walks over these pages; the requested cursors, and how it ended. A page past the last is an error. */
 async function walk(pages: readonly ReadPage[] | ((n: number) => ReadPage), mostPages?: number) {
   const asked: (string | undefined)[] = [];
   const read = async (cursor: string | undefined): Promise<ReadPage> => {

@@ -74,7 +74,7 @@ function moduleBreaches({ path }: Module, one: Import, row: Row, modules: readon
   }
   return breach(`${row.part} may not import ${part}, ${target}`);
 
-  /** Within a source everybody may import everybody, but what is read knows nobody. */
+  /** Within a source every part may import every other, but the schema imports none. */
   function siblingBreaches(): Breach[] {
     return row.part === 'sources/*/schema' && partOf(target) !== row.part
       ? breach(`${row.part} may not import ${partOf(target)}, ${target}`)

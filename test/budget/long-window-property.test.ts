@@ -15,7 +15,7 @@ const SHARE = 45;
 
 /** What becomes of a request. */
 const fate = fc.constantFrom('answered', 'answered', 'answered', 'failed', 'lost', 'bare');
-/** What others spend before it; then its answer tells. */
+/** Requests of others before it, which its answer reports. */
 const spending = fc.integer({ min: 1, max: 25 }).map((others) => ({ fate: 'answered' as const, others }));
 /** Milliseconds there and back. */
 const latency = fc.integer({ min: 0, max: 400 });
@@ -61,7 +61,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
     await clock.sleep(back);
     permit.release(head);
   };
-  // Of a quota that no answer has told of nothing can be kept.
+  // Nothing can be reserved of a quota that no answer has reported.
   const told: Step[] = [LOOK, ...steps];
   for (let i = 0; i < told.length; i += inFlight) {
     const together = told.slice(i, i + inFlight);
@@ -86,7 +86,7 @@ describe('budget/long-window: property', PATIENT, () => {
   it('spends its share of the month, no more and no less, whatever fails, whoever else spends', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
-        // The last answer tells what is left.
+        // The last answer reports the remaining requests.
         const { server, isClosed } = await run([...steps, LOOK], 1);
         expect(server.ours).toBeLessThanOrEqual(SHARE);
         const left = LIMIT - server.ours - server.others;

@@ -37,7 +37,7 @@ function sources(chains: number, slashingsMs: number): Source[] {
   );
 }
 
-/** What is planned of a monthly quota, and what was allowed and asked for. */
+/** The planned, allowed and demanded requests of a monthly quota. */
 function planned(of: readonly Source[], sweep: number, perMonth: number) {
   const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
   const asking = of.map((source) => known(source, { costs: [source.name === 'machines' ? sweep : 1] }));

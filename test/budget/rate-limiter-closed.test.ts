@@ -53,7 +53,7 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log).toEqual(['a', 'b: closed until 3600000', 'c']);
   });
 
-  it('resolves no release before the wait is persisted', async () => {
+  it('refuses no request before the wait is persisted', async () => {
     const kept = Promise.withResolvers<void>();
     const waits: number[] = [];
     const queue: Queue = await known({

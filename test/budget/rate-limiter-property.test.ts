@@ -14,7 +14,7 @@ const LANES = { a: 'default', b: 'default', c: 'other' } as const;
 const step = fc.record({
   route: fc.constantFrom('a', 'b', 'c'),
   priority: fc.constantFrom(...PRIORITIES),
-  /** Milliseconds until it is asked for, after the one before. */
+  /** Milliseconds after the previous request. */
   gap: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 600, noNaN: true })),
   latency: fc.double({ min: 0, max: 1_500, noNaN: true }),
   /** Where between departure and answer it is counted. */

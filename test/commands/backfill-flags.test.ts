@@ -25,7 +25,7 @@ function options(...argv: readonly string[]): BackfillOptions {
   return backfillOptions(command.flags, defaultConfig(), NOW);
 }
 
-/** What is asked for, if no exporter has started yet. */
+/** The parsed flags, if no exporter has started yet. */
 function range(...argv: readonly string[]): PastRange {
   const wanted = options(...argv);
   return rangeOf(wanted, wanted.end ?? SECONDS, SECONDS);

@@ -6,7 +6,7 @@ const REDIS_URL =
 const URL = 'expected an http or https URL without credentials, query or fragment';
 const INDEX = 'expected a validator index such as 12345 or a range such as "20000-20099"';
 
-/** A configuration, and the lines that are told behind the name of its file. */
+/** A configuration, and the lines reported for its file. */
 interface MistakenConfig {
   readonly text: string;
   readonly lines: readonly string[];

@@ -19,7 +19,7 @@ export async function withConfig(text: string, given: Partial<LoadOptions> = {})
   }
 }
 
-/** The lines that a refused configuration is told with. */
+/** The lines reported for a refused configuration. */
 export async function refusal(loading: Promise<LoadedConfig>): Promise<string[]> {
   try {
     await loading;

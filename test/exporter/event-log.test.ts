@@ -155,7 +155,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([line]);
     events.begin(revoked);
     expect(told()).toEqual([line]);
-    // The answer to the one request that a reload may make is told instead.
+    // The answer to the one request that a reload may make is logged instead.
     events.begin({ ...revoked, mayProbe: true });
     expect(told()).toEqual([]);
   });

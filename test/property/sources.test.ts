@@ -176,7 +176,7 @@ function expectShowable(families: readonly Family[]): void {
   }
 }
 
-/** Polls with these faults, and then `calm` times without. Returns what is known in the end, and when. */
+/** Polls with these faults, and then `calm` times without. Returns the last value and its time. */
 async function polled(one: Subject, faults: readonly Fault[][]): Promise<{ value: unknown; now: number }> {
   const { source, grow, calm } = one;
   let [now, value] = [NOW, source.empty];

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 type Attempt = readonly [at: number, reason: FailureReason, operatorAt?: number];
 
-/** What is known after these failures. */
+/** The refusals after these failures. */
 function knownAfter(...attempts: readonly Attempt[]): Refusal | undefined {
   return attempts.reduce<Refusal | undefined>((before, [at, reason, operatorAt = 0]) => {
     return afterFailure(before, new RequestFailed('proposer_slashings', reason, 'made up'), at, operatorAt);

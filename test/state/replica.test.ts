@@ -26,7 +26,7 @@ interface Options {
   readonly onLapse?: () => void;
 }
 
-/** A replica that has started, and what it was told. Its monotonic clock can be set forward. */
+/** A replica that has started, and its events. Its monotonic clock can be set forward. */
 async function startReplica(url: string, options: Options = {}) {
   const { id, timings = LONG, onLead, onLapse } = options;
   let ahead = 0;

@@ -3,7 +3,7 @@ import type { Api, ApiRequest } from '../../src/api/client.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 
 export interface FakeApi extends Api {
-  /** The time that it tells, Unix ms. */
+  /** Its time, Unix ms. */
   at: number;
   /** All requests, in order. */
   readonly requests: ApiRequest[];

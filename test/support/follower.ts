@@ -98,7 +98,7 @@ export class Follower {
   now = NOW;
   /** The failure of the last poll. */
   failure: Error | undefined;
-  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
+  /** The requests of the last poll: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
   asked: string[] = [];
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
@@ -114,7 +114,7 @@ export class Follower {
     this.state = this.source.empty;
   }
 
-  /** Polls `afterMs` later. Returns what was asked for. */
+  /** Polls `afterMs` later. Returns the requests. */
   async poll(afterMs = MINUTE, overrides: Partial<Timing> = {}): Promise<string[]> {
     this.now += afterMs;
     this.asked = [];

@@ -1,7 +1,7 @@
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 
-/** A source with what is known of its polls. */
+/** A source with its entry. */
 export function known(source: Source, polls: Partial<Entry> = {}): { source: Source; current: Entry } {
   return { source, current: { ...emptyEntry(source), ...polls } };
 }

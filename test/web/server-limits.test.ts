@@ -27,7 +27,7 @@ async function serve({ limits = {}, body = BODY, certificate }: Serving = {}): P
 
 interface Client {
   readonly socket: Socket;
-  /** Everything it was told, once the server has closed the connection. */
+  /** Everything it received, after the server has closed the connection. */
   readonly told: Promise<string>;
 }
 
@@ -78,7 +78,7 @@ describe.concurrent('web/server: limits', () => {
     const { socket } = await client(port);
     socket.pause();
     socket.write(GET.repeat(1_000));
-    // While it is connected, nobody else is served.
+    // While it is connected, no other client is served.
     await waitFor(async () => expect((await ask(port, '/-/healthy')).status).toBe(200));
     expect(socket.bytesRead).toBeLessThan(LARGE.length);
   });

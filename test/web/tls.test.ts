@@ -38,7 +38,7 @@ function serve(more = '', { certFile, keyFile }: Certificate = pems().server): P
   return serveGuarded(`tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`);
 }
 
-/** What a client is told: a status, or why there is no connection. */
+/** The result for a client: a status, or why there is no connection. */
 async function outcome(port: number, tls: ConnectionOptions = {}): Promise<number | string> {
   try {
     return (await ask(port, '/metrics', { tls: { rejectUnauthorized: false, ...tls } })).status;

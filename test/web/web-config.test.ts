@@ -17,7 +17,7 @@ const HASH = `$2y$10$${'a'.repeat(53)}`;
 
 const folder = isSkipped ? '' : folderWithCertificates();
 
-/** With a server's certificate and key, a client's, and another key; web configs come beside them. */
+/** With a server's certificate and key, a client's, and another key; web configs are next to them. */
 function folderWithCertificates(): string {
   const path = temporaryFolder();
   const [server, client] = [makeCertificate(), makeCertificate()];

@@ -42,7 +42,7 @@ export const ValidatorRow = z.object({
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
 });
 
-/** api-facts 10.2. A score or a duty is null where no validator had it. What is absent is not 0. */
+/** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
 const Score = z.number().min(0).max(1).nullish();
 const Duty = z.object({ assigned: Count, missed: Count });
 export const PerformanceAnswer = z.object({

@@ -112,7 +112,7 @@ class ChainHistory {
     if (plans.some(({ perMonth = AMPLE_PER_MONTH }) => perMonth < AMPLE_PER_MONTH)) return true;
     const hasQuota = plans.some(({ perMonth }) => perMonth !== undefined);
     const interval = told('interval_seconds');
-    // The first poll of the next month is planned before an answer tells its limits.
+    // The first poll of the next month is planned before an answer reports its limits.
     if (hasQuota && told('quota_wait_end_timestamp_seconds') > 0) return true;
     return interval > SECONDS_PER_EPOCH && (hasQuota || interval > 1.05 * lastRead.intervals.slashings);
   }
@@ -156,7 +156,7 @@ class ChainHistory {
 
 function outOf({ low, high, scanned, skipped }: Point, values: readonly number[]): string | undefined {
   const off = values.findIndex((value, i) => {
-    // Where nobody is watched, the family has no series.
+    // Without watched validators, the family has no series.
     if (Number.isNaN(value) && COUNTERS[i]?.startsWith('watched_')) return false;
     return !(value >= Number(low[i]) && value <= Number(high[i]));
   });

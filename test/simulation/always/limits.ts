@@ -16,7 +16,7 @@ export function secondWindow(): Check {
   let recent: Sent[] = [];
   let othersAt = Number.NEGATIVE_INFINITY;
   let planAt = Number.NEGATIVE_INFINITY;
-  /** When an answer to a process last told the limit of a bucket. */
+  /** When an answer to a process last reported the limit of a bucket. */
   const toldAt = new Map<string, number>();
 
   /** Whether a request that counts in the same second may be one that the process does not count. */
@@ -65,15 +65,15 @@ function tellsSecond(headers: Headers): boolean {
   return headers['x-ratelimit-limit-second'] !== undefined || headers['ratelimit-window'] === 'second';
 }
 
-/** After these what an answer has told of a quota may be wrong. */
+/** After these, the quota that an answer reported may be wrong. */
 const SURPRISES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'step', 'reload'];
 
 /**
- * The month and the hour refuse nothing, except where the answers do not tell what is left, and where something has
- * happened to the quota since the last answer.
+ * The month and the hour refuse nothing, except where the answers do not report the remaining requests, and where
+ * something has happened to the quota since the last answer.
  */
 export function longWindows(): Check {
-  /** The last request whose answer told a process what is left in a bucket. */
+  /** The last request whose answer reported the remaining requests of a bucket. */
   const known = new Map<string, { readonly sent: Sent; readonly at: number }>();
   /** When a bucket was last changed by a request whose answer the process does not have. */
   const unheard = new Map<string, number>();

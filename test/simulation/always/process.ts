@@ -31,7 +31,7 @@ function problemOf(end: Extract<TrafficEvent, { kind: 'ended' }>, { host }: Worl
   return why === 'stopped' || isTroubled ? undefined : why;
 }
 
-/** A restart is asked for only where it would help. */
+/** /-/healthy fails only if a restart would help. */
 export function healthy(): Check {
   return {
     name: 'process: it is healthy',

@@ -14,7 +14,7 @@ interface Answer {
   readonly data: Readonly<Record<string, readonly { readonly machine: string; readonly timestamp: number }[]>>;
 }
 
-/** The fleet of an account. It knows when each machine pushes, and its pages can be shorter than was asked for. */
+/** The fleet of an account. It knows when each machine pushes, and its pages can be shorter than requested. */
 export class Machines extends Fleet {
   readonly #longestPage: number;
   readonly #spans = new Map<string, { from: number; until: number }>();

@@ -85,7 +85,7 @@ export class Service {
     this.account.plan = { perSecond: 10 };
     this.account.renew();
     this.change({ views: { latest: true, finalized: true, committee: true } });
-    // The basic headers do not tell that a limit of the hour or month is gone.
+    // The basic headers do not show that a limit of the hour or month is gone.
     if (this.#setting.headers.sent === 'basic')
       this.change({ headers: { ...this.#setting.headers, sent: 'extended' } });
   }

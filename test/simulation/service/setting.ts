@@ -33,7 +33,7 @@ export interface ServiceSetting {
   /** Share of the minutes for which the service kept nothing of a machine. */
   readonly missing: number;
   readonly pageSizeOver: 'each' | 'all';
-  /** A page has no more records of an array than this, whatever was asked for. */
+  /** A page has no more records of an array than this, whatever was requested. */
   readonly longestPage: number;
   /** Share of the epochs with reorganisations, slashings and late finality. */
   readonly liveliness: number;

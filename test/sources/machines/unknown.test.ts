@@ -19,9 +19,9 @@ class Account {
   readonly ages = new Map<string, number>();
   /** Why a request for this name, or for the list (''), fails. */
   readonly failures = new Map<string, FailureReason | Error>();
-  /** When the list was asked for. */
+  /** When the list was requested. */
   readonly lists: number[] = [];
-  /** The names that were asked for alone, in order. */
+  /** The names that were requested one by one, in order. */
   readonly asked: string[] = [];
   readonly spans = new Set<number>();
   readonly warnings: Warning[] = [];

@@ -13,7 +13,7 @@ function chosen(...rows: Fields[]): unknown[] {
   return canonicalRows(parsed(rows)).map(({ slot, status, blockroot }) => [slot, status, blockroot]);
 }
 
-/** A block beside the usual one of its slot. */
+/** A second block of the same slot. */
 function fork(slot: number, n: number, fields: Fields = {}): Fields {
   return row({ slot, blockroot: rootOf(slot, n), ...fields });
 }

@@ -20,7 +20,7 @@ async function settled(...options: ConstructorParameters<typeof Follower>): Prom
   return follower;
 }
 
-/** The chain goes on for an epoch and is polled in it. Returns what was asked for. */
+/** The chain goes on for an epoch and is polled in it. Returns the requests. */
 async function nextEpoch(follower: Follower): Promise<string[]> {
   const { latest, finalized } = follower.chain;
   follower.chain.grow(latest + 1, finalized + 1);

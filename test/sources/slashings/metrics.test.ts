@@ -49,7 +49,7 @@ describe('sources/slashings/metrics', () => {
     expect(heads({ now: follower.now + 10 * MINUTE })).toBe(0);
     expect(heads({ now: follower.now + 2 * HOUR - 1, intervalMs: HOUR })).toBe(8);
     expect(heads({ now: follower.now + 2 * HOUR, intervalMs: HOUR })).toBe(0);
-    // The clock was set back since: nobody knows how old it is.
+    // The clock was set back since, so its age is unknown.
     expect(heads({ now: follower.now - 5 * MINUTE })).toBe(8);
     expect(heads({ now: follower.now - 5 * MINUTE - 1 })).toBe(0);
     follower.now += HOUR;

@@ -27,12 +27,12 @@ function isWatched(proposer: number): boolean {
   return proposer <= WATCHED.last;
 }
 
-/** What the source knows, and beside it what it must know: the reference. */
+/** The value of the source, and the expected one: the reference. */
 interface Run {
   readonly state: Slashings;
   /** Slashings that were canonical when the source looked. */
   readonly seen: ReadonlySet<number>;
-  /** The first finalized epoch that the source was told of. */
+  /** The first finalized epoch that was reported to the source. */
   readonly first: number | undefined;
 }
 

@@ -48,7 +48,10 @@ function epochWith(
 interface Started {
   readonly follower: Follower;
   readonly counts: () => (number | undefined)[];
-  /** Lets so many epochs more become final, each with these bits, and polls. Returns the members asked for. */
+  /**
+   * Lets so many epochs more become final, each with these bits, and polls. Returns the periods of the requested
+   * members.
+   */
   readonly finalize: (bits?: string | null, epochs?: number, afterMs?: number) => Promise<string[]>;
 }
 

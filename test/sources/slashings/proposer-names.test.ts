@@ -18,7 +18,7 @@ async function following(options: ConstructorParameters<typeof Follower>[0] = {}
   return follower;
 }
 
-/** Lets one more epoch become final, and polls. Returns what was asked for beside epochs. */
+/** Lets one more epoch become final, and polls. Returns the requests other than epochs. */
 async function finalize(follower: Follower): Promise<string[]> {
   follower.chain.grow(follower.chain.latest + 1, follower.chain.finalized + 1);
   return namesAsked(await follower.poll());
@@ -150,7 +150,7 @@ describe('sources/slashings/proposer-names', () => {
       expect(follower.failure).toMatchObject({ reason });
       expect(follower.state.scannedEpoch).toBe(F);
       expect(shown(follower)).toEqual([1]);
-      // What is known is not asked for again.
+      // Known names are not requested again.
       expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 2}`]);
       for (let i = 0; i < HOUR / MINUTE; i += 1) await follower.poll();
       expect(follower.state.scannedEpoch).toBe(F + 1);

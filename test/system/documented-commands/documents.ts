@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { lexer, type Token, walkTokens } from 'marked';
 
-/** What a document tells its reader to type: all commands of a block, or one between the words. */
+/** The commands that a document tells its reader to type: all of a block, or one in the text. */
 export interface Command {
   readonly file: string;
   readonly line: number;
@@ -22,7 +22,7 @@ const PROGRAMS =
 const FLAG = / --?[a-z]/;
 const OUR_COMMANDS = /^(backfill|check|demo|sandbox|serve) --/;
 
-/** The changelog is history: nobody types its commands. */
+/** Readers do not type the commands of the changelog. */
 export const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',

@@ -43,7 +43,7 @@ export interface Package {
   readonly main: string;
 }
 
-/** Packs the project, and unpacks it beside the dependencies of the checkout. */
+/** Packs the project, and unpacks it next to the dependencies of the checkout. */
 export function packed(): Package {
   const folder = temporaryFolder();
   const clone = join(folder, 'clone');
@@ -131,7 +131,7 @@ export class Reader {
     // The terminal of a section stays where a command of the section has left it.
     const section = `${folder} ${heading}`;
     if (section !== this.#terminal.section) this.#terminal = { section, cwd: join(this.#checkout, folder) };
-    // An overlay stands beside the clone.
+    // An overlay is next to the clone.
     writeFileSync(join(this.#home, 'kustomization.yaml'), overlay);
     const cwd = /^kubectl apply -k \.$/m.test(text) ? this.#home : this.#terminal.cwd;
     const commands = `trap 'pwd > ${this.#left}' EXIT\n${this.#typed(text)}`;

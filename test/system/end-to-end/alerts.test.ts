@@ -40,7 +40,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
   const troubles = () => alertmanager.notifications.filter(({ alert }) => alert !== 'BeaconchainWatchdog');
   const notified = (alert: string): boolean =>
     alertmanager.notifications.some((told) => told.alert === alert && told.status === 'firing');
-  /** Waits until the webhook was told, and says after how many minutes of the exporter's time. */
+  /** Waits until the webhook is notified, and returns the minutes in the exporter's time. */
   const told = async (alert: string, since: number): Promise<number> => {
     await waitFor(() => expect(notified(alert), alert).toBe(true));
     const { at } = alertmanager.notifications.find((entry) => entry.alert === alert) ?? { at: 0 };

@@ -99,7 +99,7 @@ async function startOn(
   return Object.assign(world, { end: stop });
 }
 
-/** It is served, and no counter steps back: that is looked at all the time. */
+/** Checks all the time that it is served, and that no counter decreases. */
 async function failAndMend(disk: Disk): Promise<void> {
   const world = await startOn(disk);
   await world.until((metrics) => metrics.isWell(), MINUTE);

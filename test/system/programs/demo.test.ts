@@ -107,7 +107,7 @@ describe('system/programs/demo', () => {
       BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
     };
-    // In a process group of its own, so that nothing is left where this fails.
+    // In a separate process group, so that no process is left if this fails.
     const child = spawn('npm', ['run', 'demo'], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     atTheEnd(() => {
       try {

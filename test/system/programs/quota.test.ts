@@ -46,7 +46,7 @@ function letADayPass(dir: string): void {
   });
 }
 
-// In the last hours of a month nobody waits longer than an interval.
+// In the last hours of a month no source waits longer than an interval.
 describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
   it('a quota that backfill used up: sources wait at their pace, and a larger plan is noticed at the next start', async () => {
     const { sandbox, url } = await startService(KEY, { plan: 'free_trial' });

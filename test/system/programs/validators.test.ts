@@ -30,7 +30,7 @@ class Service {
   readonly rows = new Map<number, Record<string, unknown> | null>();
   /** The epoch of the status answers; undefined: the one of the clock. */
   epoch: number | undefined;
-  /** The most identifiers for which the performance is told; 0: the plan does not include it. */
+  /** The most identifiers for which the performance is returned; 0: the plan does not include it. */
   maxIdentifiers = 100;
   isStatusRefused = false;
   /** How far the clock of the service, and that of the program, is ahead. */
@@ -180,7 +180,7 @@ describe.concurrent('system/programs/validators', () => {
     service.rows.delete(1);
     await waitFor(async () => expect((await series(known))['validators_offline']).toBe(0));
     expect(await series(known)).not.toHaveProperty('validator_offline_since_timestamp_seconds 1');
-    // Members are known, so nobody asks for them again.
+    // Members are known, so they are not requested again.
     expect(api.requests.filter(({ path }) => path.endsWith(`/${Math.floor(service.now / 256)}`))).toHaveLength(1);
   });
 

@@ -19,7 +19,7 @@ function fileWith(text: string): string {
   return file;
 }
 
-/** With TLS too; the certificate is in a folder beside it. */
+/** With TLS too; the certificate is in a folder next to it. */
 function secureFile(): string {
   const { cert, key } = makeCertificate();
   const folder = temporaryFolder();

@@ -108,7 +108,7 @@ describe('system/simulation/validators: one that goes offline', () => {
       }
       const delay = sim.clock.now() - failedAt;
       expect(delay).toBeGreaterThan(2 * EPOCH);
-      // The service tells it up to three epochs and a minute after the failure.
+      // The service reports it up to three epochs and a minute after the failure.
       expect(delay).toBeLessThanOrEqual(3 * EPOCH + MINUTE + (polls - 1) * intervalMs + MINUTE);
       await sim.stop();
     },

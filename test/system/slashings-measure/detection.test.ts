@@ -13,7 +13,7 @@ import { slashingsOptions } from '../../support/slashings-options.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
-/** The service tells of a slot when it is over. */
+/** The service reports a slot when it is over. */
 const REPORTED_AFTER_MS = 12_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
 const MAX_WAY_MS = 400;
