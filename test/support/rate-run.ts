@@ -113,11 +113,7 @@ class Starts {
   interval(): Interval {
     const gaps = this.#starts.slice(1).map((start, i) => (start - (this.#starts[i] ?? start)) / 1_000);
     const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
-    return {
-      reported: mean(this.#reported),
-      measured: mean(gaps),
-      shortest: Math.min(...gaps),
-      longest: Math.max(...gaps),
-    };
+    const [shortest, longest] = [Math.min(...gaps), Math.max(...gaps)];
+    return { reported: mean(this.#reported), measured: mean(gaps), shortest, longest };
   }
 }

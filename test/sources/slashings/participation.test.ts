@@ -48,10 +48,7 @@ function epochWith(
 interface Started {
   readonly follower: Follower;
   readonly counts: () => (number | undefined)[];
-  /**
-   * Lets so many epochs more become final, each with these bits, and polls. Returns the periods of the requested
-   * members.
-   */
+  /** Lets so many more epochs become final, each with these bits, and polls. Returns the requested members. */
   readonly finalize: (bits?: string | null, epochs?: number, afterMs?: number) => Promise<string[]>;
 }
 
