@@ -123,7 +123,9 @@ function describeBucket({ state, plan, now }: CheckInput, name: string, allowed:
   const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
-  ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
+  ).map(
+    (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
+  );
   const share = `${Math.round(budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
   const isKnown = name !== UNASSIGNED || limits.length > 0;
   const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
@@ -143,7 +145,9 @@ function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): st
     if (used === undefined || window?.remaining === undefined) return [];
     const limit = bucket.limits[name];
     if (isNew)
-      return [`  The daemon and other users of the account have used ${used} of the ${limit} requests of the ${name}.`];
+      return [
+        `  The exporter and other users of the account have used ${used} of the ${limit} requests of the ${name}.`,
+      ];
     const reserved = name === 'month' ? Math.round(window.reserved) : 0;
     const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
     return [`  Other users of the account have used ${used} of the ${limit} requests of the ${name}${ahead}.`];

@@ -120,7 +120,7 @@ async function ofOtherVersion(names: readonly string[], read: Peek, effect: stri
 
 /** A daemon that got no answer leaves a ledger too. */
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {
-  if (ledger && hasLimits(ledger)) return 'as last reported to the daemon';
+  if (ledger && hasLimits(ledger)) return 'as last reported to the exporter';
   if (budget.plan !== 'auto') return 'from the configured plan';
   const isAnswered = isAsked || (ledger !== undefined && ledger.key.standing !== 'unknown');
   const why = isAnswered

@@ -29,9 +29,9 @@ describe('commands/check', () => {
     const ledger = emptyLedger();
     const key = { ...ledger.key, standing: 'valid' } as const;
     expect(await limitsWith({ ...ledger, key })).toMatch(/^Limits: not reported by the service, 1 request per second/);
-    const buckets = { '': { ...EMPTY_BUCKET, limits: { second: 2 } } };
+    const buckets = { '': { ...EMPTY_BUCKET, limits: { second: 2 }, remaining: { second: 0 } } };
     expect(await limitsWith({ ...ledger, key, buckets })).toBe(
-      'Limits: as last reported to the daemon.\n' +
+      'Limits: as last reported to the exporter.\n' +
         '  bucket (name not known yet): 2 per second; 90 % for this exporter: 155520 requests a day.',
     );
   });
