@@ -70,7 +70,7 @@ The [web config file](operations.md#tls-and-passwords) has the format of Prometh
 Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:
 
 \`\`\`yaml
-# yaml-language-server: $schema=node_modules/beaconchain-exporter/config.schema.json
+# yaml-language-server: $schema=config.schema.json
 \`\`\`
 
 The sections below have every key. Most people never need those marked (rare).
