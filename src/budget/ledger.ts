@@ -50,8 +50,8 @@ export const UNASSIGNED = '';
 
 /** The head of an answer. */
 interface AnswerHead {
-  /** When its request was sent. */
-  readonly sentAt: UnixMs;
+  /** Its request asked whether a refused or revoked key is accepted again. */
+  readonly isProbe: boolean;
   readonly status: number;
   readonly revoked: boolean;
   readonly observation: Observation;
@@ -131,15 +131,19 @@ function keyOpensAt({ key }: Ledger): UnixMs {
   }
 }
 
+/** Whether a request that is sent now is the probe of a refused or revoked key. */
+export function isKeyClosed({ key }: Ledger): boolean {
+  return key.standing === 'refused' || key.standing === 'revoked';
+}
+
 /** A request is sent. With a refused or revoked key it is the probe, and the next request waits for its answer. */
 export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const { key, buckets } = ledger;
   const name = bucketOf(ledger, route);
-  const isProbe = key.standing === 'refused' || key.standing === 'revoked';
   return {
     ...ledger,
     buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
-    key: isProbe ? { ...key, since: now, mayProbe: false } : key,
+    key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: false } : key,
   };
 }
 
@@ -159,7 +163,7 @@ export function answered(
   options: BudgetOptions,
   now: UnixMs,
 ): Ledger {
-  const key = keyAfter(ledger.key, answer, now);
+  const key = keyAfter(ledger, answer, now);
   // The bucket and limits are those of callers without a key, and the account is not charged.
   if (answer.status === 401) return { ...unanswered(ledger, route, options, now), key };
   const assigned = assign(ledger, route, answer.observation);
@@ -201,15 +205,16 @@ function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
   };
 }
 
-function keyAfter(before: Ledger['key'], answer: AnswerHead, now: UnixMs): Ledger['key'] {
-  const { sentAt, status, revoked, observation } = answer;
+function keyAfter(ledger: Ledger, answer: AnswerHead, now: UnixMs): Ledger['key'] {
+  const { key: before } = ledger;
+  const { isProbe, status, revoked, observation } = answer;
   // The header of a 401 says the same as the status. It is not kept, because the answers after it may have none.
   const validKey = status === 401 ? undefined : observation.validKey;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
   if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
   if (status === 401) return { ...key, standing: 'refused', since: now, mayProbe: false };
   // Its request was sent before the key was refused, so it is out of date.
-  if ((key.standing === 'refused' || key.standing === 'revoked') && sentAt < key.since) return before;
+  if (isKeyClosed(ledger) && !isProbe) return before;
   // A 429 or a server error says nothing about the key, unless a header calls it valid.
   const isSilent = validKey !== true && (status === 429 || status >= 500);
   if (isSilent && key.standing !== 'unknown') return key;

@@ -7,6 +7,7 @@ import {
   bucketOf,
   inThePast,
   isAssigned,
+  isKeyClosed,
   type Ledger,
   opensAt,
   sent,
@@ -152,6 +153,7 @@ export class RateLimiter implements Budget {
   #send(waiting: Waiting, seconds: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
     this.#onWait((monotonic - waiting.since) / 1000);
+    const isProbe = isKeyClosed(this.#ledger);
     this.#update(sent(this.#ledger, waiting.route, this.#options, now));
     this.#sentCount += 1;
     const order = this.#sentCount;
@@ -167,8 +169,7 @@ export class RateLimiter implements Budget {
         this.#inFlight -= 1;
         // A request in flight at the same time may have been counted after this one, whichever was answered first.
         const unaccounted = earlier + this.#sentCount - order;
-        const sentAt = Math.min(now, this.#clock.now() - (this.#clock.monotonic() - monotonic));
-        if (answer) this.#observe(waiting.route, { ...answer, sentAt, unaccounted });
+        if (answer) this.#observe(waiting.route, { ...answer, isProbe, unaccounted });
         else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
         if (isClosed) this.#saved = this.#keep();
@@ -186,7 +187,7 @@ export class RateLimiter implements Budget {
 
   #observe(
     route: string,
-    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: UnixMs; unaccounted: number },
+    { status, headers, ...sending }: { status: number; headers: Headers; isProbe: boolean; unaccounted: number },
   ): void {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, route);

@@ -20,14 +20,14 @@ const INVALID = { 'ratelimit-validapikey': 'false' };
 interface Told {
   readonly revoked?: boolean;
   readonly at?: number;
-  readonly sentAt?: number;
+  readonly isProbe?: boolean;
   readonly headers?: Record<string, string>;
 }
 
 function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
-  const { revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
+  const { revoked = false, at = NOW, isProbe = true, headers = {} } = answer;
   const observation = readHeaders(headers, at);
-  return answered(ledger, LANE, { sentAt, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
+  return answered(ledger, LANE, { isProbe, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
 }
 
 const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, BUDGET_OPTIONS, NOW);
@@ -74,7 +74,7 @@ describe('budget/ledger: the key', () => {
 
   it('stays refused after an answer to a request that was sent before the refusal', () => {
     for (const closed of [refused, revoked]) {
-      const late = told(closed, 200, { sentAt: NOW - 1, at: NOW + 300, headers: VALID });
+      const late = told(closed, 200, { isProbe: false, at: NOW + 300, headers: VALID });
       expect(late.key).toEqual(closed.key);
     }
   });
@@ -121,8 +121,8 @@ describe('budget/ledger: revoked', () => {
 
   it('ends when that request is answered', () => {
     const at = NOW + 5;
-    expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300, sentAt: at }), LANE)).toBe(0);
-    const again = told(sent(mayProbe, at), 429, { at: at + 300, sentAt: at, revoked: true });
+    expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300 }), LANE)).toBe(0);
+    const again = told(sent(mayProbe, at), 429, { at: at + 300, revoked: true });
     expect(again.key).toMatchObject({ standing: 'revoked', since: at + 300, mayProbe: false });
   });
 });

@@ -16,15 +16,14 @@ interface Told {
   readonly status?: number;
   readonly revoked?: boolean;
   readonly at?: number;
-  readonly sentAt?: number;
   readonly headers?: Record<string, string>;
 }
 
 /** The ledger after an answer on a route, as the service would give it. */
 function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
-  const { status = 200, revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
+  const { status = 200, revoked = false, at = NOW, headers = {} } = answer;
   const observation = readHeaders(headers, at);
-  return answered(ledger, route, { sentAt, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
+  return answered(ledger, route, { isProbe: false, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
 }
 
 const bucket = (name: string, perSecond: number): Record<string, string> => ({
