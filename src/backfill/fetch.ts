@@ -1,6 +1,5 @@
 import type { Api } from '../api/client.ts';
 import { eachPage } from '../api/paginate.ts';
-import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import type { Plan, Slice } from './plan.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
@@ -55,7 +54,7 @@ async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promi
     const page = await retryUntilAnswered(request, options);
     const next = page.cursor || null;
     const left = next === null ? 0 : slice.expected * shareLeft(history, slice.range, page.records, plan.now);
-    const expected = page.records.filter((record) => isExpected(history, slice.range, record, plan.now));
+    const expected = page.records.filter((record) => isExpected(history, slice.range, record));
     const records = expected.filter((record) => history.at(record) <= plan.end);
     store.keep(slice, history, { next, left, bad: page.count - expected.length, records });
     onPage(slice, left);
@@ -76,8 +75,7 @@ function shareLeft(history: History, range: PastRange, records: readonly unknown
   return Math.min(1, (reached - start) / Math.max(1, end - start));
 }
 
-function isExpected(history: History, range: PastRange, record: unknown, now: number): boolean {
+function isExpected(history: History, range: PastRange, record: unknown): boolean {
   const at = history.at(record);
-  if (at > now + CLOCK_AHEAD_SECONDS) return false;
   return !('start' in range) || (at >= range.start - history.reachSeconds && at <= range.end + history.reachSeconds);
 }

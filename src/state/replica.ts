@@ -175,7 +175,7 @@ export class Replica implements StateStore {
     const revision = `${this.#term}.${String(this.#writes).padStart(10, '0')}`;
     const text = wrap(value);
     if (await this.#redis.write(this.#term, name, revision, text)) {
-      if (revision > this.#revisionOf(name)) this.#documents.set(name, { revision, text });
+      this.#documents.set(name, { revision, text });
       return;
     }
     this.#rest('another replica has led since');

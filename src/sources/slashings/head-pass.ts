@@ -37,8 +37,7 @@ function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Sl
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
   const next = { ...state, headEpoch: epoch, ...(block ? { head: headOf(block), headReadAt: now } : {}) };
-  if (epoch === headEpoch) return next;
-  if (epoch < headEpoch) return { ...next, passed: undefined };
+  if (epoch <= headEpoch) return next;
   return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
 }
 
