@@ -80,6 +80,11 @@ describe('budget/bucket: others', () => {
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, AFTER)).toBeCloseTo((0.25 * 340) / 21);
   });
 
+  it('are not taken to go on as in their first hour', () => {
+    const bucket = told(told(EMPTY_BUCKET, 999), 988, OCTOBER + HOUR);
+    expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER + HOUR)?.reserved).toBeCloseTo(10 * 31.5, -1);
+  });
+
   it('are counted anew after the clock was set back', () => {
     const ahead = told(EMPTY_BUCKET, 999, AFTER + 5 * DAY);
     const back = told(told(ahead, 900, AFTER), 899, AFTER + HOUR);

@@ -54,12 +54,12 @@ describe('config/exposure', () => {
 
   it('reports each host that gets the key in clear text, once', async () => {
     const { file } = files(
-      `api: {base_url: 'http://cache.invalid:8080/api'}\nmachines: {chain: mainnet}\nchains: {mainnet: {v1_base_url: 'http://cache.invalid:8080'}, hoodi: {v1_base_url: 'http://192.0.2.1'}}`,
+      `api: {base_url: 'http://cache.invalid:8080/api'}\nmachines: {chain: mainnet}\nchains: {mainnet: {v1_base_url: 'http://cache.invalid:8080'}, hoodi: {v1_base_url: 'http://localhost.invalid'}}`,
       0o644,
     );
     expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY })).toEqual([
       { kind: 'http', host: 'cache.invalid:8080', setting: 'api.base_url' },
-      { kind: 'http', host: '192.0.2.1', setting: 'chains.hoodi.v1_base_url' },
+      { kind: 'http', host: 'localhost.invalid', setting: 'chains.hoodi.v1_base_url' },
     ]);
   });
 

@@ -23,7 +23,7 @@ describe('config/key', () => {
     ['from a variable that the file names', 'api: {key: "${MY_KEY}"}', { MY_KEY: 'mine' }, 'mine'],
     [
       'from a key file, without the end of its line',
-      `api: {key_file: ${keyFile('key-from-file\n')}}`,
+      `api: {key_file: ${keyFile('key-from-file\r\n\n')}}`,
       {},
       'key-from-file',
     ],

@@ -100,6 +100,8 @@ log: {level: debug, format: json}
     expect(config.chains).toEqual([{ name: 'hoodi', v1BaseUrl: 'https://hoodi.beaconcha.in' }]);
     expect(config.machines.chain).toBe('auto');
     expect(config.validators.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
+    const { config: both } = await withConfig('chains: {mainnet: {}, hoodi: {}}\nvalidators: {watch: []}');
+    expect(both.validators.watch).toEqual({ mainnet: [], hoodi: [] });
   });
 
   it('puts environment variables into texts, wherever they stand', async () => {

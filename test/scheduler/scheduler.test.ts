@@ -129,6 +129,14 @@ describe('scheduler/scheduler', () => {
       ]);
     });
 
+    it('do not start beside one that takes the only request that is allowed', async () => {
+      const { clock, events, source } = recorder();
+      const sources = (['machines', 'slashings'] as const).map((name) => source(name, SECOND, { name }));
+      schedule(sources, { clock, opensAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
+      await clock.advance(MINUTE);
+      expect(events).toEqual(['0 START machines', '1 END machines']);
+    });
+
     it('are overdue from when the loop found them due and could not start them, however old they are', async () => {
       const { clock, source } = recorder();
       const names = ['machines', 'slashings'] as const;

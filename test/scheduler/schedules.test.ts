@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/bucket.ts';
-import { type BudgetView, pacesOf, type Schedule, schedulesOf, valueFor } from '../../src/scheduler/schedules.ts';
+import {
+  type BudgetView,
+  pacesOf,
+  type Schedule,
+  schedulesOf,
+  sourceViews,
+  valueFor,
+} from '../../src/scheduler/schedules.ts';
 import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
@@ -101,6 +108,13 @@ function scheduled({
 describe('scheduler/schedules', () => {
   it('runs a source at the pace that the budget allows', () => {
     expect(scheduled()).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + HOUR });
+  });
+
+  it('shows what was polled for a longer interval for as long as that', () => {
+    const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, opensAt: () => 0 };
+    const one = known(fakeSource(), POLLED);
+    const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, NOW);
+    expect([shown?.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
   });
 
   it('keeps the pace of the last poll where nothing is left, and waits for the reset', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyEntry, msPerPoll, requestsPerPoll, sourceId } from '../../src/state/entry.ts';
+import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, withAnotherKey } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 
 describe('state/entry', () => {
@@ -9,6 +9,11 @@ describe('state/entry', () => {
     expect(taken).toEqual([0, 0, 70, 75]);
     const costs = [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((last) => requestsPerPoll({ ...entry, costs: last }));
     expect(costs).toEqual([1, 3, 2, 2]);
+  });
+
+  it('has neither a wait nor a pause after a failure with another key', () => {
+    const failed = { ...emptyEntry(fakeSource()), failuresInARow: 1 };
+    expect(withAnotherKey({ ...failed, pausedUntil: 5 })).toEqual({ ...failed, isDueNow: true });
   });
 
   it('names a source apart from that of another chain', () => {

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chainOf, isIncluded, staleAfter } from '../../../src/sources/machines/options.ts';
+import { chainOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
+import { SystemRecord } from '../../../src/sources/machines/schema.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
-import { machinesOptions } from '../../support/machine-records.ts';
+import { machinesOptions, systemRecord } from '../../support/machine-records.ts';
 import { HOUR, MINUTE, timing } from '../../support/timing.ts';
 
 describe('sources/machines/options', PATIENT, () => {
@@ -10,6 +11,13 @@ describe('sources/machines/options', PATIENT, () => {
     expect(isIncluded(machinesOptions(), 'a')).toBe(true);
     const options = machinesOptions({ include: ['a', 'b'], exclude: ['b'] });
     expect(['a', 'b', 'c'].map((name) => isIncluded(options, name))).toEqual([true, false, false]);
+  });
+
+  it('labels a machine by its name, as far as an exposition can carry it', () => {
+    for (const machine of [' ', 'a"b" \\ \r\n\t', 'Gerät 😀 机器 \u202e', 'x'.repeat(1_000)])
+      expect(machineName(SystemRecord.parse(systemRecord({ machine })).machine)).toBe(machine);
+    expect(['', null, 'nul\0'].map(machineName)).toEqual(['unnamed', 'unnamed', 'nul\ufffd']);
+    expect(SystemRecord.safeParse(systemRecord({ machine: 'lone\ud83d' })).success).toBe(false);
   });
 
   describe('chain rules', () => {

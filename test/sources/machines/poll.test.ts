@@ -105,6 +105,8 @@ describe('sources/machines/poll', () => {
     const { value, failure } = await poll(api);
     expect(failure).toMatchObject({ reason: 'server_error' });
     expect(value.machines.map(({ name }) => name)).toEqual(['node-a']);
+    // The next sweep reaches back to the last complete one.
+    expect(value.beganAt).toBeUndefined();
   });
 
   it('is not a result when it is aborted', async () => {
@@ -137,13 +139,15 @@ describe('sources/machines/poll', () => {
     }
 
     it('requests live machines that the sweep missed, from their last record on and at most six minutes back', async () => {
-      const body = (start: number): unknown => ({
+      const body = (start: number, machines = ['a']): unknown => ({
         range: { timestamp: { start, end: SECONDS - 75 } },
-        machines: ['a'],
+        machines,
         page_size: 10,
       });
       expect(await asked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([body(SECONDS - 300)]);
       expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 360)]);
+      const both = [quiet('a', 5 * MINUTE + 1), quiet('b', 6 * MINUTE - 1_999)];
+      expect(await asked({ system: both })).toEqual([body(SECONDS - 358, ['b', 'a'])]);
     });
 
     it('requests no machine that was found, has a recent record, or is silent', async () => {

@@ -11,31 +11,8 @@ function rows(special: Readonly<Record<number, Fields>> = {}): SlotRow[] {
   return epochRows(10, special).map((one) => SlotRow.parse(one));
 }
 
-const SURROUND = { attestation1_source_epoch: 1, attestation1_target_epoch: 9, attestation2_target_epoch: 8 };
-const NEITHER = { attestation2_target_epoch: 392867 };
-
 describe('sources/slashings/count', () => {
   describe('slashings', () => {
-    it('are counted by kind, with their validators, and reported', () => {
-      const { state, observed } = countSlashings(
-        NO_SLASHINGS,
-        320,
-        records(
-          slashing(320, [4, 2]),
-          slashing(320, [9], { ...SURROUND, attestation2_source_epoch: 2 }),
-          slashing(320, [5], NEITHER),
-        ),
-      );
-      expect(state.totals.attesterSlashings).toEqual({ double_vote: 1, surround_vote: 1, unknown: 1 });
-      expect(state.totals.slashedValidators).toBe(4);
-      expect(state.lastAttesterSlashingSlot).toBe(320);
-      expect(observed).toEqual([
-        { slot: 320, kind: 'double_vote', validators: [2, 4] },
-        { slot: 320, kind: 'surround_vote', validators: [9] },
-        { slot: 320, kind: 'unknown', validators: [5] },
-      ]);
-    });
-
     it('count each validator once, in the slot of its first sight', () => {
       const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4, 5])));
       const { state, observed } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));

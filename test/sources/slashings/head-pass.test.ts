@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/lib/chain.ts';
+import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
+import { SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { MINUTE } from '../../support/timing.ts';
@@ -79,6 +81,8 @@ describe('sources/slashings/head-pass', () => {
     await follower.poll(1);
     expect(follower.failure).toBeUndefined();
     expect(follower.value('head_slot')).toBe(epoch * 32);
+    const scheduled = SlotRow.parse(row({ slot: epoch * 32 + 31, status: '0' }));
+    expect(isPlausibleRowAt('mainnet', start)(scheduled)).toBe(true);
   });
 
   it('reads the epoch that passed again where that was answered before its end, three times at most', async () => {
@@ -147,6 +151,9 @@ describe('sources/slashings/head-pass', () => {
       for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(await follower.poll()).toEqual(['latest']);
       expect(follower.sightings).toHaveLength(1);
+      // Another block of the slot has three tries of its own.
+      follower.chain.change(slot, { blockroot: rootOf(slot, 1) });
+      for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
     });
 
     it.each<FailureReason>(['server_error', 'bad_request'])(

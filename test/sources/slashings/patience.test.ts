@@ -107,22 +107,24 @@ describe('sources/slashings patience', () => {
       },
     );
 
-    it.each<FailureReason>(['network', 'server_error', 'invalid_body'])(
-      'gives nothing up in an outage of two hours, nor right after it: %s',
-      async (reason) => {
-        const follower = await settled();
-        failing(follower, `${BAD}`, 'server_error');
-        await pass(follower, HOUR / 2);
-        follower.chain.grow(E + 3, F + 3);
-        follower.fault = () => reason;
-        await pass(follower, 2 * HOUR);
-        failing(follower, `${BAD}`, 'server_error');
-        await pass(follower, HOUR);
-        expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
-        follower.fault = () => undefined;
-        await follower.poll();
-        expect(counts(follower)).toEqual({ proposed: 4 * 32, missed: 0, orphaned: 0, skipped: 0, scanned: F + 3 });
-      },
-    );
+    it.each<[FailureReason, what: string]>([
+      ['network', 'everything'],
+      ['network', `${BAD}`],
+      ['server_error', 'everything'],
+      ['invalid_body', 'everything'],
+    ])('gives nothing up in an outage of two hours, nor right after it: %s for %s', async (reason, what) => {
+      const follower = await settled();
+      failing(follower, `${BAD}`, 'server_error');
+      await pass(follower, HOUR / 2);
+      follower.chain.grow(E + 3, F + 3);
+      follower.fault = (asked) => (what === 'everything' || asked === what ? reason : undefined);
+      await pass(follower, 2 * HOUR);
+      failing(follower, `${BAD}`, 'server_error');
+      await pass(follower, HOUR);
+      expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(counts(follower)).toEqual({ proposed: 4 * 32, missed: 0, orphaned: 0, skipped: 0, scanned: F + 3 });
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row } from '../../support/slot-rows.ts';
 
@@ -96,6 +97,12 @@ describe('sources/slashings/proposals', () => {
       expect(follower.value('slots_total', { status: 'missed' })).toBe(1);
     },
   );
+
+  it('remembers the 100 validators with the newest missed proposals', () => {
+    const missed = Array.from({ length: 101 }, (_, slot) => ({ slot, validator: slot, status: 'missed' as const }));
+    const { missedProposals } = countProposals(NO_SLASHINGS, missed.toReversed());
+    expect([missedProposals.length, missedProposals[0]]).toEqual([100, [1, 1]]);
+  });
 
   it('counts a slot that stays scheduled as missed after an hour, once', async () => {
     const follower = new Follower({ watch: [{ first: 1, last: 9 }] });

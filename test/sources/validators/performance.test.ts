@@ -124,6 +124,8 @@ describe('the performance of watched validators', () => {
     const { value: state, failure } = await poll(api, { ...known, pollsSincePerformance: 8 }, MANY, NOW + EPOCH);
     expect(failure).toMatchObject({ reason: 'server_error' });
     expect(state.performance).toEqual(known.performance);
+    const later = timing({ now: NOW + 26 * EPOCH, intervalMs: EPOCH });
+    expect(validatorsSource(MANY).nextChange(state, later)).toBe(NOW + 27 * EPOCH + 1);
     expect(shown(state, 'score_ratio', { duty: 'total' }, NOW + 27 * EPOCH)).toBeDefined();
     expect(shown(state, 'score_ratio', { duty: 'total' }, NOW + 27 * EPOCH + 1)).toBeUndefined();
   });

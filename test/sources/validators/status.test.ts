@@ -124,10 +124,13 @@ describe('the status of watched validators', () => {
     const second = await poll(off(444_379), first.value, OPTIONS, NOW + 2 * EPOCH);
     expect(offlineSince(second.value, NOW + 2 * EPOCH)).toEqual({ 3: startOfEpoch(444_377) });
     expect(value(second.value, 'validators_offline', NOW + 2 * EPOCH)).toBe(1);
-    const back = await poll(serviceOf({}, 444_380), second.value, OPTIONS, NOW + 3 * EPOCH);
-    expect(offlineSince(back.value, NOW + 3 * EPOCH)).toEqual({});
-    const again = await poll(off(444_381), back.value, OPTIONS, NOW + 4 * EPOCH);
-    expect(offlineSince(again.value, NOW + 4 * EPOCH)).toEqual({ 3: startOfEpoch(444_381) });
+    for (const online of [true, null]) {
+      const api = serviceOf({ validators: rows({ 3: { online } }, 444_380) }, 444_380);
+      const back = await poll(api, second.value, OPTIONS, NOW + 3 * EPOCH);
+      expect(offlineSince(back.value, NOW + 3 * EPOCH)).toEqual({});
+      const again = await poll(off(444_381), back.value, OPTIONS, NOW + 4 * EPOCH);
+      expect(offlineSince(again.value, NOW + 4 * EPOCH)).toEqual({ 3: startOfEpoch(444_381) });
+    }
   });
 
   it('names at most 100 that are offline, the longest first', async () => {
@@ -167,6 +170,9 @@ describe('the status of watched validators', () => {
       expect(byStatus(state, NOW + 3 * EPOCH)).toEqual({ active_ongoing: 12 });
       expect(byStatus(state, NOW + 3 * EPOCH + 1)).toEqual({ active_ongoing: 2 });
       expect(byStatus(state, NOW + 4 * EPOCH + 1)).toEqual({});
+      // Where another request was answered, the part is not refused.
+      const partly = await poll(serviceOf({ validators: failsFor(11, 'forbidden') }), known, OPTIONS, now);
+      expect(partly.value.statusRefusal).toBeUndefined();
     });
 
     it('an answer of an epoch in the future is none', async () => {

@@ -86,6 +86,11 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
       { request: () => ({ status: 400, body: '{}' }) },
       `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
     ],
+    [
+      'a refusal',
+      { request: () => ({ status: 403, body: '{}' }) },
+      `not known for the mainnet sync committee until ${END} UTC: the service refuses to list the members (forbidden)`,
+    ],
   ])('%s: 5, with one line that says why', async (_, given, line) => {
     const { code, stdout, selectors } = await asked(given);
     expect(stdout).toContain(line);
