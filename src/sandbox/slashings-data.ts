@@ -31,8 +31,6 @@ export interface ChainWorld {
   /** When validators do not attest, by index. */
   readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
   readonly proposers: Proposers;
-  /** A cache of the rows of canonical blocks as JSON; the oldest is dropped first. */
-  readonly rows: Map<number, string>;
 }
 
 export function createChainWorld(
@@ -49,12 +47,9 @@ export function createChainWorld(
     missed: new Map(),
     offline: new Map(),
     proposers,
-    rows: new Map(),
   };
 }
 
-/** Enough for the head and for the epochs that become final; a row is about 4 kB. */
-const MAX_ROWS = 1024;
 const SLOTS_PER_PROPOSER_SLASHING = 10;
 
 /** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
@@ -128,15 +123,7 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
 }
 
 function canonicalRow(world: ChainWorld, slot: number): string {
-  let row = world.rows.get(slot);
-  if (row !== undefined) return row;
-  row = blockRow(world, slot, '1', rootOf(world.seed, slot));
-  for (const oldest of world.rows.keys()) {
-    if (world.rows.size < MAX_ROWS) break;
-    world.rows.delete(oldest);
-  }
-  world.rows.set(slot, row);
-  return row;
+  return blockRow(world, slot, '1', rootOf(world.seed, slot));
 }
 
 function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): string {
@@ -148,7 +135,7 @@ function blockRow(world: ChainWorld, slot: number, status: string, blockroot: st
     parentroot: rootOf(world.seed, previousBlock(world, slot)),
     attesterslashingscount: slashingIn(world, slot) ? 1 : 0,
     proposerslashingscount: slashedProposersIn(world, slot).length,
-    ...blockFields(chain, seed, slot, previousBlock(world, slot)),
+    ...blockFields(chain, seed, slot),
   });
 }
 
