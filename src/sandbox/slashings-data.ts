@@ -2,7 +2,7 @@ import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/ch
 import { between, hexOf, seedOf, unit } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { blockFields, EMPTY_FIELDS, rootOf } from './slashings-block.ts';
-import { attesterEvidence, proposerEvidence, type Slashing } from './slashings-evidence.ts';
+import { attesterEvidence, type Slashing } from './slashings-evidence.ts';
 
 /**
  * `contested`: an orphaned block was the head for one slot, then another block of the same slot replaced it (api-facts
@@ -210,12 +210,10 @@ export function slotSlashings(world: ChainWorld, slot: number, head: number): ob
 export function slotProposerSlashings(world: ChainWorld, slot: number, head: number): object[] {
   const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
   if (blockRoot === undefined) return [];
-  const records = slashedProposersIn(world, slot).map((proposerindex, block_index) => ({
+  return slashedProposersIn(world, slot).map((proposerindex, block_index) => ({
     block_index,
     block_root: blockRoot,
     block_slot: slot,
     proposerindex,
-    ...proposerEvidence(world.seed, slot, proposerindex),
   }));
-  return records.reverse();
 }
