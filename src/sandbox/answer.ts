@@ -1,5 +1,4 @@
 import type { Chain } from '../lib/chain.ts';
-import type { PlanLimits } from '../lib/plans.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
@@ -31,9 +30,6 @@ export function textAnswer(status: number, text: string): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-/** Callers without a valid key are counted separately; the limit is that of the open-source rate limiter. */
-const ANONYMOUS_LIMITS: PlanLimits = { perSecond: 2 };
-
 const HOODI_HOST = '/hoodi';
 
 interface RequestTarget {
@@ -53,19 +49,13 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
     'ratelimit-bucket': 'default',
     'ratelimit-validapikey': String(isKeyValid),
   };
-  if (isKeyValid && sandbox.revoked) {
+  if (!isKeyValid) return { status: 401, headers: common, body: v2Error(401) };
+  if (sandbox.revoked) {
     return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
   }
-  const [usage, limits] = isKeyValid
-    ? [sandbox.account, limitsOf(sandbox.plan)]
-    : [sandbox.anonymous, ANONYMOUS_LIMITS];
   // The headers show the charge before it is refunded.
-  const { refused, headers, refund } = charge(usage, limits, now);
-  const result = refused
-    ? { status: 429, body: v2Error(429) }
-    : isKeyValid
-      ? serve(sandbox, target, request, now)
-      : { status: 401, body: v2Error(401) };
+  const { refused, headers, refund } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
   if (result.status === 429 || result.status >= 500) refund();
   return { ...result, headers: { ...common, ...headers } };
 }

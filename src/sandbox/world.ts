@@ -29,8 +29,6 @@ export class Sandbox {
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = newUsage();
-  /** Callers without a valid key. */
-  readonly anonymous: Usage = newUsage();
   plan: AccountPlan;
   /** The path of the daily-return series; any other is not found. */
   dailyReturnsPath = 'benchmark-store';
