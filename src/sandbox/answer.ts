@@ -36,7 +36,6 @@ interface RequestTarget {
   readonly chain: Chain;
   readonly version: 'v1' | 'v2';
   readonly path: string;
-  readonly query: string;
 }
 
 /** The answer of the service at `now`. Changes only the counters of the rate limits. */
@@ -62,17 +61,17 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
 
 /** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
-  const [full = '', query = ''] = requestTarget.split('?', 2);
+  const [full = ''] = requestTarget.split('?', 1);
   const isHoodi = full.startsWith(`${HOODI_HOST}/`);
   const path = isHoodi ? full.slice(HOODI_HOST.length) : full;
   if (!path.startsWith('/api/')) return undefined;
   const version = path.startsWith('/api/v1/') ? 'v1' : 'v2';
-  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path, query };
+  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path };
 }
 
-/** v2 accepts only a bearer token; v1 accepts `apikey` in a header or in the query (api-facts 7.1). */
-function keyOf({ version, query }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
-  if (version === 'v1') return single(headers['apikey']) ?? new URLSearchParams(query).get('apikey') ?? undefined;
+/** v2 accepts a bearer token, v1 the header `apikey` (api-facts 7.1). The exporter does not use the query for keys. */
+function keyOf({ version }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
+  if (version === 'v1') return single(headers['apikey']);
   return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];
 }
 
@@ -108,7 +107,7 @@ function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: Sa
   const endpoint = new Map([
     ['/api/v2/machine-metrics', machineMetrics],
     ['/api/v2/machine-metrics/machine-names', machineNames],
-    [`/api/v2/ethereum/${sandbox.dailyReturnsPath}`, dailyReturns],
+    ['/api/v2/ethereum/benchmark-store', dailyReturns],
     ['/api/v2/ethereum/sync-committee', syncCommittee],
     ['/api/v2/ethereum/validators', validators],
     ['/api/v2/ethereum/validators/performance-aggregate', performance],

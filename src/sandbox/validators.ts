@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, type Identifiers, PerformanceBody, ValidatorsBody } from './body.ts';
+import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './plan.ts';
@@ -52,15 +52,13 @@ export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): strin
         proposal: { successful: 0, assigned: 0, missed: 0 },
       },
     },
-    range: epochsRange(chain, last - EPOCHS_PER_DAY + 1, last),
   });
 }
 
-function existing({ plan, hasValidators }: Sandbox, identifiers: Identifiers): number[] {
-  if (!hasValidators) throw new Refusal(403);
+function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
-  const known = identifiers.filter((one) => typeof one === 'number' && one < EXISTING) as number[];
+  const known = identifiers.filter((one) => one < EXISTING);
   if (known.length === 0) throw new Refusal(404);
   return [...new Set(known)].sort((a, b) => a - b);
 }
