@@ -97,19 +97,17 @@ function orphanRoot({ seed }: ChainWorld, slot: number): string {
   return hexOf(32, seed, slot, 3);
 }
 
-/** The rows of an epoch as a JSON array, up to the head. */
-export function epochRows(world: ChainWorld, epoch: number, head: number): string {
+/** The rows of an epoch, up to the head. */
+export function epochRows(world: ChainWorld, epoch: number, head: number): object[] {
   const first = epoch * SLOTS_PER_EPOCH;
-  const last = Math.min(head, first + SLOTS_PER_EPOCH - 1);
-  const rows: string[] = [];
-  for (let slot = first; slot <= last; slot += 1) rows.push(...slotRows(world, slot, head));
-  return `[${rows.join(',')}]`;
+  const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => first + i);
+  return slots.filter((slot) => slot <= head).flatMap((slot) => slotRows(world, slot, head));
 }
 
-function slotRows(world: ChainWorld, slot: number, head: number): string[] {
+function slotRows(world: ChainWorld, slot: number, head: number): object[] {
   switch (kindOf(world, slot)) {
     case 'proposed':
-      return [canonicalRow(world, slot)];
+      return [blockRow(world, slot, '1', rootOf(world.seed, slot))];
     case 'missed':
       return [emptyRow(world, slot, epochOf(slot) <= finalizedEpoch(head))];
     // While a block is the head, it does not look orphaned.
@@ -117,18 +115,14 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
       return [blockRow(world, slot, slot < head ? '3' : '1', orphanRoot(world, slot))];
     case 'contested':
       return slot < head
-        ? [blockRow(world, slot, '3', orphanRoot(world, slot)), canonicalRow(world, slot)]
+        ? [blockRow(world, slot, '3', orphanRoot(world, slot)), blockRow(world, slot, '1', rootOf(world.seed, slot))]
         : [blockRow(world, slot, '1', orphanRoot(world, slot))];
   }
 }
 
-function canonicalRow(world: ChainWorld, slot: number): string {
-  return blockRow(world, slot, '1', rootOf(world.seed, slot));
-}
-
-function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): string {
+function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): object {
   const { seed, chain } = world;
-  return JSON.stringify({
+  return {
     ...position(world, slot),
     status,
     blockroot,
@@ -136,12 +130,12 @@ function blockRow(world: ChainWorld, slot: number, status: string, blockroot: st
     attesterslashingscount: slashingIn(world, slot) ? 1 : 0,
     proposerslashingscount: slashedProposersIn(world, slot).length,
     ...blockFields(chain, seed, slot),
-  });
+  };
 }
 
 /** A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1). */
-function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
-  return JSON.stringify({
+function emptyRow(world: ChainWorld, slot: number, final: boolean): object {
+  return {
     ...position(world, slot),
     status: final ? '2' : '0',
     blockroot: final && unit(world.seed, slot, 5) < 0.5 ? '0x01' : '0x00',
@@ -149,7 +143,7 @@ function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
     attesterslashingscount: 0,
     proposerslashingscount: 0,
     ...EMPTY_FIELDS,
-  });
+  };
 }
 
 function position(world: ChainWorld, slot: number): object {

@@ -34,7 +34,7 @@ function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: UnixM
   if (epoch > epochOf(head)) {
     throw new Refusal(400, `epoch is in the future. The latest epoch is ${epochOf(head)}`);
   }
-  return `{"status":"OK","data":${epochRows(sandbox.chains[chain], epoch, head)}}`;
+  return JSON.stringify({ status: 'OK', data: epochRows(sandbox.chains[chain], epoch, head) });
 }
 
 function epochNumber(selector: string, head: number): number {
