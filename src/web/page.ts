@@ -29,8 +29,6 @@ export interface StatusPage {
   readonly tables: readonly Table[];
   /** Whether the data are simulated. If so, the page has no links to the real chain. */
   readonly isSimulated: boolean;
-  /** Whether the page reloads itself. */
-  readonly isRefreshing: boolean;
 }
 
 /** The maximum size of the page, regardless of the number of rows. */
@@ -81,7 +79,7 @@ function top(page: StatusPage): Html {
 <h2 id="verdict">${headline}</h2>
 <p>${cost}</p>
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
-<p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
+<p class="asof">As of ${utc(now)}.</p>
 </section>
 <nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 `;
@@ -98,17 +96,6 @@ function noticeItem({ tone, text, alert }: Notice): Html {
     alert === undefined ? '' : html` <a href="${runbookUrl(alert)}" aria-label="What to do: ${alert}">What to do</a>`;
   return html`<li><span class="badge ${tone}">${WORDS[tone]}</span> ${text}${runbook}</li>`;
 }
-
-/** A page that reloads loses the reader's position, so it reloads only on request. */
-function refreshing({ isRefreshing }: StatusPage): Html {
-  return isRefreshing
-    ? html`Refreshes every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
-    : html`<a href="${REFRESH_QUERY}">Refresh every ${REFRESH_SECONDS} s</a>`;
-}
-
-export const REFRESH_SECONDS = 30;
-/** The query that requests a page that reloads itself. */
-export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
 
 /** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
 function tableHead({ title, columns, folded }: Table, i: number): Html {

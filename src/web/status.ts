@@ -9,7 +9,7 @@ import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
-export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
+export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
   const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
     (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
@@ -31,7 +31,6 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
     cost: costOf(input, now),
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
     isSimulated: input.isSimulated ?? false,
-    isRefreshing,
   };
 }
 

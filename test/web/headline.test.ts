@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 function verdict(known: StatusInput, now = NOW): string {
   const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
-  return statusOf({ ...known, views }, now, false).verdict.text;
+  return statusOf({ ...known, views }, now).verdict.text;
 }
 
 function texts(known: StatusInput): string[] {

@@ -18,7 +18,6 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     notices: [],
     tables: [],
     isSimulated: false,
-    isRefreshing: false,
     ...parts,
   };
 }
