@@ -11,7 +11,7 @@ import Negotiator from 'negotiator';
 import { isCrossOrigin } from '../lib/cross-origin.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from './access.ts';
-import { Documentation, sendDocument } from './documentation.ts';
+import { DOCUMENT_PATHS, sendDocument } from './documentation.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import { send, sendText, setHeaders } from './send.ts';
 
@@ -105,14 +105,8 @@ function reading(page: PageHandler): MethodHandlers {
 }
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
-  const documentation = new Documentation();
   const routes = new Map<string, MethodHandlers>([
-    ...documentation.paths.map((path): [string, MethodHandlers] => [
-      path,
-      reading(({ headers }, response) =>
-        sendDocument(response, documentation, path, takesGzip(headers['accept-encoding'])),
-      ),
-    ]),
+    ...DOCUMENT_PATHS.map((path) => [path, reading((_, response) => sendDocument(response, path))] as const),
     ['/', reading((_, response) => sendStatus(response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
