@@ -99,7 +99,6 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
       const detail = 'The service reports that the key is not valid.';
       return [
         ...(validHeader === false ? [firing('BeaconchainApiKeyInvalid', [], detail)] : []),
-        ...startNotices(input),
         ...failureNotices(input.views, now),
         ...(validHeader === false ? [] : staleNotices(input, now)),
         ...waitNotices(input, now),
@@ -107,12 +106,6 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
       ];
     }
   }
-}
-
-function startNotices({ views }: StatusInput): Notice[] {
-  const waiting = views.filter(({ entry }) => entry.lastAttemptAt === undefined).length;
-  if (waiting === 0) return [];
-  return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
 }
 
 function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {

@@ -92,10 +92,6 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
   td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
     font-size: 0.8125rem; overflow-wrap: break-word; }
-  tr.brief { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.5rem; padding: 0.125rem 0.75rem; }
-  tr.brief th { min-width: 0; }
-  tr.brief td[data-label] { padding: 0.1875rem 0; min-height: 0; }
-  tr.brief td[data-label]::before, tr.brief .at, tr.brief td:nth-child(n + 4) { display: none; }
 }
 @media print { .toc, .skip { display: none; } }
 `;
@@ -136,21 +132,13 @@ img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radiu
 @media print { nav, .skip { display: none; } }
 `;
 
+const DRAWING =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 /** Part of the page, because otherwise browsers request /favicon.ico. */
-export const ICON = iconOf('#0969da', '<path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/>');
-/** In another colour, with an S for simulated. */
-export const SIMULATED_ICON = iconOf(
-  '#8250df',
-  '<path d="M11 5.5C10 3 6 3 6 5.5S11 8 11 10.5 6 13 5 10.5" fill="none" stroke="#fff" stroke-width="2"/>',
-);
-
-function iconOf(background: string, drawing: string): string {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="${background}"/>${drawing}</svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
-}
+const ICON = `data:image/svg+xml,${encodeURIComponent(DRAWING)}`;
 
 /** The beginning of every page, up to its style. */
-export function pageHead(title: string, icon: string, style: string): Html {
+export function pageHead(title: string, style: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -158,7 +146,7 @@ export function pageHead(title: string, icon: string, style: string): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="${ICON}">
 <style>${new Html(style)}</style>
 </head>
 `;

@@ -21,18 +21,8 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
-/** `Plans 5,224 of 388,800 requests a day`: the cost of the polls, and the requests that the limits allow. */
-export function costOf(input: StatusInput, now: UnixMs): string {
-  const { ledger, budgetOptions } = input;
-  if (ledger.key.standing === 'revoked') return 'No requests are sent.';
-  const buckets = Object.entries(ledger.buckets);
-  const planned = buckets.reduce((sum, [name]) => sum + pacePerDay(input, name), 0);
-  const allowed = buckets.reduce((sum, [, bucket]) => sum + allowedPerDay(bucket, budgetOptions, now), 0);
-  return `Plans ${count(planned)} of ${count(allowed)} requests a day.`;
-}
-
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-export function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
+function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
@@ -150,13 +140,14 @@ function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): 
 }
 
 /** The plan as learned from responses, and any wait that the service requires. */
-function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
+function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
+  const { ledger, budgetOptions } = input;
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
     ledger.key.standing === 'revoked'
       ? 'No requests are allowed.'
-      : `This exporter may make ${allowed} requests a day.`;
+      : `Plans ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
   const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
   const others =
     reserved > 0

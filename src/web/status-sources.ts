@@ -10,15 +10,12 @@ const MAX_ERROR = 120;
 
 /** The attempts of each source. */
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
-  const all = views.map((view) => ({ view, row: rowOf(view, now) }));
-  const isHealthy = (view: SourceView): boolean => stateOf(view, now).tone === 'good' && !isStretched(view);
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: all.map(({ row }) => row),
+    rows: views.map((view) => rowOf(view, now)),
     size: views.length,
     empty: 'No source is enabled.',
-    brief: new Set(all.filter(({ view }) => isHealthy(view)).map(({ row }) => row)),
   };
 }
 

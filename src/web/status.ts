@@ -4,7 +4,7 @@ import type { SourceView } from '../scheduler/schedules.ts';
 import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
 import { headlineOf, noticesOf, type Summed } from './headline.ts';
 import { DOCUMENTATION, type StatusPage } from './page.ts';
-import { budgetTable, costOf } from './status-budget.ts';
+import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 
@@ -28,7 +28,6 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     ],
     verdict: headlineOf(input, notices, summaries, now),
     notices,
-    cost: costOf(input, now),
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
     isSimulated: input.isSimulated ?? false,
   };

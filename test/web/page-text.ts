@@ -14,7 +14,6 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     about: '',
     links: [],
     verdict: { tone: 'good', text: 'Working' },
-    cost: '',
     notices: [],
     tables: [],
     isSimulated: false,

@@ -135,7 +135,7 @@ describe('web/status', () => {
     expect(pageIn('healthy').tables.map(({ title }) => title)).not.toContain('Machines without problems');
   });
 
-  it('says of simulated data that they are, in headline, title and icon, and leads nowhere real', () => {
+  it('says of simulated data that they are, in headline and title, and leads nowhere real', () => {
     const known = knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW);
     const text = pageText(page);
@@ -143,23 +143,18 @@ describe('web/status', () => {
       '<title>Simulated data: Needs attention: 1 machine silent; 1 watched validator of mainnet slashed · beaconchain-exporter</title>',
     );
     expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention: 1 machine silent; 1 watched');
-    expect(text).not.toContain(pageText(statusOf(known, NOW)).match(/rel="icon" href="[^"]+"/)?.[0]);
     expect(pageText(statusOf(known, NOW))).toContain('https://beaconcha.in/slot/');
     expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
     expect(wordsOf(page)).toContain('slot 15328801 , epoch 479025'.replace(' ,', ','));
   });
 
-  it('holds a thousand machines in less than a megabyte, and keeps room for the tables below more of them', () => {
-    const known = knownIn('thousand');
-    const text = pageText(statusOf(known, NOW));
-    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
-    for (const name of ['node-a', 'machine-0001', 'machine-0995']) expect(text).toContain(`scope="row">${name}</th>`);
-    const more = withMachines(known, (machines) =>
+  it('shows a thousand machines of more, and the tables below', () => {
+    const more = withMachines(knownIn('thousand'), (machines) =>
       Array.from({ length: 5 }, (_, i) => machines.map((one) => ({ ...one, name: `${one.name}-${i}` }))).flat(),
     );
-    const long = pageText(statusOf(more, NOW));
-    expect(Buffer.byteLength(long)).toBeLessThan(1_000_000);
-    expect(long).toMatch(/[\d,]+ more rows not shown/);
-    expect(long).toContain('scope="row">per second</th>');
+    const text = pageText(statusOf(more, NOW));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    expect(text).toMatch(/[\d,]+ more rows not shown/);
+    expect(text).toContain('scope="row">per second</th>');
   });
 });
