@@ -139,7 +139,9 @@ async function earlierRun(
     if (!plan) throw new Error('it has no plan');
     const differing = differences(flags, plan.flags);
     if (differing.length === 0) return { plan, store };
-    throw new BackfillRefused(`--resume: the interrupted run has ${differing.join('; ')}`);
+    throw new BackfillRefused(
+      `--resume: the interrupted run has another ${differing.join(', ')}. Give --output alone to continue it`,
+    );
   } catch (error) {
     if (error instanceof BackfillRefused) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -294,12 +296,18 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
   return nextSteps(result);
 }
 
+const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
+
+/** What a run leaves that was stopped. */
+export function stoppedText(flags: Flags): string {
+  return `Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`;
+}
+
 /** The error with a message that says what to do. An unexpected error is returned unchanged. */
 function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;
-  const onward = isKept ? '\nThe data read so far are kept. To continue, run the same command with --resume.' : '';
-  return new BackfillRefused(`${reason}${onward}`);
+  return new BackfillRefused(isKept ? `${reason}\n${KEPT}` : reason);
 }
 
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
