@@ -153,7 +153,7 @@ describe('web/headline', () => {
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
   });
 
-  it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
+  it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {
     const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
     expect([verdict(known), ...texts(known)]).toEqual([
       'Needs attention: The state could not be written 14 min ago',
