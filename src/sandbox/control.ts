@@ -49,7 +49,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
   '/-/offline': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     sandbox.takeOffline(chain, validator, now);
-    return `validator ${validator} of ${chain} does not attest any more: the service says so in 13 to 20 minutes`;
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes`;
   },
   '/-/online': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
