@@ -2,7 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
-import { pageHead, STYLE } from './page-style.ts';
+import { pageHead, STATUS_STYLE } from './page-style.ts';
 
 /** Where the page links the documentation, and in it what to do about an alert. */
 export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
@@ -55,7 +55,7 @@ function top(page: StatusPage): Html {
   const { title, now, about, links, verdict, notices, tables, isSimulated } = page;
   const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
-  return html`${pageHead(`${headline} · ${title}`, STYLE)}<body>
+  return html`${pageHead(`${headline} · ${title}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${title}</h1>

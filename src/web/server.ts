@@ -12,7 +12,7 @@ import { isCrossOrigin } from '../lib/cross-origin.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from './access.ts';
 import { DOCUMENT_PATHS, sendDocument } from './documentation.ts';
-import { CONTENT_SECURITY_POLICY } from './page-style.ts';
+import { STATUS_POLICY } from './page-style.ts';
 import { send, sendText, setHeaders } from './send.ts';
 
 /** The program as the server uses it. None of its methods wait for the network. */
@@ -193,7 +193,7 @@ function takesGzip(accept: string | undefined): boolean {
 
 /** Links on the page send no referrer, so that the host name in a private network stays private. */
 const STATUS_HEADERS = {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Content-Security-Policy': STATUS_POLICY,
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-store',
 } as const;
