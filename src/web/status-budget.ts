@@ -110,8 +110,8 @@ function resets({ state: { resetsAt, end } }: LongQuota, now: UnixMs): Cell {
 function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): Cell {
   const { left, end: until } = state;
   const pace = pacePerDay(input, name);
-  if (pace === 0) return 'no requests';
   if (left < 1) return lines('used up', quiet('no requests until the reset'));
+  if (pace === 0) return 'no requests';
   const end = now + (left / pace) * MS_PER_DAY;
   const spare = left - (pace * (until - now)) / MS_PER_DAY;
   const lasts = end >= until ? `lasts, ${count(Math.max(0, spare))} to spare` : html`ends ${time(end, now)}`;
