@@ -59,3 +59,9 @@ export function parseBody(text: string): unknown {
     throw new Refusal(400);
   }
 }
+
+/** A number in a path. @throws Refusal 400 with this message for anything else. */
+export function whole(text: string, message: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, message);
+  return Number(text);
+}

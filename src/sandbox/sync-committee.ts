@@ -1,9 +1,8 @@
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../lib/chain.ts';
 import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, SyncCommitteeBody } from './body.ts';
+import { accepted, SyncCommitteeBody, whole } from './body.ts';
 import { epochsRange } from './chain-range.ts';
-import { Refusal } from './refusal.ts';
 import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
@@ -41,8 +40,7 @@ export function committee({ chains }: Sandbox, chain: Chain, selector: string, n
 function numberOf(selector: string, latest: number): number {
   if (selector === 'latest') return latest;
   if (selector === 'next') return latest + 1;
-  if (!/^\d{1,15}$/.test(selector)) throw new Refusal(400, 'invalid period provided');
-  return Number(selector);
+  return whole(selector, 'invalid period provided');
 }
 
 /** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
