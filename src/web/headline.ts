@@ -1,4 +1,3 @@
-import { quotaOf } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -139,19 +138,13 @@ const LIMITS = {
   '429': 'the service, which responded with 429',
 } as const satisfies Record<Wait['limit'], string>;
 
-function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+function waitNotices({ views }: StatusInput, now: UnixMs): Notice[] {
   const waiting = Map.groupBy(
     views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
   );
-  if (waiting.size > 0) {
-    return [...waiting].map(([what, group]) => {
-      const names = group.map(({ view }) => nameOf(view));
-      return firing('BeaconchainSourceWaitsForQuota', names, what);
-    });
-  }
-  const opensAt = Object.values(ledger.buckets).map((bucket) => quotaOf(bucket, budgetOptions, now).opensAt);
-  const last = Math.max(0, ...opensAt);
-  if (last <= now) return [];
-  return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
+  return [...waiting].map(([what, group]) => {
+    const names = group.map(({ view }) => nameOf(view));
+    return firing('BeaconchainSourceWaitsForQuota', names, what);
+  });
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
@@ -128,14 +127,6 @@ describe('web/headline', () => {
 
   it('does not call a wait for the budget a failure', () => {
     expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
-  });
-
-  it('reports until when the service has closed the budget', () => {
-    const known = knownIn('healthy');
-    const buckets = { default: { ...EMPTY_BUCKET, closedUntil: NOW + 2 * HOUR } };
-    const closed = { ...known, ledger: { ...known.ledger, buckets } };
-    expect(texts(closed)).toEqual(['No requests are allowed now. They resume in 2 h.']);
-    expect(verdict(closed)).toBe('Working, with warnings: No requests are allowed now');
   });
 
   it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
