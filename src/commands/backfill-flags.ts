@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
@@ -87,21 +88,11 @@ export function decidingFlags(flags: Flags): Flags {
   return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
 }
 
-/** The flags that differ from those of an interrupted run, in words. Those that are not given are the same. */
+/** The names of the flags that differ from those of an interrupted run. Those that are not given are the same. */
 export function differences(given: Flags, earlier: Flags): string[] {
-  const differing = Object.entries(decidingFlags(given)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(earlier[name as keyof Flags]),
+  return Object.entries(decidingFlags(given)).flatMap(([name, value]) =>
+    isDeepStrictEqual(value, earlier[name as keyof Flags]) ? [] : [`--${name}`],
   );
-  return differing.map(([name, value]) => {
-    const before = earlier[name as keyof Flags];
-    return before === undefined ? `no --${name}` : `${typed(name, before)}, not ${typed(name, value)}`;
-  });
-}
-
-/** A flag as it is typed. */
-function typed(name: string, value: Flags[keyof Flags]): string {
-  const values = [value].flat();
-  return values.map((one) => (typeof one === 'string' ? `--${name}=${one}` : `--${name}`)).join(' ');
 }
 
 /** Where to write. @throws UsageError */

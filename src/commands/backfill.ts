@@ -73,7 +73,6 @@ export async function backfill(context: BackfillContext): Promise<string> {
   const output = outputOf(flags);
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
-  if (earlier === 'complete') return `${output} is complete: there is nothing to resume.\n`;
   const options = earlier
     ? backfillOptions(earlier.plan.flags, config, earlier.plan.now * 1000)
     : backfillOptions(flags, config, clock.now());
@@ -108,21 +107,16 @@ interface EarlierRun {
 }
 
 /**
- * What an interrupted run left; 'complete' if the earlier run has ended; undefined if there was none.
+ * The state of an interrupted run; undefined if there was none.
  * @throws BackfillRefused if files would be overwritten, or the run cannot be resumed
  */
-async function earlierRun(
-  output: string,
-  flags: Flags,
-  opened: AsyncDisposableStack,
-): Promise<EarlierRun | 'complete' | undefined> {
+async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableStack): Promise<EarlierRun | undefined> {
   const directory = dirname(output);
   const folder = folderOf(output);
   await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
     throw new BackfillRefused(`--output: the directory ${directory} cannot be written: ${error.code}`);
   });
   if (!existsSync(folder)) {
-    if (flags.resume && existsSync(output)) return 'complete';
     if (flags.resume) throw new BackfillRefused(`--resume: there is no interrupted run in ${folder}`);
     const first = basename(output);
     const isOurs = (name: string): boolean => name === first || /^\.\d+$/.test(name.replace(first, ''));
@@ -139,7 +133,9 @@ async function earlierRun(
     if (!plan) throw new Error('it has no plan');
     const differing = differences(flags, plan.flags);
     if (differing.length === 0) return { plan, store };
-    throw new BackfillRefused(`--resume: the interrupted run has ${differing.join('; ')}`);
+    throw new BackfillRefused(
+      `--resume: the interrupted run has another ${differing.join(', ')}. Give --output alone to continue it`,
+    );
   } catch (error) {
     if (error instanceof BackfillRefused) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -294,12 +290,18 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
   return nextSteps(result);
 }
 
+const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
+
+/** What a run leaves that was stopped. */
+export function stoppedText(flags: Flags): string {
+  return `Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`;
+}
+
 /** The error with a message that says what to do. An unexpected error is returned unchanged. */
 function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;
-  const onward = isKept ? '\nThe data read so far are kept. To continue, run the same command with --resume.' : '';
-  return new BackfillRefused(`${reason}${onward}`);
+  return new BackfillRefused(isKept ? `${reason}\n${KEPT}` : reason);
 }
 
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
@@ -311,18 +313,8 @@ function reasonOf(error: Error, options: BackfillOptions): string | undefined {
   }
   if (error instanceof LeaseLost) return 'Redis could not be reached, or a replica was started, so the lease is lost.';
   if (error instanceof RequestFailed) {
-    switch (error.reason) {
-      case 'forbidden':
-        return forbidden(options);
-      case 'unauthorized':
-        return 'The service refused the API key (401).';
-      case 'revoked':
-        return REVOKED;
-      case 'bad_request':
-        return `The service rejected the request (${error.message}).`;
-      default:
-        return `The service failed repeatedly (${error.message}).`;
-    }
+    if (error.reason === 'revoked') return REVOKED;
+    return error.reason === 'forbidden' ? forbidden(options) : `A request failed (${error.message}).`;
   }
   if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
   // The messages of file system errors name the file and the cause.

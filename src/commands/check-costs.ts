@@ -1,7 +1,6 @@
-import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
+import { isRateWindowRepeated } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
-import { LONG_WINDOWS } from '../budget/long-window.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
@@ -48,7 +47,6 @@ export function describeCosts(input: CheckInput): string {
     ]),
     '',
     `Total: ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
-    ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs, buckets.length)),
     ...(state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
@@ -118,61 +116,21 @@ function describeParts({ validators }: CheckInput, { source, pace }: SourceView)
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }
 
-function describeBucket({ state, plan, now }: CheckInput, name: string, allowed: number): string {
-  const { budgetOptions } = plan;
+function describeBucket({ state, plan }: CheckInput, name: string, allowed: number): string {
   const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map(
     (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
   );
-  const share = `${Math.round(budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
+  const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
   const isKnown = name !== UNASSIGNED || limits.length > 0;
   const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
-  const line = `  ${isKnown ? known : ''}${share}.`;
-  return [line, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
-}
-
-/**
- * The requests of each current quota that others on the account have used, and those of the month reserved for them
- * until it renews. A ledger that starts with the request of this command does not include what the daemon has used.
- */
-function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): string[] {
-  const isNew = (bucket.firstUseAt ?? now) >= now;
-  return LONG_WINDOWS.flatMap((name): string[] => {
-    const used = usedByOthers(bucket, name);
-    const window = windowAt(bucket, name, options, now);
-    if (used === undefined || window?.remaining === undefined) return [];
-    const limit = bucket.limits[name];
-    if (isNew)
-      return [
-        `  The exporter and other users of the account have used ${used} of the ${limit} requests of the ${name}.`,
-      ];
-    const reserved = name === 'month' ? Math.round(window.reserved) : 0;
-    const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
-    return [`  Other users of the account have used ${used} of the ${limit} requests of the ${name}${ahead}.`];
-  });
+  return `  ${isKnown ? known : ''}${share}.`;
 }
 
 function left(remaining: number | undefined): string {
   return remaining === undefined ? '' : ` (${remaining} left)`;
-}
-
-/** When the quota would be used up at the configured intervals. */
-function describeEnd(
-  { state, plan: { budgetOptions }, now }: CheckInput,
-  name: string,
-  costs: readonly Cost[],
-  buckets: number,
-): string[] {
-  const bucket = state.ledger.buckets[name];
-  const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
-  if (!month) return [];
-  const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
-  const end = now + (month.left / wanted) * MS_PER_DAY;
-  const quota = `As configured, the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
-  if (end >= month.end) return [`${quota} lasts until it renews.`];
-  return [`${quota} would be used up on ${minuteOf(end)}.`];
 }
 
 function minuteOf(at: UnixMs): string {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { planOf } from '../exporter/sources.ts';
-import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
+import { FIRST_START, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -12,11 +12,10 @@ import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { Probe } from './probe/probe.ts';
-import { describeRefusal, isKeyRefused, reportOf } from './probe/report.ts';
+import { isKeyRefused, reportOf } from './probe/report.ts';
 
 export interface CheckOptions {
   readonly config: Config;
-  readonly key: string;
   readonly log: Logger;
   /** The answers of the service, if it was asked. */
   readonly probe?: Probe | undefined;
@@ -26,27 +25,19 @@ export interface CheckOptions {
 
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
-  const { config, key, log, probe, warnings, now } = options;
+  const { config, log, probe, warnings, now } = options;
   const plan = planOf(config, log, now);
-  const stored = storedState(config, log);
-  const away = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
-  const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
-  if (probe && isKeyRefused(probe.ledger)) {
-    stored.close();
-    return [...head, reportOf(probe), ''].join('\n');
-  }
+  using stored = storedState(config, log);
+  const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
+  const head = ['The configuration is valid.', ...warnings, ...(problem === undefined ? [] : [`Warning: ${problem}`])];
+  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
-  if (!probe && ledger && isRefusedWith(ledger, key)) {
-    stored.close();
-    return [...head, `Warning: ${describeRefusal(ledger)}`, ''].join('\n');
-  }
   const entries = new Map<string, Entry>();
   for (const source of plan.sources) {
     const entry = await stored.peek(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
-  stored.close();
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = {
     state: { ledger: ledger ?? emptyLedger(), entries },
@@ -59,22 +50,16 @@ export async function check(options: CheckOptions): Promise<string> {
   return [...head, ...stretched, ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
 }
 
-/** Whether the service last refused this key. Another key has not been tried. */
-function isRefusedWith(ledger: Ledger, key: string): boolean {
-  return isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key);
-}
-
 function hasLimits({ buckets }: Ledger): boolean {
   return Object.values(buckets).some(({ limits }) => Object.keys(limits).length > 0);
 }
 
 type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
 
-interface StoredState {
+interface StoredState extends Disposable {
   readonly peek: Peek;
   /** Why `serve` could not use these documents now. An unusable directory was already reported as a mistake. */
   problem(names: readonly string[]): Promise<string | undefined>;
-  close(): void;
 }
 
 /** Reads the documents of the daemon or a replica. An unreadable document counts as unknown. */
@@ -84,7 +69,7 @@ function storedState({ state: { dir, redis } }: Config, log: Logger): StoredStat
     return {
       peek: leniently(read),
       problem: (names) => ofOtherVersion(names, read, 'serve would not start'),
-      close: () => undefined,
+      [Symbol.dispose]: () => undefined,
     };
   }
   const opened = Replica.open(redis, systemClock, log);
@@ -96,7 +81,9 @@ function storedState({ state: { dir, redis } }: Config, log: Logger): StoredStat
         () => ofOtherVersion(names, read, 'serve would not lead'),
         (error: unknown) => `${error instanceof Error ? error.message : error}; serve would not start`,
       ),
-    close: () => opened.then((replica) => replica.close()).catch(() => undefined),
+    [Symbol.dispose]: () => {
+      opened.then((replica) => replica.close()).catch(() => undefined);
+    },
   };
 }
 

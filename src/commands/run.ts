@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Environment } from '../config/document.ts';
 import type { Exposure } from '../config/exposure.ts';
@@ -22,7 +21,11 @@ import { startDaemon } from './serve.ts';
 import { doubtText, exposureText, warningLog } from './warning-log.ts';
 
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
-type Given = Settings & { readonly proxies: Proxies | undefined };
+type Given = Settings & {
+  readonly proxies: Proxies | undefined;
+  readonly exposures: readonly Exposure[];
+  readonly doubts: readonly Mistake[];
+};
 type Flagged = Extract<Command, { flags: unknown }>;
 
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4, notSafe: 5 } as const;
@@ -50,65 +53,65 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 }
 
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
-  const { name, flags, overrides } = command;
-  const keyless = name === 'demo' || name === 'sandbox';
-  let exposures: readonly Exposure[] = [];
-  let doubts: readonly Mistake[] = [];
-  const read = async (): Promise<Given> => {
-    let webConfig: WebConfig | undefined;
-    const loaded = await loadConfig({
-      file: flags['config.file'],
-      overrides,
-      env,
-      keyless,
-      needsKey: !keyless,
-      checkWebConfig: async (file) => {
-        const { readWebConfig } = await import('../web/web-config.ts');
-        try {
-          webConfig = await readWebConfig(file);
-          return [];
-        } catch (error) {
-          if (error instanceof ConfigError) return error.mistakes;
-          throw error;
-        }
-      },
-      ...(name === 'check' && { checkState: problemOf }),
-    });
-    const { config, key, proxies } = loaded;
-    exposures = loaded.exposures;
-    doubts = loaded.warnings;
-    return { config, key: key ?? '', proxies, webConfig };
-  };
-  const settings = await read();
-  if (name === 'backfill') return runBackfill(flags, settings);
-  if (name === 'check') {
-    const restart = flags['safe-to-restart'];
-    if (restart !== undefined) {
-      const { askSafeToRestart } = await import('./safe-to-restart.ts');
-      const { isSafe, reason } = await askSafeToRestart({ settings, proxies: settings.proxies }, restart);
-      print(`${reason}\n`);
-      return isSafe ? EXIT.stopped : EXIT.notSafe;
-    }
-    const { check } = await import('./check.ts');
-    const { mayProbe, probe } = await import('./probe/probe.ts');
-    const { verdictOf } = await import('./probe/report.ts');
-    const log = await openLogger(settings.config.log);
-    const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
-    const isAsked = flags.probe && (await mayProbe(settings.config, flags.yes ?? false));
-    const now = systemClock.now();
-    const probed = isAsked ? await probe(settings, settings.proxies, now) : undefined;
-    print(await check({ ...settings, log, probe: probed, warnings, now }));
-    return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
-  }
-  const log = await openLogger(settings.config.log);
+  const { name, flags } = command;
+  const given = await readSettings(command, env);
+  if (name === 'backfill') return runBackfill(flags, given);
+  if (name === 'check') return runCheck(flags, given);
+  const log = await openLogger(given.config.log);
   const warn = warningLog(log);
+  warn(given.exposures, given.doubts);
   const readAgain = async (): Promise<Settings> => {
-    const again = await read();
-    warn(exposures, doubts);
+    const again = await readSettings(command, env);
+    warn(again.exposures, again.doubts);
     return again;
   };
-  warn(exposures, doubts);
-  return untilStopped((onLost) => start(command, settings, readAgain, log, onLost), log);
+  return untilStopped((onLost) => start(command, given, readAgain, log, onLost), log);
+}
+
+async function readSettings({ name, flags, overrides }: Flagged, env: Environment): Promise<Given> {
+  const keyless = name === 'demo' || name === 'sandbox';
+  let webConfig: WebConfig | undefined;
+  const loaded = await loadConfig({
+    file: flags['config.file'],
+    overrides,
+    env,
+    keyless,
+    needsKey: !keyless,
+    checkWebConfig: async (file) => {
+      const { readWebConfig } = await import('../web/web-config.ts');
+      try {
+        webConfig = await readWebConfig(file);
+        return [];
+      } catch (error) {
+        if (error instanceof ConfigError) return error.mistakes;
+        throw error;
+      }
+    },
+    ...(name === 'check' && { checkState: problemOf }),
+  });
+  const { config, key = '', proxies, exposures, warnings } = loaded;
+  return { config, key, proxies, webConfig, exposures, doubts: warnings };
+}
+
+async function runCheck(flags: Flags, given: Given): Promise<number> {
+  const { config, proxies, exposures, doubts } = given;
+  const restart = flags['safe-to-restart'];
+  if (restart !== undefined) {
+    const { askSafeToRestart } = await import('./safe-to-restart.ts');
+    const { isSafe, reason } = await askSafeToRestart({ settings: given, proxies }, restart);
+    print(`${reason}\n`);
+    return isSafe ? EXIT.stopped : EXIT.notSafe;
+  }
+  const { check } = await import('./check.ts');
+  const { mayProbe, probe } = await import('./probe/probe.ts');
+  const { verdictOf } = await import('./probe/report.ts');
+  const log = await openLogger(config.log);
+  const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
+  const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
+  const now = systemClock.now();
+  const probed = isAsked ? await probe(given, proxies, now) : undefined;
+  print(await check({ config, log, probe: probed, warnings, now }));
+  return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
 }
 
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
@@ -122,18 +125,14 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
     });
   }
   useAllCompilers();
-  const { backfill } = await import('./backfill.ts');
+  const { backfill, stoppedText } = await import('./backfill.ts');
   const log = await openLogger(config.log);
   const terminal = process.stderr;
   try {
     print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal: abort.signal }));
   } catch (error) {
     if (!abort.signal.aborted) throw error;
-    const isKept = existsSync(`${flags.output}.backfill`);
-    const onward = isKept
-      ? 'The data read so far are kept. To continue, run the same command with --resume.'
-      : 'No data were read.';
-    terminal.write(`Stopped. ${onward}\n`);
+    terminal.write(stoppedText(flags));
   }
   return EXIT.stopped;
 }

@@ -86,14 +86,8 @@ export function safeToRestart(
   }
   return {
     isSafe: true,
-    reason: `yes: no watched validator of ${chain} is in a sync committee until ${utc(until(options, value, last))}`,
+    reason: `yes: no watched validator of ${chain} is in a sync committee until ${utc(startOf(chain, last + 1))}`,
   };
-}
-
-/** The end of the last period in a row without a watched member. */
-function until(options: Pick<ValidatorsOptions, 'chain' | 'watch'>, value: Validators, last: number): UnixMs {
-  const isFree = watchedMembers(options, value, last + 1)?.length === 0;
-  return startOf(options.chain, last + (isFree ? 2 : 1));
 }
 
 function named(validators: readonly number[]): string {

@@ -15,7 +15,7 @@ import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { Access } from '../web/access.ts';
 import { pagePieces } from '../web/page.ts';
-import { RenderedPage, type StatusForm } from '../web/rendered-page.ts';
+import { RenderedPage } from '../web/rendered-page.ts';
 import type { Pages } from '../web/server.ts';
 import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
@@ -138,7 +138,7 @@ export class Exporter implements Pages {
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       outside.exposition,
     );
-    this.#page = new RenderedPage((form) => this.#pieces(form), clock);
+    this.#page = new RenderedPage(() => this.#pieces(), clock);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -187,8 +187,8 @@ export class Exporter implements Pages {
   }
 
   /** At most a second old. */
-  status(form: StatusForm, gzipped: boolean): Promise<Buffer> {
-    return this.#page.bytes(form, gzipped);
+  status(): Promise<Buffer> {
+    return this.#page.bytes();
   }
 
   /** Undefined: healthy; else why a restart would help. */
@@ -376,7 +376,7 @@ export class Exporter implements Pages {
     };
   }
 
-  #pieces(form: StatusForm): Iterable<string> {
+  #pieces(): Iterable<string> {
     const now = this.#clock.now();
     const { ledger, budgetOptions, lastReload, isLeader } = this.#figures();
     const known: StatusInput = {
@@ -391,6 +391,6 @@ export class Exporter implements Pages {
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };
-    return pagePieces(statusOf(known, now, form === 'refreshing'));
+    return pagePieces(statusOf(known, now));
   }
 }

@@ -1,5 +1,4 @@
 import type { Chain } from '../lib/chain.ts';
-import type { PlanLimits } from '../lib/plans.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
@@ -31,16 +30,12 @@ export function textAnswer(status: number, text: string): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-/** Callers without a valid key are counted separately; the limit is that of the open-source rate limiter. */
-const ANONYMOUS_LIMITS: PlanLimits = { perSecond: 2 };
-
 const HOODI_HOST = '/hoodi';
 
 interface RequestTarget {
   readonly chain: Chain;
   readonly version: 'v1' | 'v2';
   readonly path: string;
-  readonly query: string;
 }
 
 /** The answer of the service at `now`. Changes only the counters of the rate limits. */
@@ -53,36 +48,30 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
     'ratelimit-bucket': 'default',
     'ratelimit-validapikey': String(isKeyValid),
   };
-  if (isKeyValid && sandbox.revoked) {
+  if (!isKeyValid) return { status: 401, headers: common, body: v2Error(401) };
+  if (sandbox.revoked) {
     return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
   }
-  const [usage, limits] = isKeyValid
-    ? [sandbox.account, limitsOf(sandbox.plan)]
-    : [sandbox.anonymous, ANONYMOUS_LIMITS];
   // The headers show the charge before it is refunded.
-  const { refused, headers, refund } = charge(usage, limits, now);
-  const result = refused
-    ? { status: 429, body: v2Error(429) }
-    : isKeyValid
-      ? serve(sandbox, target, request, now)
-      : { status: 401, body: v2Error(401) };
+  const { refused, headers, refund } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
   if (result.status === 429 || result.status >= 500) refund();
   return { ...result, headers: { ...common, ...headers } };
 }
 
 /** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
-  const [full = '', query = ''] = requestTarget.split('?', 2);
+  const [full = ''] = requestTarget.split('?', 1);
   const isHoodi = full.startsWith(`${HOODI_HOST}/`);
   const path = isHoodi ? full.slice(HOODI_HOST.length) : full;
   if (!path.startsWith('/api/')) return undefined;
   const version = path.startsWith('/api/v1/') ? 'v1' : 'v2';
-  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path, query };
+  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path };
 }
 
-/** v2 accepts only a bearer token; v1 accepts `apikey` in a header or in the query (api-facts 7.1). */
-function keyOf({ version, query }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
-  if (version === 'v1') return single(headers['apikey']) ?? new URLSearchParams(query).get('apikey') ?? undefined;
+/** v2 accepts a bearer token, v1 the header `apikey` (api-facts 7.1). The exporter does not use the query for keys. */
+function keyOf({ version }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
+  if (version === 'v1') return single(headers['apikey']);
   return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];
 }
 
@@ -118,7 +107,7 @@ function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: Sa
   const endpoint = new Map([
     ['/api/v2/machine-metrics', machineMetrics],
     ['/api/v2/machine-metrics/machine-names', machineNames],
-    [`/api/v2/ethereum/${sandbox.dailyReturnsPath}`, dailyReturns],
+    ['/api/v2/ethereum/benchmark-store', dailyReturns],
     ['/api/v2/ethereum/sync-committee', syncCommittee],
     ['/api/v2/ethereum/validators', validators],
     ['/api/v2/ethereum/validators/performance-aggregate', performance],

@@ -34,12 +34,9 @@ export const SyncCommitteeBody = z.object({
   sync_committee_period: z.object({ view: z.literal('latest') }),
 });
 
-/** Indices as numbers, or public keys (api-facts 10). */
-const Identifiers = z.array(z.union([Natural, z.string().regex(/^0x[0-9a-f]{96}$/i)])).min(1);
+const Identifiers = z.array(Natural).min(1);
 
 export const ValidatorsBody = z.object({ chain: ChainName, validator_identifiers: Identifiers, ...PAGE });
-
-export type Identifiers = z.output<typeof Identifiers>;
 
 export const PerformanceBody = z.object({
   chain: ChainName,
@@ -61,4 +58,10 @@ export function parseBody(text: string): unknown {
   } catch {
     throw new Refusal(400);
   }
+}
+
+/** A number in a path. @throws Refusal 400 with this message for anything else. */
+export function whole(text: string, message: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, message);
+  return Number(text);
 }

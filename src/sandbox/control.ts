@@ -1,9 +1,70 @@
+import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { BadOrder, ORDERS, type Order } from './order-table.ts';
 import type { Sandbox } from './world.ts';
 
-const PREFIX = '/-/';
+/** The order is invalid; the message says what was expected. */
+class BadOrder extends Error {
+  override readonly name = 'BadOrder';
+}
+
+/** Carries out an order and returns what has happened, in a line. @throws BadOrder */
+type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
+
+/** Changes and faults for trying out alerts, by path. docs/alerts.md lists them with their alerts. */
+const ORDERS: Readonly<Record<string, Order>> = {
+  '/-/silence': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    sandbox.silence(name, now);
+    return `${name} has stopped pushing`;
+  },
+  '/-/wake': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    sandbox.wake(name, now);
+    return `${name} pushes again`;
+  },
+  '/-/fill-disk': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    const free = Number(given.get('free') ?? '0.05');
+    if (!(free >= 0 && free <= 1)) throw new BadOrder('free: expected a share from 0 to 1');
+    sandbox.fillDisk(name, free, now);
+    return `${free * 100} % of the disk of ${name} is free`;
+  },
+  '/-/slash': (sandbox, given, now) => {
+    const chain = chainIn(given);
+    const validators = (given.get('validators') ?? '').split(',').map((one) => indexFrom('validators', one));
+    const offence = given.get('offence') ?? 'attester';
+    if (offence !== 'attester' && offence !== 'proposer') {
+      throw new BadOrder('offence: expected attester or proposer');
+    }
+    const slot =
+      offence === 'proposer' ? sandbox.slashProposers(chain, validators, now) : sandbox.slash(chain, validators, now);
+    return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
+  },
+  '/-/miss-proposal': (sandbox, given, now) => {
+    const [chain, validator] = validatorIn(given);
+    const slot = sandbox.missProposal(chain, validator, now);
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+  },
+  '/-/offline': (sandbox, given, now) => {
+    const [chain, validator] = validatorIn(given);
+    sandbox.takeOffline(chain, validator, now);
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes`;
+  },
+  '/-/online': (sandbox, given, now) => {
+    const [chain, validator] = validatorIn(given);
+    sandbox.bringBack(chain, validator, now);
+    return `validator ${validator} of ${chain} attests again`;
+  },
+  '/-/revoke': (sandbox) => {
+    sandbox.revoked = true;
+    return 'access is revoked';
+  },
+  '/-/grant': (sandbox) => {
+    sandbox.revoked = false;
+    return 'access is granted';
+  },
+};
 
 /** Executes the order at this path; undefined if the path is not that of an order. */
 export function control(
@@ -12,24 +73,36 @@ export function control(
   now: UnixMs,
 ): SandboxAnswer | undefined {
   const [path = '', query] = request.path.split('?', 2);
-  if (!path.startsWith(PREFIX)) return undefined;
+  if (!path.startsWith('/-/')) return undefined;
   const order = Object.hasOwn(ORDERS, path) ? ORDERS[path] : undefined;
   if (!order) return textAnswer(404, `unknown order ${path}, expected one of ${Object.keys(ORDERS).join(', ')}`);
   if (request.method !== 'POST') return textAnswer(405, `${path} requires POST`);
   try {
-    const given = new URLSearchParams(query);
-    refuseUnknown(order, given);
-    return textAnswer(200, order.carryOut(sandbox, given, now));
+    return textAnswer(200, order(sandbox, new URLSearchParams(query), now));
   } catch (error) {
     if (error instanceof BadOrder) return textAnswer(400, error.message);
     throw error;
   }
 }
 
-/** Otherwise a mistyped parameter would silently get the default. */
-function refuseUnknown({ parameters }: Order, given: URLSearchParams): void {
-  const known = Object.keys(parameters);
-  const unknown = [...given.keys()].find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new BadOrder(`${unknown}: unknown parameter, expected ${known.join(', ') || 'none'}`);
+function machineIn({ fleet }: Sandbox, given: URLSearchParams): string {
+  const names = [...fleet.machines.keys()];
+  const name = given.get('machine') ?? '';
+  if (!names.includes(name)) throw new BadOrder(`machine: expected one of ${names.join(', ')}`);
+  return name;
+}
+
+function chainIn(given: URLSearchParams): Chain {
+  const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
+  if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
+  return chain;
+}
+
+function validatorIn(given: URLSearchParams): [Chain, number] {
+  return [chainIn(given), indexFrom('validator', given.get('validator') ?? '')];
+}
+
+function indexFrom(parameter: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new BadOrder(`${parameter}: expected an index such as 12345`);
+  return Number(text);
 }

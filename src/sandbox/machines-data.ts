@@ -72,10 +72,7 @@ export interface RecordWindow {
 /** The position of a record in the order of its process. */
 export type RecordPosition = readonly [time: UnixMs, name: string];
 
-/**
- * At most `max` pushes of one process after a position, newest first and by name at the same time. The cost depends
- * only on the number of pushes returned.
- */
+/** At most `max` pushes of one process after a position, newest first and by name at the same time. */
 export function newestPushes(
   ring: readonly SimulatedMachine[],
   process: ProcessName,
@@ -87,7 +84,8 @@ export function newestPushes(
   if (ring.length === 0) return found;
   const start = (after ? after[0] : newest) - DELAY[process];
   let minute = Math.floor(start / MS_PER_MINUTE);
-  let i = indexOf(ring, start - minute * MS_PER_MINUTE, after?.[1]);
+  const phase = start - minute * MS_PER_MINUTE;
+  let i = ring.filter((machine) => comesBefore(machine, phase, after?.[1])).length;
   for (; (minute + 1) * MS_PER_MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
@@ -99,19 +97,7 @@ export function newestPushes(
   return found;
 }
 
-/** The first index in the ring after a phase and a name; without a name the phase itself is included. */
-function indexOf(ring: readonly SimulatedMachine[], phase: Milliseconds, name: string | undefined): number {
-  let low = 0;
-  let high = ring.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const machine = ring[middle];
-    if (machine && comesBefore(machine, phase, name)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
+/** Whether a machine is in the ring before a phase, or not after a name at this phase. */
 function comesBefore(machine: SimulatedMachine, phase: Milliseconds, name: string | undefined): boolean {
   if (machine.phase !== phase) return machine.phase > phase;
   return name !== undefined && machine.name <= name;

@@ -2,7 +2,7 @@ import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/ch
 import { between, hexOf, seedOf, unit } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { blockFields, EMPTY_FIELDS, rootOf } from './slashings-block.ts';
-import { attesterEvidence, proposerEvidence, type Slashing } from './slashings-evidence.ts';
+import { attesterEvidence, type Slashing } from './slashings-evidence.ts';
 
 /**
  * `contested`: an orphaned block was the head for one slot, then another block of the same slot replaced it (api-facts
@@ -31,8 +31,6 @@ export interface ChainWorld {
   /** When validators do not attest, by index. */
   readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
   readonly proposers: Proposers;
-  /** A cache of the rows of canonical blocks as JSON; the oldest is dropped first. */
-  readonly rows: Map<number, string>;
 }
 
 export function createChainWorld(
@@ -49,12 +47,9 @@ export function createChainWorld(
     missed: new Map(),
     offline: new Map(),
     proposers,
-    rows: new Map(),
   };
 }
 
-/** Enough for the head and for the epochs that become final; a row is about 4 kB. */
-const MAX_ROWS = 1024;
 const SLOTS_PER_PROPOSER_SLASHING = 10;
 
 /** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
@@ -102,19 +97,17 @@ function orphanRoot({ seed }: ChainWorld, slot: number): string {
   return hexOf(32, seed, slot, 3);
 }
 
-/** The rows of an epoch as a JSON array, up to the head. */
-export function epochRows(world: ChainWorld, epoch: number, head: number): string {
+/** The rows of an epoch, up to the head. */
+export function epochRows(world: ChainWorld, epoch: number, head: number): object[] {
   const first = epoch * SLOTS_PER_EPOCH;
-  const last = Math.min(head, first + SLOTS_PER_EPOCH - 1);
-  const rows: string[] = [];
-  for (let slot = first; slot <= last; slot += 1) rows.push(...slotRows(world, slot, head));
-  return `[${rows.join(',')}]`;
+  const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => first + i);
+  return slots.filter((slot) => slot <= head).flatMap((slot) => slotRows(world, slot, head));
 }
 
-function slotRows(world: ChainWorld, slot: number, head: number): string[] {
+function slotRows(world: ChainWorld, slot: number, head: number): object[] {
   switch (kindOf(world, slot)) {
     case 'proposed':
-      return [canonicalRow(world, slot)];
+      return [blockRow(world, slot, '1', rootOf(world.seed, slot))];
     case 'missed':
       return [emptyRow(world, slot, epochOf(slot) <= finalizedEpoch(head))];
     // While a block is the head, it does not look orphaned.
@@ -122,39 +115,27 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
       return [blockRow(world, slot, slot < head ? '3' : '1', orphanRoot(world, slot))];
     case 'contested':
       return slot < head
-        ? [blockRow(world, slot, '3', orphanRoot(world, slot)), canonicalRow(world, slot)]
+        ? [blockRow(world, slot, '3', orphanRoot(world, slot)), blockRow(world, slot, '1', rootOf(world.seed, slot))]
         : [blockRow(world, slot, '1', orphanRoot(world, slot))];
   }
 }
 
-function canonicalRow(world: ChainWorld, slot: number): string {
-  let row = world.rows.get(slot);
-  if (row !== undefined) return row;
-  row = blockRow(world, slot, '1', rootOf(world.seed, slot));
-  for (const oldest of world.rows.keys()) {
-    if (world.rows.size < MAX_ROWS) break;
-    world.rows.delete(oldest);
-  }
-  world.rows.set(slot, row);
-  return row;
-}
-
-function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): string {
+function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): object {
   const { seed, chain } = world;
-  return JSON.stringify({
+  return {
     ...position(world, slot),
     status,
     blockroot,
     parentroot: rootOf(world.seed, previousBlock(world, slot)),
     attesterslashingscount: slashingIn(world, slot) ? 1 : 0,
     proposerslashingscount: slashedProposersIn(world, slot).length,
-    ...blockFields(chain, seed, slot, previousBlock(world, slot)),
-  });
+    ...blockFields(chain, seed, slot),
+  };
 }
 
 /** A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1). */
-function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
-  return JSON.stringify({
+function emptyRow(world: ChainWorld, slot: number, final: boolean): object {
+  return {
     ...position(world, slot),
     status: final ? '2' : '0',
     blockroot: final && unit(world.seed, slot, 5) < 0.5 ? '0x01' : '0x00',
@@ -162,7 +143,7 @@ function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
     attesterslashingscount: 0,
     proposerslashingscount: 0,
     ...EMPTY_FIELDS,
-  });
+  };
 }
 
 function position(world: ChainWorld, slot: number): object {
@@ -223,12 +204,10 @@ export function slotSlashings(world: ChainWorld, slot: number, head: number): ob
 export function slotProposerSlashings(world: ChainWorld, slot: number, head: number): object[] {
   const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
   if (blockRoot === undefined) return [];
-  const records = slashedProposersIn(world, slot).map((proposerindex, block_index) => ({
+  return slashedProposersIn(world, slot).map((proposerindex, block_index) => ({
     block_index,
     block_root: blockRoot,
     block_slot: slot,
     proposerindex,
-    ...proposerEvidence(world.seed, slot, proposerindex),
   }));
-  return records.reverse();
 }

@@ -42,27 +42,10 @@ function attestation(
     // Committees are merged since Electra (api-facts 8).
     [`attestation${n}_index`]: 0,
     [`attestation${n}_indices`]: indices,
-    [`attestation${n}_signature`]: hexOf(96, seed, vote.slot, vote.source, 15 + n),
     [`attestation${n}_slot`]: vote.slot,
     [`attestation${n}_source_epoch`]: vote.source,
     [`attestation${n}_source_root`]: rootOf(seed, vote.source * SLOTS_PER_EPOCH),
     [`attestation${n}_target_epoch`]: vote.target,
     [`attestation${n}_target_root`]: rootOf(seed, vote.target * SLOTS_PER_EPOCH),
   };
-}
-
-/** consensus-specs phase0, process_proposer_slashing: two headers of one slot that differ. */
-export function proposerEvidence(seed: number, slot: number, validator: number): object {
-  const proposed = Math.max(0, slot - 2);
-  return Object.fromEntries(
-    [1, 2].flatMap((n) => [
-      [`header${n}_slot`, proposed],
-      [`header${n}_parentroot`, rootOf(seed, proposed - 1)],
-      ...['stateroot', 'bodyroot'].map((name, i) => [
-        `header${n}_${name}`,
-        hexOf(32, seed, slot, validator, n, 22 + i),
-      ]),
-      [`header${n}_signature`, hexOf(96, seed, slot, validator, n, 24)],
-    ]),
-  );
 }

@@ -1,5 +1,6 @@
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
+import { whole } from './body.ts';
 import { Refusal } from './refusal.ts';
 import {
   epochOf,
@@ -34,7 +35,7 @@ function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: UnixM
   if (epoch > epochOf(head)) {
     throw new Refusal(400, `epoch is in the future. The latest epoch is ${epochOf(head)}`);
   }
-  return `{"status":"OK","data":${epochRows(sandbox.chains[chain], epoch, head)}}`;
+  return JSON.stringify({ status: 'OK', data: epochRows(sandbox.chains[chain], epoch, head) });
 }
 
 function epochNumber(selector: string, head: number): number {
@@ -54,9 +55,4 @@ function slashingsOfSlot(
   const slot = whole(selector, 'invalid slot number provided');
   const data = read(sandbox.chains[chain], slot, headSlot(chain, now));
   return JSON.stringify({ status: 'OK', data });
-}
-
-function whole(text: string, complaint: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, complaint);
-  return Number(text);
 }

@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../lib/chain.ts';
-import { between, hexOf } from '../lib/random.ts';
+import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, type Identifiers, PerformanceBody, ValidatorsBody } from './body.ts';
+import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './plan.ts';
@@ -47,28 +47,18 @@ export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): strin
     data: {
       beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
       duties: {
-        attestation: {
-          included,
-          assigned,
-          missed,
-          correct_head: included,
-          correct_source: included,
-          correct_target: included,
-        },
+        attestation: { included, assigned, missed },
         sync_committee: { successful: 0, assigned: 0, missed: 0 },
-        proposal: { successful: 0, assigned: 0, missed: 0, included_slashings: 0 },
+        proposal: { successful: 0, assigned: 0, missed: 0 },
       },
-      finality: 'not_finalized',
     },
-    range: epochsRange(chain, last - EPOCHS_PER_DAY + 1, last),
   });
 }
 
-function existing({ plan, hasValidators }: Sandbox, identifiers: Identifiers): number[] {
-  if (!hasValidators) throw new Refusal(403);
+function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
-  const known = identifiers.filter((one) => typeof one === 'number' && one < EXISTING) as number[];
+  const known = identifiers.filter((one) => one < EXISTING);
   if (known.length === 0) throw new Refusal(404);
   return [...new Set(known)].sort((a, b) => a - b);
 }
@@ -82,19 +72,11 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
   const slashed = isSlashed(world, index, epoch);
   const current = 32_000_000_000 + between(0, 20_000_000, world.seed, index, epoch);
   return {
-    validator: { index, public_key: hexOf(48, world.seed, index) },
+    validator: { index },
     slashed,
     status: slashed ? 'active_slashed' : 'active_ongoing',
     online: !isOffline(world, index, epoch),
-    withdrawal_credentials: {
-      type: 'execution_address',
-      prefix: '0x01',
-      credential: hexOf(32, world.seed, index, 1),
-      address: hexOf(20, world.seed, index, 2),
-    },
-    life_cycle_epochs: { activation_eligibility: 0, activation: 0, exit: null, withdrawable: null },
     balances: { current: `${current}${GWEI}`, effective: `32000000000${GWEI}` },
-    finality: 'not_finalized',
   };
 }
 

@@ -2,10 +2,16 @@ import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
-import { orderMiss, orderProposerSlashings, orderSlashing } from './orders.ts';
 import type { AccountPlan } from './plan.ts';
 import { newUsage, spend, type Usage } from './rate-limit.ts';
-import { type ChainWorld, createChainWorld } from './slashings-data.ts';
+import {
+  type ChainWorld,
+  createChainWorld,
+  headSlot,
+  isCanonical,
+  slashedProposersIn,
+  slashingIn,
+} from './slashings-data.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -29,15 +35,7 @@ export class Sandbox {
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = newUsage();
-  /** Callers without a valid key. */
-  readonly anonymous: Usage = newUsage();
   plan: AccountPlan;
-  /** The path of the daily-return series; any other is not found. */
-  dailyReturnsPath = 'benchmark-store';
-  /** Whether the plan of the account includes the members of sync committees. */
-  hasMembers = true;
-  /** Whether the plan of the account includes the status of validators. */
-  hasValidators = true;
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
   /** Every request is answered with a 500. */
@@ -74,17 +72,26 @@ export class Sandbox {
 
   /** The next block slashes these validators for an attester offence. Returns its slot. */
   slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
-    return orderSlashing(this.chains[chain], validators, now);
+    const world = this.chains[chain];
+    const slot = firstFreeSlot(world, now, (taken) => slashingIn(world, taken) !== undefined);
+    world.ordered.set(slot, ascending(validators));
+    return slot;
   }
 
   /** The next block slashes these validators for a proposer offence. Returns its slot. */
   slashProposers(chain: Chain, validators: readonly number[], now: UnixMs): number {
-    return orderProposerSlashings(this.chains[chain], validators, now);
+    const world = this.chains[chain];
+    const slot = firstFreeSlot(world, now, (taken) => slashedProposersIn(world, taken).length > 0);
+    world.slashedProposers.set(slot, ascending(validators));
+    return slot;
   }
 
   /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
   missProposal(chain: Chain, validator: number, now: UnixMs): number {
-    return orderMiss(this.chains[chain], validator, now);
+    const world = this.chains[chain];
+    const slot = firstFreeSlot(world, now, (taken) => world.ordered.has(taken) || world.slashedProposers.has(taken));
+    world.missed.set(slot, validator);
+    return slot;
   }
 
   /** The validator does not attest from `now` on. */
@@ -103,4 +110,15 @@ export class Sandbox {
   spend(requests: number, now: UnixMs): void {
     spend(this.account, requests, now);
   }
+}
+
+/** The next slot that is not taken, with a block that can still be changed: that of the current slot has been sent. */
+function firstFreeSlot(world: ChainWorld, now: UnixMs, isTaken: (slot: number) => boolean): number {
+  let slot = headSlot(world.chain, now) + 2;
+  while (!isCanonical(world, slot) || isTaken(slot)) slot += 1;
+  return slot;
+}
+
+function ascending(validators: readonly number[]): number[] {
+  return [...new Set(validators)].sort((a, b) => a - b);
 }

@@ -36,7 +36,7 @@ export interface Table {
   readonly title: string;
   /** The first column heads the rows. */
   readonly columns: readonly string[];
-  /** Generated on demand: a page is rendered in slices, and truncated if it gets too long. */
+  /** Generated on demand: a page is rendered in slices, and shows only so many. */
   readonly rows: Iterable<Row>;
   readonly size: number;
   /** Shown instead of rows. */
@@ -44,8 +44,6 @@ export interface Table {
   readonly notes?: readonly string[];
   /** Shown instead of the table until it is unfolded. */
   readonly folded?: string;
-  /** Rows of which phones show only the beginning, in one line. */
-  readonly brief?: ReadonlySet<Row>;
 }
 
 /** One cell for each column. */

@@ -5,7 +5,7 @@ import { Marked, type Tokens } from 'marked';
 import { Html, html } from '../lib/html.ts';
 import { VERSION } from '../lib/version.ts';
 import { DOCUMENTS, PICTURES } from './documents.ts';
-import { DOCUMENT_STYLE, ICON, pageHead } from './page-style.ts';
+import { DOCUMENT_STYLE, pageHead } from './page-style.ts';
 
 const DOT = ' · ';
 
@@ -51,7 +51,7 @@ function frame(title: string, current: string | undefined, content: Html): strin
     return html`<li><a href="${name}"${mark}>${text}</a></li>`;
   });
   const nav = html`<nav aria-label="Documentation"><details><summary>All pages</summary><ul>${pages}</ul></details></nav>\n`;
-  return html`${pageHead(`${title} · beaconchain-exporter`, ICON, DOCUMENT_STYLE)}<body>
+  return html`${pageHead(`${title} · beaconchain-exporter`, DOCUMENT_STYLE)}<body>
 <a class="skip" href="#-main">Skip to content</a>
 <header>
 <p><a href="../">Status page</a>${DOT}${current === undefined ? '' : html`<a href="./">Documentation</a>${DOT}`}beaconchain-exporter ${VERSION}</p>

@@ -1,4 +1,4 @@
-import { quotaOf } from '../budget/bucket.ts';
+import type { Ledger } from '../budget/ledger.ts';
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, cropped, plural, relative, span } from '../lib/words.ts';
@@ -69,11 +69,14 @@ function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
 
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
-  return [...configNotices(input), ...stateNotices(input, now), ...keyNotices(input, now)];
-}
-
-function configNotices({ isConfigRead }: StatusInput): Notice[] {
-  return isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])];
+  const { standing } = input.ledger.key;
+  return [
+    ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
+    ...stateNotices(input, now),
+    ...keyNotices(input.ledger, now),
+    // If the key is not accepted, nothing else matters.
+    ...(standing === 'revoked' || standing === 'refused' ? [] : sourceNotices(input, now)),
+  ];
 }
 
 /** As long as the alert looks back. */
@@ -85,34 +88,25 @@ function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, n
     : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
 }
 
-/** If the key is not accepted, nothing else matters. */
-function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
-  const { standing, since, validHeader } = input.ledger.key;
-  switch (standing) {
-    case 'revoked':
-      return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
-    case 'refused': {
-      const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
-      return [firing('BeaconchainApiKeyInvalid', [], detail)];
-    }
-    default: {
-      const detail = 'The service reports that the key is not valid.';
-      return [
-        ...(validHeader === false ? [firing('BeaconchainApiKeyInvalid', [], detail)] : []),
-        ...startNotices(input),
-        ...failureNotices(input.views, now),
-        ...(validHeader === false ? [] : staleNotices(input, now)),
-        ...waitNotices(input, now),
-        ...stretchNotices(input.views),
-      ];
-    }
+function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
+  const { standing, since, validHeader } = key;
+  if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
+  if (standing === 'refused') {
+    const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
+    return [firing('BeaconchainApiKeyInvalid', [], detail)];
   }
+  if (validHeader !== false) return [];
+  return [firing('BeaconchainApiKeyInvalid', [], 'The service reports that the key is not valid.')];
 }
 
-function startNotices({ views }: StatusInput): Notice[] {
-  const waiting = views.filter(({ entry }) => entry.lastAttemptAt === undefined).length;
-  if (waiting === 0) return [];
-  return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
+function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
+  const { validHeader } = input.ledger.key;
+  return [
+    ...failureNotices(input.views, now),
+    ...(validHeader === false ? [] : staleNotices(input, now)),
+    ...waitNotices(input, now),
+    ...stretchNotices(input.views),
+  ];
 }
 
 function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
@@ -144,19 +138,13 @@ const LIMITS = {
   '429': 'the service, which responded with 429',
 } as const satisfies Record<Wait['limit'], string>;
 
-function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+function waitNotices({ views }: StatusInput, now: UnixMs): Notice[] {
   const waiting = Map.groupBy(
     views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
   );
-  if (waiting.size > 0) {
-    return [...waiting].map(([what, group]) => {
-      const names = group.map(({ view }) => nameOf(view));
-      return firing('BeaconchainSourceWaitsForQuota', names, what);
-    });
-  }
-  const opensAt = Object.values(ledger.buckets).map((bucket) => quotaOf(bucket, budgetOptions, now).opensAt);
-  const last = Math.max(0, ...opensAt);
-  if (last <= now) return [];
-  return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
+  return [...waiting].map(([what, group]) => {
+    const names = group.map(({ view }) => nameOf(view));
+    return firing('BeaconchainSourceWaitsForQuota', names, what);
+  });
 }

@@ -5,7 +5,7 @@ import { Html, html } from '../lib/html.ts';
  * The shared style of the status page and the documentation. The contrast of text is at least 4.5 : 1, that of graphics
  * 3 : 1, in both colour schemes (WCAG 2.2, AA).
  */
-export const BASE_STYLE = `
+const BASE_STYLE = `
 :root {
   color-scheme: light dark;
   --bg: #fff; --panel: #f5f6f8; --text: #1b1f24; --quiet: #57606a; --line: #d5dae0; --link: #0550ae;
@@ -27,19 +27,21 @@ body { margin: 0 auto; max-width: 80rem; padding: 1rem 1.5rem 3rem; background: 
 a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 main:focus { outline: none; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
+nav a { display: inline-block; padding: 0.25rem 0; }
+summary { cursor: pointer; padding: 0.25rem 0; }
+.toc { margin-top: 0.75rem; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--bg); padding: 0.5rem 1rem; }
+@media (max-width: 48rem) { body { padding: 0.75rem 0.75rem 2rem; } }
+@media print { nav, .skip { display: none; } }
 `;
 
-export const STYLE = `${BASE_STYLE}
+export const STATUS_STYLE = `${BASE_STYLE}
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5rem; }
 h1 { font-size: 1.375rem; margin: 0; }
 header p { margin: 0; color: var(--quiet); flex: 1; }
 h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
-nav a { display: inline-block; padding: 0.25rem 0; }
-.toc { margin-top: 0.75rem; }
-summary { cursor: pointer; padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
 .verdict.good { color: var(--good); background: var(--good-bg); }
@@ -79,7 +81,6 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .key::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.375rem;
   border-radius: 2px; background: var(--key); }
 @media (max-width: 48rem) {
-  body { padding: 0.75rem 0.75rem 2rem; }
   header p { flex-basis: 100%; }
   .bar { width: 100%; }
   .key { display: block; }
@@ -92,23 +93,15 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
   td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
     font-size: 0.8125rem; overflow-wrap: break-word; }
-  tr.brief { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.5rem; padding: 0.125rem 0.75rem; }
-  tr.brief th { min-width: 0; }
-  tr.brief td[data-label] { padding: 0.1875rem 0; min-height: 0; }
-  tr.brief td[data-label]::before, tr.brief .at, tr.brief td:nth-child(n + 4) { display: none; }
 }
-@media print { .toc, .skip { display: none; } }
 `;
 
 /** Of the documentation. */
 export const DOCUMENT_STYLE = `${BASE_STYLE}
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 header p { margin: 0 0 0.25rem; color: var(--quiet); }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.125rem 1rem; list-style: none; margin: 0; padding: 0; }
-nav a { display: inline-block; padding: 0.25rem 0; }
 nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
-summary { padding: 0.25rem 0; cursor: pointer; }
-.toc { margin-top: 0.75rem; padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
+.toc { padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
 main { overflow-wrap: break-word; }
 main > :not(.wide) { max-width: 56rem; }
 h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
@@ -132,25 +125,15 @@ th { background: var(--panel); }
 td code, th code { overflow-wrap: normal; }
 [align="right"] { text-align: right; }
 img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
-@media (max-width: 48rem) { body { padding: 0.75rem 0.75rem 2rem; } }
-@media print { nav, .skip { display: none; } }
 `;
 
+const DRAWING =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 /** Part of the page, because otherwise browsers request /favicon.ico. */
-export const ICON = iconOf('#0969da', '<path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/>');
-/** In another colour, with an S for simulated. */
-export const SIMULATED_ICON = iconOf(
-  '#8250df',
-  '<path d="M11 5.5C10 3 6 3 6 5.5S11 8 11 10.5 6 13 5 10.5" fill="none" stroke="#fff" stroke-width="2"/>',
-);
-
-function iconOf(background: string, drawing: string): string {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="${background}"/>${drawing}</svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
-}
+const ICON = `data:image/svg+xml,${encodeURIComponent(DRAWING)}`;
 
 /** The beginning of every page, up to its style. */
-export function pageHead(title: string, icon: string, style: string): Html {
+export function pageHead(title: string, style: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -158,7 +141,7 @@ export function pageHead(title: string, icon: string, style: string): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="${ICON}">
 <style>${new Html(style)}</style>
 </head>
 `;
@@ -176,5 +159,5 @@ export function policyOf(style: string, pictures = 'data:'): string {
   ].join('; ');
 }
 
-export const CONTENT_SECURITY_POLICY = policyOf(STYLE);
+export const STATUS_POLICY = policyOf(STATUS_STYLE);
 export const DOCUMENT_POLICY = policyOf(DOCUMENT_STYLE, "'self' data:");

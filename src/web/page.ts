@@ -1,8 +1,8 @@
-import { Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
-import { ICON, pageHead, SIMULATED_ICON, STYLE } from './page-style.ts';
+import { pageHead, STATUS_STYLE } from './page-style.ts';
 
 /** Where the page links the documentation, and in it what to do about an alert. */
 export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
@@ -22,54 +22,40 @@ export interface StatusPage {
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
-  /** A short text on the cost of the polls. */
-  readonly cost: string;
   /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
   /** Whether the data are simulated. If so, the page has no links to the real chain. */
   readonly isSimulated: boolean;
-  /** Whether the page reloads itself. */
-  readonly isRefreshing: boolean;
 }
 
-/** The maximum size of the page, regardless of the number of rows. */
-const MAX_PAGE_BYTES = 1_000_000;
-/** Reserved for what follows the last row. */
-const RESERVED_BYTES = 20_000;
-/** Reserved for each table that follows, so that thousands of machines do not push out the budget. */
-const RESERVED_FOR_TABLE_BYTES = 30_000;
+/** More rows of a table are not shown, so that the page stays readable and small. */
+const MAX_ROWS = 1_000;
 
 /** The page in pieces of about a row, for rendering in slices. */
 export function* pagePieces(page: StatusPage): Generator<string> {
-  let left = MAX_PAGE_BYTES - RESERVED_BYTES;
-  const take = ({ text }: Html): string => {
-    left -= Buffer.byteLength(text);
-    return text;
-  };
-  yield take(top(page));
+  yield top(page).text;
   for (const [i, table] of page.tables.entries()) {
-    yield take(tableHead(table, i));
-    const reserved = (page.tables.length - 1 - i) * RESERVED_FOR_TABLE_BYTES;
-    let shown = 0;
+    yield tableHead(table, i).text;
     if (table.size === 0)
-      yield take(html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`);
+      yield html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`.text;
+    let shown = 0;
     for (const row of table.rows) {
-      const piece = page.isSimulated ? withoutLinks(rowOf(row, table)) : rowOf(row, table);
-      if (Buffer.byteLength(piece.text) > left - reserved) break;
+      if (shown === MAX_ROWS) break;
       shown += 1;
-      yield take(piece);
+      const { text } = rowOf(row, table);
+      yield page.isSimulated ? withoutLinks(text) : text;
     }
-    yield take(tableEnd(table, shown));
+    yield tableEnd(table).text;
   }
   yield '</main>\n</body>\n</html>\n';
 }
 
 function top(page: StatusPage): Html {
-  const { title, now, about, links, verdict, cost, notices, tables, isSimulated } = page;
+  const { title, now, about, links, verdict, notices, tables, isSimulated } = page;
   const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
-  return html`${pageHead(`${headline} · ${title}`, isSimulated ? SIMULATED_ICON : ICON, STYLE)}<body>
+  return html`${pageHead(`${headline} · ${title}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${title}</h1>
@@ -79,9 +65,8 @@ function top(page: StatusPage): Html {
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${headline}</h2>
-<p>${cost}</p>
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
-<p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
+<p class="asof">As of ${utc(now)}.</p>
 </section>
 <nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 `;
@@ -99,17 +84,6 @@ function noticeItem({ tone, text, alert }: Notice): Html {
   return html`<li><span class="badge ${tone}">${WORDS[tone]}</span> ${text}${runbook}</li>`;
 }
 
-/** A page that reloads loses the reader's position, so it reloads only on request. */
-function refreshing({ isRefreshing }: StatusPage): Html {
-  return isRefreshing
-    ? html`Refreshes every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
-    : html`<a href="${REFRESH_QUERY}">Refresh every ${REFRESH_SECONDS} s</a>`;
-}
-
-export const REFRESH_SECONDS = 30;
-/** The query that requests a page that reloads itself. */
-export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
-
 /** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
 function tableHead({ title, columns, folded }: Table, i: number): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
@@ -119,8 +93,8 @@ ${folded === undefined ? '' : html`<details><summary>${folded}</summary>`}<table
 `;
 }
 
-function tableEnd({ size, notes = [], folded }: Table, shown: number): Html {
-  const rest = shown < size ? [`${plural(size - shown, 'more row')} not shown. /metrics has all of them.`] : [];
+function tableEnd({ size, notes = [], folded }: Table): Html {
+  const rest = size > MAX_ROWS ? [`${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`] : [];
   return html`</tbody></table>${folded === undefined ? '' : END_OF_DETAILS}
 ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
 `;
@@ -128,20 +102,16 @@ ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</secti
 
 const END_OF_DETAILS = html`</details>`;
 
-function rowOf(row: Row, { columns, brief }: Table): Html {
+function rowOf(row: Row, { columns }: Table): Html {
   const cells = row.map((cell, i) =>
     i === 0
       ? html`<th role="rowheader" scope="row">${cell}</th>`
       : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell}</td>`,
   );
-  return html`<tr role="row"${brief?.has(row) ? BRIEF : ''}>${cells}</tr>\n`;
+  return html`<tr role="row">${cells}</tr>\n`;
 }
 
-const BRIEF = html` class="brief"`;
-
-/**
- * The same without links to other sites: a simulated validator or slot has no page there, or the page of another one.
- */
-function withoutLinks({ text }: Html): Html {
-  return new Html(text.replace(/<a href="https:[^"]*">(.*?)<\/a>/gs, '$1'));
+/** The same without links to other sites: a simulated validator or slot has no page there, or the page of another one. */
+function withoutLinks(text: string): string {
+  return text.replace(/<a href="https:[^"]*">(.*?)<\/a>/gs, '$1');
 }

@@ -1,12 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
 import type { MonotonicMs } from '../lib/time.ts';
-
-const compress = promisify(gzip);
-/** The page, or the page that reloads itself. */
-export type StatusForm = 'page' | 'refreshing';
 
 /** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;
@@ -15,42 +9,31 @@ const SLICE_MS = 5;
 
 interface Rendering {
   readonly startedAt: MonotonicMs;
-  readonly plain: Promise<Buffer>;
-  gzipped?: Promise<Buffer>;
+  readonly page: Promise<Buffer>;
 }
 
 /** Renders the status on request, in slices so that scrapes run in between. */
 export class RenderedPage {
-  readonly #read: (form: StatusForm) => Iterable<string>;
+  readonly #read: () => Iterable<string>;
   readonly #clock: Clock;
-  readonly #renderings = new Map<StatusForm, Rendering>();
+  #last: Rendering | undefined;
 
-  constructor(read: (form: StatusForm) => Iterable<string>, clock: Clock) {
+  constructor(read: () => Iterable<string>, clock: Clock) {
     this.#read = read;
     this.#clock = clock;
   }
 
   /** At most a second old. @throws what reading or rendering throws. */
-  bytes(form: StatusForm, gzipped: boolean): Promise<Buffer> {
-    const rendering = this.#rendering(form);
-    if (!gzipped) return rendering.plain;
-    rendering.gzipped ??= rendering.plain.then((plain) => compress(plain));
-    return rendering.gzipped;
-  }
-
-  #rendering(form: StatusForm): Rendering {
+  bytes(): Promise<Buffer> {
     const now = this.#clock.monotonic();
-    const known = this.#renderings.get(form);
-    if (known && now - known.startedAt < FRESH_MS) return known;
-    const rendering = { startedAt: now, plain: this.#render(form) };
-    this.#renderings.set(form, rendering);
-    return rendering;
+    if (!this.#last || now - this.#last.startedAt >= FRESH_MS) this.#last = { startedAt: now, page: this.#render() };
+    return this.#last.page;
   }
 
-  async #render(form: StatusForm): Promise<Buffer> {
+  async #render(): Promise<Buffer> {
     const chunks: string[] = [];
     let sliceEnds = this.#clock.monotonic() + SLICE_MS;
-    for (const piece of this.#read(form)) {
+    for (const piece of this.#read()) {
       chunks.push(piece);
       if (this.#clock.monotonic() < sliceEnds) continue;
       await setImmediate();

@@ -11,10 +11,8 @@ import Negotiator from 'negotiator';
 import { isCrossOrigin } from '../lib/cross-origin.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from './access.ts';
-import { Documentation, sendDocument } from './documentation.ts';
-import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
-import { CONTENT_SECURITY_POLICY } from './page-style.ts';
-import type { StatusForm } from './rendered-page.ts';
+import { DOCUMENT_PATHS, sendDocument } from './documentation.ts';
+import { STATUS_POLICY } from './page-style.ts';
 import { send, sendText, setHeaders } from './send.ts';
 
 /** The program as the server uses it. None of its methods wait for the network. */
@@ -23,8 +21,7 @@ export interface Pages {
   /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  /** The status page, which may reload itself. */
-  status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
+  status(): Promise<Buffer>;
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
   /** Called when a page throws; the server answers 500 and continues. */
@@ -108,15 +105,9 @@ function reading(page: PageHandler): MethodHandlers {
 }
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
-  const documentation = new Documentation();
   const routes = new Map<string, MethodHandlers>([
-    ...documentation.paths.map((path): [string, MethodHandlers] => [
-      path,
-      reading(({ headers }, response) =>
-        sendDocument(response, documentation, path, takesGzip(headers['accept-encoding'])),
-      ),
-    ]),
-    ['/', reading((request, response) => sendStatus(request, response, pages))],
+    ...DOCUMENT_PATHS.map((path) => [path, reading((_, response) => sendDocument(response, path))] as const),
+    ['/', reading((_, response) => sendStatus(response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
     [
@@ -202,18 +193,13 @@ function takesGzip(accept: string | undefined): boolean {
 
 /** Links on the page send no referrer, so that the host name in a private network stays private. */
 const STATUS_HEADERS = {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Content-Security-Policy': STATUS_POLICY,
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-store',
-  Vary: 'Accept-Encoding',
 } as const;
 
-async function sendStatus(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
-  const form = request.url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
-  const gzipped = takesGzip(request.headers['accept-encoding']);
-  const body = await pages.status(form, gzipped);
+async function sendStatus(response: ServerResponse, pages: Pages): Promise<void> {
+  const body = await pages.status();
   setHeaders(response, STATUS_HEADERS);
-  if (form === 'refreshing') response.setHeader('Refresh', String(REFRESH_SECONDS));
-  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
   send(response, 200, 'text/html; charset=utf-8', [body]);
 }

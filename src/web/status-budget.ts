@@ -1,6 +1,6 @@
 import { allowedPerDay, type Bucket, perSecondOf, planOf, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
-import { MS_PER_DAY } from '../lib/duration.ts';
+import { MS_PER_DAY, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { count, plural, span } from '../lib/words.ts';
@@ -21,18 +21,8 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
-/** `Plans 5,224 of 388,800 requests a day`: the cost of the polls, and the requests that the limits allow. */
-export function costOf(input: StatusInput, now: UnixMs): string {
-  const { ledger, budgetOptions } = input;
-  if (ledger.key.standing === 'revoked') return 'No requests are sent.';
-  const buckets = Object.entries(ledger.buckets);
-  const planned = buckets.reduce((sum, [name]) => sum + pacePerDay(input, name), 0);
-  const allowed = buckets.reduce((sum, [, bucket]) => sum + allowedPerDay(bucket, budgetOptions, now), 0);
-  return `Plans ${count(planned)} of ${count(allowed)} requests a day.`;
-}
-
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-export function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
+function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
@@ -45,30 +35,15 @@ function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixM
   return [secondRow(input, name, bucket), ...long];
 }
 
-/** The usage of a window that renews every second is not informative, so its bar shows the planned average. */
+/** The usage of a window that renews every second is not informative, so its row shows the planned average. */
 function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
-  const { budgetOptions } = input;
-  const limit = perSecondOf(bucket, budgetOptions);
-  const average = pacePerDay(input, name) / (MS_PER_DAY / 1000);
-  const free = limit * (1 - budgetOptions.utilization);
+  const average = Number((pacePerDay(input, name) / SECONDS_PER_DAY).toPrecision(2));
   return [
     windowName('second', name, input),
-    shares(
-      limit,
-      [
-        { fill: 'used', size: average, word: 'planned' },
-        { fill: 'kept', size: free, word: 'kept free' },
-      ],
-      digits,
-    ),
+    `up to ${perSecondOf(bucket, input.budgetOptions)}`,
     'every second',
-    average === 0 ? 'no requests' : `${digits(average)} a second on average`,
+    average === 0 ? 'no requests' : `${average} a second on average`,
   ];
-}
-
-/** With two significant digits, however small. */
-function digits(value: number): string {
-  return String(Number(value.toPrecision(2)));
 }
 
 interface LongQuota {
@@ -89,12 +64,7 @@ function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
     ...(taken === undefined ? [] : [{ fill: 'others', size: others, word: 'used by others' } as const]),
     { fill: 'kept', size: state.limit - used - others - left, word: 'kept free' },
   ];
-  return [
-    windowName(window, name, input),
-    shares(state.limit, parts, count),
-    resets(quota, now),
-    quotaEnd(input, quota, now),
-  ];
+  return [windowName(window, name, input), shares(state.limit, parts), resets(quota, now), quotaEnd(input, quota, now)];
 }
 
 /** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
@@ -120,12 +90,12 @@ interface Part {
 }
 
 /** The parts of a whole, and the rest. */
-function shares(total: number, parts: readonly Part[], write: (value: number) => string): Cell {
+function shares(total: number, parts: readonly Part[]): Cell {
   const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
   const all: readonly Part[] = [...parts, { fill: 'left', size: left, word: 'left' }];
   const drawn = bar(
     total,
-    all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${write(size)}` })),
+    all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${count(size)}` })),
   );
   // With a space that does not break.
   return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
@@ -140,7 +110,6 @@ function resets({ state: { resetsAt, end } }: LongQuota, now: UnixMs): Cell {
 function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): Cell {
   const { left, end: until } = state;
   const pace = pacePerDay(input, name);
-  if (input.ledger.key.standing === 'revoked') return 'no requests';
   if (left < 1) return lines('used up', quiet('no requests until the reset'));
   if (pace === 0) return 'no requests';
   const end = now + (left / pace) * MS_PER_DAY;
@@ -150,13 +119,14 @@ function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): 
 }
 
 /** The plan as learned from responses, and any wait that the service requires. */
-function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
+function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
+  const { ledger, budgetOptions } = input;
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
     ledger.key.standing === 'revoked'
       ? 'No requests are allowed.'
-      : `This exporter may make ${allowed} requests a day.`;
+      : `Plans ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
   const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
   const others =
     reserved > 0

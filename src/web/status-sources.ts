@@ -1,6 +1,5 @@
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { count, cropped, spaced, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import { toneOf } from '../sources/conditions.ts';
@@ -10,15 +9,12 @@ const MAX_ERROR = 120;
 
 /** The attempts of each source. */
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
-  const all = views.map((view) => ({ view, row: rowOf(view, now) }));
-  const isHealthy = (view: SourceView): boolean => stateOf(view, now).tone === 'good' && !isStretched(view);
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: all.map(({ row }) => row),
+    rows: views.map((view) => rowOf(view, now)),
     size: views.length,
     empty: 'No source is enabled.',
-    brief: new Set(all.filter(({ view }) => isHealthy(view)).map(({ row }) => row)),
   };
 }
 
@@ -66,30 +62,14 @@ export function nameOf({ source }: SourceView): string {
   return source.chain ? `${name} of ${source.chain}` : name;
 }
 
-/** `every minute, 1,440 requests a day`; of a source that looks for a new day: `checked hourly, requested once a day`. */
+/** `every 1 min, 1,440 requests a day`; of a source that looks for a new day: `checked every 1 h, 1.0 requests a day`. */
 function paceText(view: SourceView): Cell {
   const { source, pace, nextAttemptAt } = view;
   const { intervalMs, requestsPerDay } = pace;
   const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
-  const how = source.isDaily ? `checked ${every(intervalMs)}` : every(intervalMs);
-  const cost = source.isDaily ? `requested ${requested(requestsPerDay)}` : `${perDay(requestsPerDay)} requests a day`;
-  const text = isAsked ? `${how}, ${cost}` : how;
-  return isStretched(view) ? lines(text, quiet(`instead of ${every(source.intervalMs)}`)) : text;
-}
-
-const EVERY: ReadonlyMap<Milliseconds, string> = new Map([
-  [MS_PER_MINUTE, 'every minute'],
-  [MS_PER_HOUR, 'hourly'],
-  [MS_PER_DAY, 'daily'],
-]);
-
-function every(intervalMs: Milliseconds): string {
-  return EVERY.get(intervalMs) ?? `every ${span(intervalMs)}`;
-}
-
-function requested(requestsPerDay: number): string {
-  if (requestsPerDay > 1.05) return `${perDay(requestsPerDay)} times a day`;
-  return requestsPerDay > 0.95 ? 'once a day' : `once every ${Math.round(MS_PER_DAY / requestsPerDay / MS_PER_HOUR)} h`;
+  const how = `${source.isDaily ? 'checked ' : ''}every ${span(intervalMs)}`;
+  const text = isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
+  return isStretched(view) ? lines(text, quiet(`instead of every ${span(source.intervalMs)}`)) : text;
 }
 
 function perDay(requests: number): string {

@@ -4,12 +4,12 @@ import type { SourceView } from '../scheduler/schedules.ts';
 import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
 import { headlineOf, noticesOf, type Summed } from './headline.ts';
 import { DOCUMENTATION, type StatusPage } from './page.ts';
-import { budgetTable, costOf } from './status-budget.ts';
+import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
-export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
+export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
   const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
     (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
@@ -28,10 +28,8 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
     ],
     verdict: headlineOf(input, notices, summaries, now),
     notices,
-    cost: costOf(input, now),
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
     isSimulated: input.isSimulated ?? false,
-    isRefreshing,
   };
 }
 

@@ -106,10 +106,10 @@ describe('commands/backfill-flags', () => {
   it.each<[Flags, string]>([
     [{}, ''],
     [{ start: '-6h', label: ['job=a', 'instance=b'], yes: false, output: 'elsewhere' }, ''],
-    [{ label: ['job=c'] }, '--label=job=a --label=instance=b, not --label=job=c'],
-    [{ 'full-resolution': true }, 'no --full-resolution'],
-    [{ end: '-1h', start: '-7h' }, '--start=-6h, not --start=-7h; no --end'],
-  ])('resumes with %j, or names both values: %s', (given, message) => {
-    expect(differences(given, EARLIER).join('; ')).toBe(message);
+    [{ label: ['job=c'] }, '--label'],
+    [{ 'full-resolution': true }, '--full-resolution'],
+    [{ end: '-1h', start: '-7h' }, '--end, --start'],
+  ])('resumes with %j, or names what differs: %s', (given, message) => {
+    expect(differences(given, EARLIER).sort().join(', ')).toBe(message);
   });
 });

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/files.ts';
 async function limitsWith(ledger: Ledger): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
   writeFileSync(join(config.state.dir, 'ledger.json'), wrap(ledger));
-  const text = await check({ config, key: 'a-key', log: jsonLogger('error'), warnings: [], now: Date.now() });
+  const text = await check({ config, log: jsonLogger('error'), warnings: [], now: Date.now() });
   return text.slice(text.indexOf('Limits: '), text.indexOf('\n\nsource '));
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
-import { BAD_REQUEST, get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { BAD_REQUEST, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';
 /** End of mainnet's day 1813, Unix seconds (api-facts 3.3: day 1800 starts at 1762344023). */
@@ -9,7 +9,6 @@ const DAY_END = 1_762_344_023 + 14 * 86_400;
 
 interface Answer {
   data: Datapoint[];
-  range: Record<'slot' | 'epoch' | 'timestamp', { start: number; end: number }>;
   paging: { next_cursor: string };
 }
 
@@ -86,14 +85,5 @@ describe('sandbox/daily-returns', () => {
     for (const changed of [{ page_size: 9 }, { chain: 'hoodi' }, { range: { evaluation_window: '90d' } }]) {
       expect(refusalOf(post(sandbox, PATH, { ...body, ...changed, cursor }))).toEqual(BAD_REQUEST);
     }
-  });
-
-  it('has only one of its two paths', () => {
-    const body = ask({ evaluation_window: '24h' });
-    const statuses = (sandbox: Sandbox): number[] =>
-      ['benchmark-store', 'eth-store'].map((name) => post(sandbox, `/api/v2/ethereum/${name}`, body).status);
-    expect(statuses(sandboxOf())).toEqual([200, 404]);
-    expect(statuses(Object.assign(sandboxOf(), { dailyReturnsPath: 'eth-store' }))).toEqual([404, 200]);
-    expect(get(sandboxOf(), '/api/v1/ethstore/latest').status).toBe(404);
   });
 });

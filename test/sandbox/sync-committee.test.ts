@@ -62,7 +62,7 @@ describe('sandbox/sync-committee', () => {
       MembersAnswer.parse(JSON.parse(members(1597).body));
     });
 
-    it.each([289, 'first', '-1', '', 'constructor'])('refuses %s', (selector) => {
+    it.each(['first', '-1', '', 'constructor'])('refuses %s', (selector) => {
       const { status, body } = refusalOf(members(selector));
       expect(status).toBe(400);
       expect(body).toMatchObject({ data: null });

@@ -4,14 +4,12 @@ import { SCRIPT as ARCHITECTURE, architectureTable } from '../../scripts/archite
 import { SCRIPT as BUDGET, budgetTable, validatorsTable } from '../../scripts/budget-table.ts';
 import { withTable } from '../../scripts/document-table.ts';
 import { metricsDocs } from '../../scripts/metrics-docs.ts';
-import { SCRIPT as SANDBOX, sandboxTable } from '../../scripts/sandbox-table.ts';
 
 describe('the generated tables', () => {
   it.each([
     ['docs/internals/architecture.md', ARCHITECTURE, architectureTable],
     ['docs/budget.md', BUDGET, budgetTable],
     ['docs/validators.md', BUDGET, validatorsTable],
-    ['docs/internals/sandbox.md', SANDBOX, sandboxTable],
   ])('%s has what the code says (else: node %s)', async (file, script, table) => {
     const document = readFileSync(file, 'utf8');
     expect(document).toBe(withTable(document, script, await table()));

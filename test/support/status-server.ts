@@ -8,7 +8,7 @@ import { pageIn, type StateName } from './status-states.ts';
 export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
   let page: RenderedPage;
   const show = (name: StateName): void => {
-    page = new RenderedPage((form) => pagePieces(pageIn(name, form === 'refreshing')), systemClock);
+    page = new RenderedPage(() => pagePieces(pageIn(name)), systemClock);
   };
   show('healthy');
   const server = await startServer(
@@ -18,7 +18,7 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
       unhealthy: () => undefined,
       ready: () => true,
       reload: async () => undefined,
-      status: (form, gzipped) => page.bytes(form, gzipped),
+      status: () => page.bytes(),
       onError: (error) => {
         throw error;
       },

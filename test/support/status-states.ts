@@ -248,6 +248,6 @@ function entryOf(source: Source, { values, entry }: State): Entry {
   return { ...emptyEntry(source), ...times, ...entry?.(id), value };
 }
 
-export function pageIn(name: StateName, isRefreshing = false): StatusPage {
-  return statusOf(knownIn(name), NOW, isRefreshing);
+export function pageIn(name: StateName): StatusPage {
+  return statusOf(knownIn(name), NOW);
 }

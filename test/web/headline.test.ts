@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
@@ -11,7 +10,7 @@ import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 function verdict(known: StatusInput, now = NOW): string {
   const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
-  return statusOf({ ...known, views }, now, false).verdict.text;
+  return statusOf({ ...known, views }, now).verdict.text;
 }
 
 function texts(known: StatusInput): string[] {
@@ -130,14 +129,6 @@ describe('web/headline', () => {
     expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
   });
 
-  it('reports until when the service has closed the budget', () => {
-    const known = knownIn('healthy');
-    const buckets = { default: { ...EMPTY_BUCKET, closedUntil: NOW + 2 * HOUR } };
-    const closed = { ...known, ledger: { ...known.ledger, buckets } };
-    expect(texts(closed)).toEqual(['No requests are allowed now. They resume in 2 h.']);
-    expect(verdict(closed)).toBe('Working, with warnings: No requests are allowed now');
-  });
-
   it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
     const some = withViews(['machines', 'sync_committee'], { wait });
@@ -151,13 +142,6 @@ describe('web/headline', () => {
     // What a 429 refused is not failing while it waits.
     const limited = withViews(['machines'], { wait }, withEntries(['machines'], failedBecauseOf('rate_limited')));
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
-  });
-
-  it('reports how many sources have not been polled yet', () => {
-    const [never] = knownIn('empty').views;
-    expect(texts(withViews(['machines'], never ? { entry: never.entry } : {}))).toEqual([
-      '1 of 8 sources not polled yet.',
-    ]);
   });
 
   it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {

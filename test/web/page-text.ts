@@ -14,11 +14,9 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     about: '',
     links: [],
     verdict: { tone: 'good', text: 'Working' },
-    cost: '',
     notices: [],
     tables: [],
     isSimulated: false,
-    isRefreshing: false,
     ...parts,
   };
 }

@@ -54,20 +54,13 @@ describe('web/page', () => {
     expect(cellOf(cell)).toBe(markup);
   });
 
-  it('reloads itself only on request, and has a link to stop', () => {
-    expect(pageText(pageWith({}))).toContain('<a href="?refresh=30">Refresh every 30 s</a>');
-    expect(pageText(pageWith({ isRefreshing: true }))).toContain('Refreshes every 30 s. <a href="./">Stop</a>');
-  });
-
-  it('ends before a megabyte, whatever the rows, and says how many are left out', () => {
+  it('shows a thousand rows of a table, and says how many it leaves out', () => {
     function* endless(): Generator<Row> {
-      for (;;) yield ['<'.repeat(100), '😀'.repeat(100)];
+      for (;;) yield ['a', 'b'];
     }
     const text = pageText(withRows(endless(), 5_000));
-    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
-    expect(Buffer.byteLength(text)).toBeGreaterThan(900_000);
-    const shown = text.split('<tr role="row"><th').length - 2;
-    expect(text).toContain(`${(5_000 - shown).toLocaleString('en-GB')} more rows not shown`);
+    expect(text.split('<tr role="row"><th role="rowheader"')).toHaveLength(1_001);
+    expect(text).toContain('4,000 more rows not shown');
   });
 
   it('is made piece by piece: a row is not read before its turn', () => {

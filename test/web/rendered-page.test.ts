@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Row } from '../../src/sources/content.ts';
@@ -11,15 +10,9 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { pageText } from './page-text.ts';
 
 describe('web/rendered-page', () => {
-  it('returns the page of the pure function, compressed on request', async () => {
-    const page = new RenderedPage(
-      (form) => pagePieces(pageIn('healthy', form === 'refreshing')),
-      new VirtualClock(NOW),
-    );
-    const text = pageText(pageIn('healthy'));
-    expect((await page.bytes('page', false)).toString()).toBe(text);
-    expect(gunzipSync(await page.bytes('page', true)).toString()).toBe(text);
-    expect((await page.bytes('refreshing', false)).toString()).toBe(pageText(pageIn('healthy', true)));
+  it('returns the page of the pure function', async () => {
+    const page = new RenderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
+    expect((await page.bytes()).toString()).toBe(pageText(pageIn('healthy')));
   });
 
   it('renders once a second, however many ask', async () => {
@@ -29,12 +22,12 @@ describe('web/rendered-page', () => {
       readings += 1;
       return pagePieces(pageIn('empty'));
     }, clock);
-    await Promise.all([page.bytes('page', false), page.bytes('page', true), page.bytes('page', false)]);
+    await Promise.all([page.bytes(), page.bytes(), page.bytes()]);
     await clock.advance(999);
-    await page.bytes('page', false);
+    await page.bytes();
     expect(readings).toBe(1);
     await clock.advance(1);
-    await page.bytes('page', false);
+    await page.bytes();
     expect(readings).toBe(2);
   });
 
@@ -56,7 +49,7 @@ describe('web/rendered-page', () => {
     }
     const empty = pageIn('empty');
     const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
-    const bytes = new RenderedPage(() => pagePieces({ ...empty, tables: [table] }), clock).bytes('page', false);
+    const bytes = new RenderedPage(() => pagePieces({ ...empty, tables: [table] }), clock).bytes();
     while (!order.includes('three')) {
       order.push('turn');
       await setImmediate();

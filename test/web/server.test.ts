@@ -208,13 +208,6 @@ describe('web/server', () => {
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       expect(body.toString()).toBe('<!doctype html><p>ü</p>');
     });
-
-    it('is compressed for clients that accept it', async () => {
-      const port = await serve({ status: async (_, gzipped) => (gzipped ? gzipSync('page') : Buffer.from('page')) });
-      const { headers, body } = await ask(port, '/', { headers: { 'accept-encoding': 'gzip' } });
-      expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
-      expect(gunzipSync(body).toString()).toBe('page');
-    });
   });
 
   it('answers 500 when a page throws, reports why, and continues', async () => {

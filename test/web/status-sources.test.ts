@@ -43,7 +43,7 @@ describe('web/status-sources', () => {
       '<span class="badge good">up</span>',
       '19 s ago <small class="at">12:00:41 UTC</small>',
       'in 46 s <small class="at">12:01:45 UTC</small>',
-      'every 2 h, 12 requests a day<br><small>instead of every minute</small>',
+      'every 2 h, 12 requests a day<br><small>instead of every 1 min</small>',
       '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +
         '<small>machine_metrics: rate_limited (made up)</small>',
     ]);

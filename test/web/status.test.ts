@@ -77,7 +77,7 @@ describe('web/status', () => {
       fakeSource({ name: 'slashings', chain: 'hoodi', summary: () => ({ tables: [table('b')] }) }),
     ];
     const known: StatusInput = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
-    const page = statusOf(known, NOW, false);
+    const page = statusOf(known, NOW);
     expect([...tableOf(page, 'Chains').rows]).toEqual([['Fact', '1', '']]);
     expect(tableOf(page, 'T').size).toBe(2);
     expect([...tableOf(page, 'T').rows]).toEqual([['a'], ['b']]);
@@ -121,7 +121,7 @@ describe('web/status', () => {
     const troubled = withMachines(knownIn('healthy'), (machines) =>
       machines.map((one) => (one.name === 'node-a' ? { ...one, system: { ...one.system, ...node } } : one)),
     );
-    const page = statusOf(troubled, NOW, false);
+    const page = statusOf(troubled, NOW);
     expect(page.verdict).toEqual({ tone, text: headline });
     expect(wordsOf(page)).toContain(`${sentence} What to do`);
   });
@@ -135,31 +135,26 @@ describe('web/status', () => {
     expect(pageIn('healthy').tables.map(({ title }) => title)).not.toContain('Machines without problems');
   });
 
-  it('says of simulated data that they are, in headline, title and icon, and leads nowhere real', () => {
+  it('says of simulated data that they are, in headline and title, and leads nowhere real', () => {
     const known = knownIn('silent');
-    const page = statusOf({ ...known, isSimulated: true }, NOW, false);
+    const page = statusOf({ ...known, isSimulated: true }, NOW);
     const text = pageText(page);
     expect(text).toContain(
       '<title>Simulated data: Needs attention: 1 machine silent; 1 watched validator of mainnet slashed · beaconchain-exporter</title>',
     );
     expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention: 1 machine silent; 1 watched');
-    expect(text).not.toContain(pageText(statusOf(known, NOW, false)).match(/rel="icon" href="[^"]+"/)?.[0]);
-    expect(pageText(statusOf(known, NOW, false))).toContain('https://beaconcha.in/slot/');
+    expect(pageText(statusOf(known, NOW))).toContain('https://beaconcha.in/slot/');
     expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
     expect(wordsOf(page)).toContain('slot 15328801 , epoch 479025'.replace(' ,', ','));
   });
 
-  it('holds a thousand machines in less than a megabyte, and keeps room for the tables below more of them', () => {
-    const known = knownIn('thousand');
-    const text = pageText(statusOf(known, NOW, false));
-    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
-    for (const name of ['node-a', 'machine-0001', 'machine-0995']) expect(text).toContain(`scope="row">${name}</th>`);
-    const more = withMachines(known, (machines) =>
+  it('shows a thousand machines of more, and the tables below', () => {
+    const more = withMachines(knownIn('thousand'), (machines) =>
       Array.from({ length: 5 }, (_, i) => machines.map((one) => ({ ...one, name: `${one.name}-${i}` }))).flat(),
     );
-    const long = pageText(statusOf(more, NOW, false));
-    expect(Buffer.byteLength(long)).toBeLessThan(1_000_000);
-    expect(long).toMatch(/[\d,]+ more rows not shown/);
-    expect(long).toContain('scope="row">per second</th>');
+    const text = pageText(statusOf(more, NOW));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    expect(text).toMatch(/[\d,]+ more rows not shown/);
+    expect(text).toContain('scope="row">per second</th>');
   });
 });

@@ -15,7 +15,6 @@ import { isObject } from '../../lib/is-object.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { watchOf } from '../../lib/watch.ts';
-import { plural } from '../../lib/words.ts';
 import {
   dailyQuestions,
   listAt,
@@ -60,15 +59,11 @@ export interface Probe {
 const MAX_PER_CHAIN = 12;
 const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
 
-/** Prints the cost. On a terminal it asks the user. */
+/** Prints the highest cost. On a terminal it asks the user. */
 export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
-  const { chains } = config;
-  const ofChains = chains.reduce((sum, { name }) => sum + endpointsOn(config, name).length, 0);
-  const usual = plural(ofChains + (config.machines.enabled ? 1 : 0), 'request');
-  stderr.write(
-    `Sends ${usual} (at most ${MAX_PER_CHAIN * chains.length}) to ${config.api.baseUrl}, which count against your quota.\n`,
-  );
+  const most = MAX_PER_CHAIN * config.chains.length;
+  stderr.write(`Sends at most ${most} requests to ${config.api.baseUrl}, which count against your quota.\n`);
   if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
   try {

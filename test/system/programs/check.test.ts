@@ -66,7 +66,7 @@ describe.concurrent('system/programs/check', () => {
       return { ...answer, headers: { ...answer.headers, ...bucket } };
     };
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial', request });
-    expect(stderr).toBe(`Sends 5 requests (at most 12) to ${service.url}, which count against your quota.\n`);
+    expect(stderr).toBe(`Sends at most 12 requests to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_metrics', '/api/v2/machine-metrics'],
       ['daily_returns', '/api/v2/ethereum/benchmark-store'],

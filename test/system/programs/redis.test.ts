@@ -136,7 +136,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       writeFileSync(file, text);
       const check = startExporter(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
       expect(await check.ended).toEqual({ code: 0, signal: null });
-      expect(check.stdout).toContain('as last reported to the daemon');
+      expect(check.stdout).toContain('as last reported to the exporter');
       expect(await program.stop()).toEqual({ code: 0, signal: null });
       expect(program.output).not.toContain(PASSWORD);
       expect(program.output).not.toContain('rediss://');
