@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -154,6 +156,16 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
         { level: 'error', msg: 'redis is unreachable', err: 'no answer in time' },
       ]);
       expect(a.messages('redis is reachable again')).toHaveLength(1);
+    });
+
+    it('is not awaited from a server that never answers the login: no connection is left', async () => {
+      const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const url = `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const timings = { ...SHORT, timeoutMs: 100 };
+      const opening = Replica.open({ url, prefix: PREFIX }, systemClock, logLines().log, { timings });
+      await expect(opening).rejects.toThrow('no answer in time');
+      await server[Symbol.asyncDispose]();
     });
 
     it('counts from when it was asked for, not from when the answer came', async () => {
