@@ -158,7 +158,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(a.messages('redis is reachable again')).toHaveLength(1);
     });
 
-    it('is not awaited from a server that never answers the login: no connection is left', async () => {
+    it('of a server that never answers the login is not awaited, and no connection is left', async () => {
       const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const url = `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
