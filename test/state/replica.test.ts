@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -7,6 +6,7 @@ import { STATE_VERSION, wrap } from '../../src/state/envelope.ts';
 import { RedisState } from '../../src/state/redis.ts';
 import { LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../src/state/replica.ts';
 import { atTheEnd } from '../support/cleanup.ts';
+import { listen } from '../support/listen.ts';
 import { logLines } from '../support/log-lines.ts';
 import { startNetwork } from '../support/network.ts';
 import { waitFor } from '../support/program.ts';
@@ -159,13 +159,9 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
     });
 
     it('of a server that never answers the login is not awaited, and no connection is left', async () => {
-      const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const url = `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const timings = { ...SHORT, timeoutMs: 100 };
-      const opening = Replica.open({ url, prefix: PREFIX }, systemClock, logLines().log, { timings });
-      await expect(opening).rejects.toThrow('no answer in time');
-      await server[Symbol.asyncDispose]();
+      await using server = createServer((socket) => socket.resume());
+      const url = `redis://:secret@127.0.0.1:${await listen(server)}`;
+      await expect(startReplica(url, { timings: { ...SHORT, timeoutMs: 100 } })).rejects.toThrow('no answer in time');
     });
 
     it('counts from when it was asked for, not from when the answer came', async () => {
