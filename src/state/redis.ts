@@ -143,7 +143,7 @@ export class RedisState {
   async #send(command: readonly string[]): Promise<unknown> {
     // Loaded only where Redis is used, and before the time of a command begins.
     const { default: redis } = await import('@redis/client');
-    this.#client ??= connect(redis.createClient, this.#settings, this.#timeoutMs);
+    this.#client ??= connect(redis.createClient, this.#settings, this.#clock, this.#timeoutMs);
     const client = this.#client;
     try {
       const answered = client.then((opened) => opened.sendCommand(command));
@@ -168,6 +168,7 @@ export class RedisState {
 async function connect(
   create: typeof createClient,
   { url, password, tls }: RedisSettings,
+  clock: Clock,
   connectTimeout: Milliseconds,
 ): Promise<Client> {
   const read = (file: string | undefined) => file && readFile(file, 'utf8');
@@ -183,7 +184,10 @@ async function connect(
   // Without a listener an error would end the process. The command in progress reports it.
   client.on('error', () => undefined);
   try {
-    await client.connect();
+    // The client's own limit ends before the login, which a frozen server never answers.
+    await within(clock, connectTimeout, client.connect(), () => {
+      throw new RedisAway('no answer in time');
+    });
     return client;
   } catch (error) {
     client.destroy();

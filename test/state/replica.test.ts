@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -5,6 +6,7 @@ import { STATE_VERSION, wrap } from '../../src/state/envelope.ts';
 import { RedisState } from '../../src/state/redis.ts';
 import { LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../src/state/replica.ts';
 import { atTheEnd } from '../support/cleanup.ts';
+import { listen } from '../support/listen.ts';
 import { logLines } from '../support/log-lines.ts';
 import { startNetwork } from '../support/network.ts';
 import { waitFor } from '../support/program.ts';
@@ -154,6 +156,12 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
         { level: 'error', msg: 'redis is unreachable', err: 'no answer in time' },
       ]);
       expect(a.messages('redis is reachable again')).toHaveLength(1);
+    });
+
+    it('of a server that never answers the login is not awaited, and no connection is left', async () => {
+      await using server = createServer((socket) => socket.resume());
+      const url = `redis://:secret@127.0.0.1:${await listen(server)}`;
+      await expect(startReplica(url, { timings: { ...SHORT, timeoutMs: 100 } })).rejects.toThrow('no answer in time');
     });
 
     it('counts from when it was asked for, not from when the answer came', async () => {

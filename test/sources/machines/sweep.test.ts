@@ -22,6 +22,11 @@ function known(...names: string[]): Machines {
   return { machines, dropped: 3 };
 }
 
+function seenApart(seconds: number, ...names: string[]): Machines {
+  const machines = names.map((name, i) => ({ name, system: { timestamp: SECONDS - seconds * i, machine: name } }));
+  return { machines, dropped: 0 };
+}
+
 function namesOf({ machines }: Machines): string[] {
   return machines.map(({ name }) => name);
 }
@@ -37,23 +42,15 @@ describe('sources/machines/sweep', () => {
   });
 
   it('drops the longest unseen of those already known when max is lowered, and counts them; expected ones stay', () => {
-    const machines = ['a', 'b', 'c', 'd'].map((name, i) => ({
-      name,
-      system: { timestamp: SECONDS - 60 * i, machine: name },
-    }));
     const options = machinesOptions({ max: 2, expected: ['d'] });
-    const end = endSweep(startSweep(options, { machines, dropped: 0 }, NOW, STALE));
+    const end = endSweep(startSweep(options, seenApart(60, 'a', 'b', 'c', 'd'), NOW, STALE));
     expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
     expect(end.dropped).toBe(2);
   });
 
   it('lets the machine that has been silent for longest go for one that reports, and no live one', () => {
-    const machines = ['live', 'silent', 'longest'].map((name, i) => ({
-      name,
-      system: { timestamp: SECONDS - 3_600 * i, machine: name },
-    }));
     const options = machinesOptions({ max: 3 });
-    const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
+    const sweep = startSweep(options, seenApart(3_600, 'live', 'silent', 'longest'), NOW, STALE);
     for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
       addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
     }
@@ -136,11 +133,6 @@ describe('sources/machines/sweep', () => {
       expect(since({})).toEqual([-360, -75]);
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR + 1 })).toEqual([-65, -65]);
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
-    });
-
-    it('reaches further back in one of thirty where sweeps are further apart', () => {
-      expect(since({ lateAt: NOW - 60 * HOUR + 1 }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-75, -75]);
-      expect(since({ lateAt: NOW - 60 * HOUR }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-360, -75]);
     });
 
     it('is that of a first sweep after the clock was set back', () => {
