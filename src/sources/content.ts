@@ -42,8 +42,6 @@ export interface Table {
   /** Shown instead of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
-  /** Shown instead of the table until it is unfolded. */
-  readonly folded?: string;
   /** Rows of which phones show only the beginning, in one line. */
   readonly brief?: ReadonlySet<Row>;
 }

@@ -39,7 +39,6 @@ h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: 0.25rem 0; }
 .toc { margin-top: 0.75rem; }
-summary { cursor: pointer; padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
 .verdict.good { color: var(--good); background: var(--good-bg); }

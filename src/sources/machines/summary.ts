@@ -32,31 +32,13 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
     isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
-    tables: tablesOf(all, timing.now, (one) => rowOf(options, one, timing)),
+    tables: [tableOf(all, (one) => rowOf(options, one, timing))],
   };
 }
 
-/** If there are more machines than this, the healthy ones are folded into one line. */
-const MANY = 20;
-
-function tablesOf(all: readonly ListedMachine[], now: UnixMs, rowFor: (one: ListedMachine) => Row): Table[] {
-  const isFolding = all.length > MANY;
-  const healthy = isFolding ? all.filter((one) => isHealthy(one, now)) : [];
-  const rest = isFolding ? all.filter((one) => !isHealthy(one, now)) : all;
-  const main = tableOf('Machines', rest, rowFor);
-  if (healthy.length === 0) return [{ ...main, notes: NOTES }];
-  const folded = `${plural(healthy.length, 'machine')} without problems`;
-  return [
-    { ...main, empty: 'No machine has a problem.' },
-    { ...tableOf('Machines without problems', healthy, rowFor), folded, notes: NOTES },
-  ];
-}
-
-const NOTES = ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'];
-
-function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
+function tableOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
   return {
-    title,
+    title: 'Machines',
     columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
     rows: {
       *[Symbol.iterator]() {
@@ -65,11 +47,8 @@ function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: Lis
     },
     size: all.length,
     empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
+    notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
   };
-}
-
-function isHealthy(machine: ListedMachine, now: UnixMs): boolean {
-  return machine.alerts.length === 0 && isRecent(machine, now);
 }
 
 function badges(machine: ListedMachine, now: UnixMs): Cell {
@@ -81,15 +60,10 @@ function badges(machine: ListedMachine, now: UnixMs): Cell {
   return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');
 }
 
-function syncedText(records: Partial<Machine>): string {
-  const synced = isSynced(records);
-  if (synced === undefined) return '';
-  return synced ? 'yes' : 'no';
-}
-
 /** An absent flag is false. Null means unknown. */
-function isSynced({ node }: Partial<Machine>): boolean | undefined {
-  return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
+function syncedText({ node }: Partial<Machine>): string {
+  if (!node || node.sync_eth2_synced === null) return '';
+  return node.sync_eth2_synced ? 'yes' : 'no';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
@@ -152,7 +126,7 @@ type System = NonNullable<Machine['system']>;
 function memory(system: System): Cell {
   const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
   const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
-  return free === null ? '' : usage(total, (free ?? 0) + reclaimable, THRESHOLDS.memory_used_ratio);
+  return free === null ? '' : usage(total, (free ?? 0) + reclaimable);
 }
 
 function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
@@ -160,7 +134,7 @@ function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: Syst
 }
 
 /** @param full Used beyond this share, it is shown as full. */
-function usage(total: number | null | undefined, free: number, full: number): Cell {
+function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;

@@ -1,14 +1,17 @@
 import { type Chain, slotTime, slotUrl, validatorUrl } from '../../lib/chain.ts';
+import { MS_PER_DAY } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
-import { count, plural } from '../../lib/words.ts';
+import { count, plural, relative } from '../../lib/words.ts';
+import { firing } from '../conditions.ts';
 import {
   badge,
   type Cell,
   lines,
   link,
   NOT_KNOWN,
+  type Notice,
   quiet,
   type Row,
   type Summary,
@@ -16,8 +19,7 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { slashingsNotices } from './conditions.ts';
-import { isHeadOutdated, shownHead } from './metrics.ts';
+import { isHeadOutdated, shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
 
@@ -33,7 +35,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   const { chain, watch } = options;
   const isWatching = watch.length > 0;
   return {
-    notices: slashingsNotices(options, state, timing, polls),
+    notices: [...slashedNotices(options, state), ...missedNotices(options, state, timing.now)],
     isOutdated: isHeadOutdated(state, timing, polls),
     facts: [
       ['Head', head(chain, state, timing)],
@@ -53,6 +55,26 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       },
     ],
   };
+}
+
+function slashedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
+  const slashed = watchedSlashed(watch, state).map(([validator]) => String(validator));
+  return slashed.length === 0 ? [] : [firing('BeaconchainWatchedValidatorSlashed', slashed, chain)];
+}
+
+/** Proposals missed in the last day. */
+function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
+  const missed = state.missedProposals.filter(
+    ([validator, slot]) => watches(watch, validator) && now - slotTime(chain, slot) * 1000 < MS_PER_DAY,
+  );
+  const [first] = missed;
+  if (!first) return [];
+  const validators = missed.map(([validator]) => validator).sort((a, b) => a - b);
+  const detail =
+    missed.length === 1
+      ? `of ${chain} missed its proposal ${relative(slotTime(chain, first[1]) * 1000, now)}`
+      : `of ${chain} missed a proposal in the last day`;
+  return [firing('BeaconchainWatchedProposalMissed', validators.map(String), detail)];
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
