@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Environment } from '../config/document.ts';
-import type { Exposure } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
-import { ConfigError, type Mistake } from '../config/mistakes.ts';
+import { ConfigError, describeMistake, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openDocuments, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -19,7 +18,7 @@ import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { useAllCompilers } from './memory.ts';
 import { CommandRefused, isListenError, listenRefusal } from './refusals.ts';
 import { startDaemon } from './serve.ts';
-import { doubtText, exposureText, warningLog } from './warning-log.ts';
+import { warningLog } from './warning-log.ts';
 
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & { readonly proxies: Proxies | undefined };
@@ -52,7 +51,6 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
   const keyless = name === 'demo' || name === 'sandbox';
-  let exposures: readonly Exposure[] = [];
   let doubts: readonly Mistake[] = [];
   const read = async (): Promise<Given> => {
     let webConfig: WebConfig | undefined;
@@ -75,7 +73,6 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
       ...(name === 'check' && { checkState: problemOf }),
     });
     const { config, key, proxies } = loaded;
-    exposures = loaded.exposures;
     doubts = loaded.warnings;
     return { config, key: key ?? '', proxies, webConfig };
   };
@@ -93,7 +90,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     const { mayProbe, probe } = await import('./probe/probe.ts');
     const { verdictOf } = await import('./probe/report.ts');
     const log = await openLogger(settings.config.log);
-    const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
+    const warnings = doubts.map((doubt) => `Warning: ${describeMistake(doubt)}`);
     const isAsked = flags.probe && (await mayProbe(settings.config, flags.yes ?? false));
     const now = systemClock.now();
     const probed = isAsked ? await probe(settings, settings.proxies, now) : undefined;
@@ -104,10 +101,10 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const warn = warningLog(log);
   const readAgain = async (): Promise<Settings> => {
     const again = await read();
-    warn(exposures, doubts);
+    warn(doubts);
     return again;
   };
-  warn(exposures, doubts);
+  warn(doubts);
   return untilStopped((onLost) => start(command, settings, readAgain, log, onLost), log);
 }
 
