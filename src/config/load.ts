@@ -58,7 +58,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv, { document: given, folder });
+  const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
   const { here, there } = await webFindings(value, options);
   const all = [
