@@ -119,7 +119,7 @@ export const Learned = z.object({
   /** Name and version of the client that last said that its execution client is connected. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
   /** When the network counters last fell without a reboot, until when they are withheld (Unix seconds), and from where. */
-  networkFell: z.object({ at: z.number(), until: z.number(), from: z.number() }).exactOptional(),
+  networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 
