@@ -9,7 +9,7 @@ import { lastSeen, type Machines, PROCESSES, type ProcessRecord } from './schema
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 
 /** The value that the metrics show; undefined where they show none. */
-function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
+export function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
   const value = record && FIELDS.get(`beaconchain_machine_${metric}`)?.value(record);
   return value == null ? undefined : Number(value);
 }

@@ -16,11 +16,11 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
+import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import { isOutdated, type Shown, shownFor } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
+import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -60,10 +60,10 @@ function badges(machine: ListedMachine, now: UnixMs): Cell {
   return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');
 }
 
-/** An absent flag is false. Null means unknown. */
 function syncedText({ node }: Partial<Machine>): string {
-  if (!node || node.sync_eth2_synced === null) return '';
-  return node.sync_eth2_synced ? 'yes' : 'no';
+  const synced = shownValue('synced', node);
+  if (synced === undefined) return '';
+  return synced === 1 ? 'yes' : 'no';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
@@ -95,8 +95,8 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing
     shown.labels.chain,
     lines(...processLines(shown, now)),
     syncedText(shown.fresh),
-    system ? memory(system) : '',
-    system ? disk(system) : '',
+    memory(system),
+    disk(system),
   ];
 }
 
@@ -120,21 +120,22 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   return client && ` ${isolated(cropped(client, MAX_CLIENT))}`;
 }
 
-type System = NonNullable<Machine['system']>;
-
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
-function memory(system: System): Cell {
-  const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
-  const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
-  return free === null ? '' : usage(total, (free ?? 0) + reclaimable);
+function memory(system: ProcessRecord | undefined): Cell {
+  const [free, cached = 0, buffers = 0] = ['free', 'cached', 'buffers'].map((kind) =>
+    shownValue(`memory_${kind}_bytes`, system),
+  );
+  // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
+  return free ? usage(shownValue('memory_total_bytes', system), free + cached + buffers) : '';
 }
 
-function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
-  return free === null ? '' : usage(total, free ?? 0, 1 - THRESHOLDS.disk_free_ratio);
+function disk(system: ProcessRecord | undefined): Cell {
+  const free = shownValue('disk_free_bytes', system);
+  return free === undefined ? '' : usage(shownValue('disk_total_bytes', system), free, 1 - THRESHOLDS.disk_free_ratio);
 }
 
 /** @param full Used beyond this share, it is shown as full. */
-function usage(total: number | null | undefined, free: number, full = 1): Cell {
+function usage(total: number | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;

@@ -88,21 +88,18 @@ function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   );
 }
 
-const COVERAGE = {
-  full: [],
-  finalized: [],
-  sampled: [
-    quiet(
-      'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted',
-    ),
-  ],
-} as const satisfies Record<Timing['coverage'], readonly Html[]>;
+const SAMPLED =
+  'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted';
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
   if (finalizedEpoch === undefined || scannedEpoch === undefined) return NOT_KNOWN;
   const lag = finalizedEpoch - scannedEpoch;
   const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
-  return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...COVERAGE[coverage]);
+  return lines(
+    lag > 0 ? plural(lag, 'epoch') : 'none',
+    ...skipped,
+    ...(coverage === 'sampled' ? [quiet(SAMPLED)] : []),
+  );
 }
 
 function counted({ totals }: Slashings): Cell {
