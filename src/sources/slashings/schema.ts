@@ -139,11 +139,6 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-/** The members of a period, in the order of the committee (api-facts 4.1). */
-export const MembersAnswer = z.object({
-  data: z.object({ period: Index, validators: z.array(Index).max(512) }),
-});
-
 const Total = z.number().nonnegative();
 
 const SyncDuties = z.object({ participated: Total, missed: Total });

@@ -41,6 +41,7 @@ export const ValidatorRow = z.object({
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
 });
+export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
 /** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
 const Score = z.number().min(0).max(1).nullish();
@@ -57,19 +58,12 @@ export const PerformanceAnswer = z.object({
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
-/** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
-const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
-export const MembersAnswer = z.object({
-  data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
-});
-
 /** One watched validator, as last read. */
 const Validator = z.object({
   index: Index,
   status: Status,
   /** Null: it has no duty, so it is neither. */
   online: z.boolean().nullable(),
-  slashed: z.boolean(),
   balance: Wei.nullable(),
   effectiveBalance: Wei.nullable(),
   /** The epoch of the answer. */
