@@ -26,7 +26,7 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
-    verdict: headlineOf(input, notices, summaries, now),
+    verdict: headlineOf(input, notices, now),
     notices,
     cost: costOf(input, now),
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],

@@ -2,7 +2,7 @@ import type { Chain } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../metrics/family.ts';
-import type { Polls, Timing } from '../source.ts';
+import type { Timing } from '../source.ts';
 import { isNetworkWithheld, learn, learnAll, trusted } from './learned.ts';
 import {
   chainOf,
@@ -24,7 +24,6 @@ import {
   type Process,
   type ProcessRecord,
   type SystemRecord,
-  timesOf,
   type ValidatorRecord,
 } from './schema.ts';
 
@@ -290,19 +289,6 @@ function labelsOf(
 /** How long values are shown: until they are stale or forgotten. */
 export function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
-}
-
-/** Whether a record was shown at the last successful poll, and is too old now. */
-export function isOutdated(
-  { seen }: Shown,
-  ageMs: Milliseconds,
-  { now }: Timing,
-  { lastSuccessAt = 0 }: Polls,
-): boolean {
-  return timesOf(seen).some((at) => {
-    const endsAt = at * 1000 + ageMs;
-    return lastSuccessAt <= endsAt && endsAt < now;
-  });
 }
 
 function recordsUpTo(

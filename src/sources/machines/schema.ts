@@ -151,16 +151,6 @@ export const Machines = z.object({
 });
 export type Machines = z.infer<typeof Machines>;
 
-/** The times of the records of a machine. */
-export function timesOf(records: Partial<Machine>): UnixSeconds[] {
-  const times: UnixSeconds[] = [];
-  for (const process of PROCESSES) {
-    const record = records[process];
-    if (record) times.push(record.timestamp);
-  }
-  return times;
-}
-
 /** The time of the newest record of any process; 0 without one. */
 export function lastSeen(records: Partial<Machine>): UnixSeconds {
   let last = 0;

@@ -18,7 +18,7 @@ import {
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { isOutdated, type Shown, shownFor } from './metrics.ts';
+import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
 
@@ -31,7 +31,6 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const all = listedMachines(options, value, timing, polls);
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
-    isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
     tables: [tableOf(all, (one) => rowOf(options, one, timing))],
   };
 }

@@ -27,7 +27,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
     families: (value, timing) => slashingFamilies(options, value, timing),
-    summary: (value, timing, polls) => slashingsSummary(options, value, timing, polls),
+    summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,
   };
 }

@@ -18,8 +18,8 @@ import {
   type Table,
   time,
 } from '../content.ts';
-import type { Polls, Timing } from '../source.ts';
-import { isHeadOutdated, shownHead, watchedSlashed } from './metrics.ts';
+import type { Timing } from '../source.ts';
+import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
 
@@ -31,12 +31,11 @@ const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
 };
 
 /** Head, finality and the last slashings of a chain. */
-export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing, polls: Polls): Summary {
+export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
   const isWatching = watch.length > 0;
   return {
     notices: [...slashedNotices(options, state), ...missedNotices(options, state, timing.now)],
-    isOutdated: isHeadOutdated(state, timing, polls),
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],

@@ -4,7 +4,7 @@ import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { slashingsSummary } from '../../../src/sources/slashings/summary.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
-import { DAY, HOUR, NOW, polls, timing } from '../../support/timing.ts';
+import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
 
 function slotAt(time: number): number {
   return Math.floor((time / 1000 - CHAINS.mainnet.genesis) / 12);
@@ -12,7 +12,7 @@ function slotAt(time: number): number {
 
 function told(change: Partial<Slashings>): string[] {
   const options = slashingsOptions({ watch: [{ first: 1, last: 9 }] });
-  const { notices = [] } = slashingsSummary(options, { ...NO_SLASHINGS, ...change }, timing(), polls());
+  const { notices = [] } = slashingsSummary(options, { ...NO_SLASHINGS, ...change }, timing());
   return notices.map(({ tone, text }) => `${tone}: ${text}`);
 }
 
