@@ -46,13 +46,22 @@ export type ValidatorRow = z.infer<typeof ValidatorRow>;
 /** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
 const Score = z.number().min(0).max(1).nullish();
 const Duty = z.object({ assigned: Count, missed: Count });
+const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
+const Successful = Duty.extend({ successful: Count })
+  .transform(({ successful, ...duty }) => ({ ...duty, done: successful }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
+const Included = Duty.extend({ included: Count })
+  .transform(({ included, ...duty }) => ({ ...duty, done: included }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
 export const PerformanceAnswer = z.object({
   data: z.object({
     beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
     duties: z.object({
-      attestation: Duty.extend({ included: Count }).nullable(),
-      proposal: Duty.extend({ successful: Count }).nullable(),
-      sync_committee: Duty.extend({ successful: Count }).nullable(),
+      attestation: Included,
+      proposal: Successful,
+      sync_committee: Successful,
     }),
   }),
 });
