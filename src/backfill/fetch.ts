@@ -12,7 +12,7 @@ export interface FetchOptions extends RetryOptions {
   readonly histories: ReadonlyMap<string, History>;
   /** How many slices to read concurrently. The pages of one slice are read one after the other. */
   readonly concurrency: number;
-  /** Called after each page with the part of the requests planned for its slice that remains. */
+  /** Called after each page with the number of requests that its slice is still expected to take. */
   readonly onPage: (slice: Slice, left: number) => void;
 }
 
@@ -49,11 +49,12 @@ async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promi
   const history = histories.get(slice.source);
   if (!history) throw new TypeError(`no source ${slice.source}`);
   const resumed = store.cursorOf(slice);
+  let left = store.left().get(slice.id) ?? slice.expected;
   const ending = await eachPage(async (cursor) => {
     const request = () => history.readPage(api, slice.range, cursor ?? resumed, signal);
     const page = await retryUntilAnswered(request, options);
     const next = page.cursor || null;
-    const left = next === null ? 0 : slice.expected * shareLeft(history, slice.range, page.records, plan.now);
+    left = next === null ? 0 : Math.max(1, left - 1);
     const expected = page.records.filter((record) => isExpected(history, slice.range, record));
     const records = expected.filter((record) => history.at(record) <= plan.end);
     store.keep(slice, history, { next, left, bad: page.count - expected.length, records });
@@ -61,18 +62,6 @@ async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promi
     return { cursor: page.cursor, records: page.count };
   }, Number.POSITIVE_INFINITY);
   if (ending !== 'end') store.keep(slice, history, { next: null, left: 0, ending, bad: 0, records: [] });
-}
-
-/** The share of a range that is older than a page. Pages go back in time, each stream at its own pace. */
-function shareLeft(history: History, range: PastRange, records: readonly unknown[], now: number): number {
-  const { start, end } = history.spanOf(range, now);
-  const oldest = new Map<string, number>();
-  for (const record of records) {
-    const stream = history.stream(record);
-    oldest.set(stream, Math.min(history.at(record), oldest.get(stream) ?? Number.POSITIVE_INFINITY));
-  }
-  const reached = Math.max(start, ...oldest.values());
-  return Math.min(1, (reached - start) / Math.max(1, end - start));
 }
 
 function isExpected(history: History, range: PastRange, record: unknown): boolean {

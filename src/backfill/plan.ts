@@ -26,10 +26,6 @@ export const Written = z.object({
   bytes: z.number(),
   samples: z.number(),
   records: z.number(),
-  /** Records that came more than once. */
-  duplicates: z.number(),
-  /** Days without a record between the first and the last; 0 for machines. */
-  missingDays: z.number(),
   /** Seconds between the records of the series with the closest ones; absent: no series has two. */
   gapSeconds: z.number().exactOptional(),
 });

@@ -3,41 +3,31 @@ import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
 import type { Plan, Slice } from './plan.ts';
 
-/** Counts the requests of this run, and estimates their final number. */
+/** Counts the requests of this run, and those that are still expected. */
 export class Meter {
   #done = 0;
-  /** By slice: the part of the planned requests that remains. */
+  /** By slice: the requests that are still expected. */
   readonly #left: Map<number, number>;
-  readonly #planned: number;
 
   /** @param left The parts of begun slices that an earlier run left. */
   constructor({ slices }: Plan, left: ReadonlyMap<number, number>) {
     this.#left = new Map(slices.map(({ id, expected }) => [id, left.get(id) ?? expected]));
-    this.#planned = sum(this.#left.values());
   }
 
   get done(): number {
     return this.#done;
   }
 
-  /** All requests of this run: first as planned, then projected from the requests so far. */
+  /** Requests of this run in all. */
   get expected(): number {
-    const left = sum(this.#left.values());
-    // The plan is weighted like a tenth of all requests, because the first pages may be unusual.
-    const weight = this.#planned / 10;
-    const pace = this.#planned === 0 ? 1 : (this.#done + weight) / (this.#planned - left + weight);
-    return Math.round(this.#done + left * pace);
+    return this.#done + [...this.#left.values()].reduce((total, left) => total + left, 0);
   }
 
-  /** A page was read. @param left The part of the requests planned for its slice that remains. */
+  /** A page was read. @param left The requests that its slice is still expected to take. */
   page({ id }: Slice, left: number): void {
     this.#done += 1;
     this.#left.set(id, left);
   }
-}
-
-function sum(numbers: Iterable<number>): number {
-  return [...numbers].reduce((total, number) => total + number, 0);
 }
 
 /** The progress of a run. */

@@ -12,7 +12,7 @@ import { Plan, type Slice } from './plan.ts';
 export interface KeptPage {
   /** The cursor of the next page; null: this is the last one. */
   readonly next: string | null;
-  /** The part of the requests planned for the slice that remains. */
+  /** The requests that the slice is still expected to take. */
   readonly left: number;
   /** Why there is no next page, if the service did not end the sequence itself. */
   readonly ending?: string;
@@ -118,7 +118,7 @@ export class Store implements Disposable {
     return new Set(rows.map(({ id }) => Number(id)));
   }
 
-  /** The part of the planned requests that remains of each slice that was begun, by its id. */
+  /** The requests that each slice that was begun is still expected to take, by its id. */
   left(): Map<number, number> {
     const rows = this.#database.prepare('SELECT id, "left" FROM slice').all();
     return new Map(rows.map(({ id, left }) => [Number(id), Number(left)]));

@@ -22,11 +22,7 @@ export function summary({ source, written, bad, endings, fullResolution }: Backf
   const bytes = sumOf(written, (one) => one.bytes);
   const total = `${records} records, ${samples} samples in ${files === 1 ? '1 file' : `${files} files`}`;
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
-  const duplicates = sumOf(written, (one) => one.duplicates);
-  if (duplicates > 0) lines.push(`${duplicates} duplicate records were dropped.`);
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
-  const missing = sumOf(written, (one) => one.missingDays);
-  if (missing > 0) lines.push(`The service has no data for ${missing} days.`);
   if (endings.length > 0) {
     lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
   }

@@ -36,11 +36,11 @@ export async function writeAll(options: WriteOptions, plan: Plan): Promise<Plan>
  * The span of each file. For machines a UTC day: promtool reads a file once for each block that it creates from it, and
  * a day of a large fleet takes hundreds of megabytes. Daily records are few: one file holds them all.
  */
-function outputSpans({ histories }: WriteOptions, { slices, now, end }: Plan): OutputSpan[] {
+function outputSpans({ histories }: WriteOptions, { slices, end }: Plan): OutputSpan[] {
   if ([...histories.values()].some(({ isDaily }) => isDaily)) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
   const starts = slices.flatMap(({ source, range }) => {
     const history = histories.get(source);
-    return history ? [history.spanOf(range, now).start - history.reachSeconds] : [];
+    return history && 'start' in range ? [range.start - history.reachSeconds] : [];
   });
   const first = Math.floor(Math.min(...starts) / SECONDS_PER_DAY);
   const last = Math.floor(end / SECONDS_PER_DAY);
@@ -55,9 +55,9 @@ async function writeSpan(options: WriteOptions, span: OutputSpan, file: string):
   const { store, series } = options;
   const scratch = await store.scratch();
   const spool = new FamilySpool(scratch);
-  let found: Written = { from: span.from, bytes: 0, samples: 0, records: 0, duplicates: 0, missingDays: 0 };
-  for await (const { history, records, duplicates } of groupsIn(options, span)) {
-    found = withGroup(found, history, records, duplicates);
+  let found: Written = { from: span.from, bytes: 0, samples: 0, records: 0 };
+  for await (const { history, records } of groupsIn(options, span)) {
+    found = withGroup(found, history, records);
     const families = history.families(records);
     // Families compute their samples on first use and keep them, so each family is released once it is written.
     for (let family = families.shift(); family; family = families.shift()) {
@@ -78,7 +78,6 @@ interface Group {
   readonly history: History;
   /** In ascending time, without duplicates. */
   readonly records: readonly unknown[];
-  readonly duplicates: number;
 }
 
 /** The groups of a span, in an order that does not depend on the one in which records came. */
@@ -87,7 +86,7 @@ async function* groupsIn({ store, clock, histories, signal }: WriteOptions, span
     for (const records of wholeGroups(store.sorted(source, span))) {
       // The store responds synchronously: without a pause, signals would not be handled.
       await clock.sleep(1, signal);
-      yield { history, ...withoutDuplicates(history, records) };
+      yield { history, records: withoutDuplicates(history, records) };
     }
   }
 }
@@ -107,25 +106,22 @@ function* wholeGroups(sorted: Iterable<{ group: string; record: unknown }>): Gen
 }
 
 /** The first of several duplicates counts, as when the data are polled. */
-function withoutDuplicates(history: History, records: readonly unknown[]): Omit<Group, 'history'> {
+function withoutDuplicates(history: History, records: readonly unknown[]): unknown[] {
   const last = new Map<string, number>();
-  const unique = records.filter((record) => {
+  return records.filter((record) => {
     const stream = history.stream(record);
     const at = history.at(record);
     const isNew = last.get(stream) !== at;
     last.set(stream, at);
     return isNew;
   });
-  return { records: unique, duplicates: records.length - unique.length };
 }
 
-function withGroup(found: Written, history: History, records: readonly unknown[], duplicates: number): Written {
+function withGroup(found: Written, history: History, records: readonly unknown[]): Written {
   const gaps = [found.gapSeconds, ...gapsOf(history, records)].filter((gap) => gap !== undefined);
   return {
     ...found,
     records: found.records + records.length,
-    duplicates: found.duplicates + duplicates,
-    missingDays: found.missingDays + missingDays(history, records),
     ...(gaps.length > 0 && { gapSeconds: Math.min(...gaps) }),
   };
 }
@@ -144,11 +140,4 @@ function gapsOf(history: History, records: readonly unknown[]): number[] {
     last.set(stream, at);
   }
   return [...gaps.values()].flatMap((all) => all.toSorted((a, b) => a - b)[all.length >> 1] ?? []);
-}
-
-/** Days without a record between the first and the last, for a source with one record a day. */
-function missingDays(history: History, records: readonly unknown[]): number {
-  const [first, last] = [records[0], records.at(-1)];
-  if (!history.isDaily || first === undefined || last === undefined) return 0;
-  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
 }

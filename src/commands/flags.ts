@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { type Environment, nonEmpty } from '../config/document.ts';
-import { nearest } from '../config/nearest.ts';
 import type { Override } from '../config/override.ts';
 import { columns } from './columns.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandName, type Flag, type Flags, TABLE } from './flag-table.ts';
@@ -93,7 +92,7 @@ function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
 
 function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(name);
-  if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
+  if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName));
   if (!flag?.value) return value ?? 'true';
   if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
@@ -105,16 +104,13 @@ function flagOf(name: string): Flag | undefined {
   return TABLE.find((known) => known.name === name);
 }
 
-const FLAG_WORDS = [...TABLE.map((flag) => `--${flag.name}`), '--help', '--version'];
-
-function unknown(what: string, word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return `unknown ${what} ${JSON.stringify(word)}, ${meant ? `did you mean ${meant}?` : 'try --help'}`;
+function unknown(what: string, word: string): string {
+  return `unknown ${what} ${JSON.stringify(word)}, try --help`;
 }
 
 function commandOf(word: string): CommandName {
   const command = COMMAND_NAMES.find((name) => name === word);
-  if (!command) throw new UsageError(unknown('command', word, COMMAND_NAMES));
+  if (!command) throw new UsageError(unknown('command', word));
   return command;
 }
 

@@ -1,8 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Environment } from '../config/document.ts';
-import type { Exposure } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
-import { ConfigError, type Mistake } from '../config/mistakes.ts';
+import { ConfigError, describeMistake, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openDocuments, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -18,12 +17,11 @@ import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { useAllCompilers } from './memory.ts';
 import { CommandRefused, isListenError, listenRefusal } from './refusals.ts';
 import { startDaemon } from './serve.ts';
-import { doubtText, exposureText, warningLog } from './warning-log.ts';
+import { warningLog } from './warning-log.ts';
 
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & {
   readonly proxies: Proxies | undefined;
-  readonly exposures: readonly Exposure[];
   readonly doubts: readonly Mistake[];
 };
 type Flagged = Extract<Command, { flags: unknown }>;
@@ -59,10 +57,10 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   if (name === 'check') return runCheck(flags, given);
   const log = await openLogger(given.config.log);
   const warn = warningLog(log);
-  warn(given.exposures, given.doubts);
+  warn(given.doubts);
   const readAgain = async (): Promise<Settings> => {
     const again = await readSettings(command, env);
-    warn(again.exposures, again.doubts);
+    warn(again.doubts);
     return again;
   };
   return untilStopped((onLost) => start(command, given, readAgain, log, onLost), log);
@@ -89,12 +87,12 @@ async function readSettings({ name, flags, overrides }: Flagged, env: Environmen
     },
     ...(name === 'check' && { checkState: problemOf }),
   });
-  const { config, key = '', proxies, exposures, warnings } = loaded;
-  return { config, key, proxies, webConfig, exposures, doubts: warnings };
+  const { config, key = '', proxies, warnings } = loaded;
+  return { config, key, proxies, webConfig, doubts: warnings };
 }
 
 async function runCheck(flags: Flags, given: Given): Promise<number> {
-  const { config, proxies, exposures, doubts } = given;
+  const { config, proxies, doubts } = given;
   const restart = flags['safe-to-restart'];
   if (restart !== undefined) {
     const { askSafeToRestart } = await import('./safe-to-restart.ts');
@@ -106,7 +104,7 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
   const { mayProbe, probe } = await import('./probe/probe.ts');
   const { verdictOf } = await import('./probe/report.ts');
   const log = await openLogger(config.log);
-  const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
+  const warnings = doubts.map((doubt) => `Warning: ${describeMistake(doubt)}`);
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
   const probed = isAsked ? await probe(given, proxies, now) : undefined;

@@ -91,10 +91,12 @@ const names = z.array(z.string({ error: 'a name (in quotes if it looks like a nu
   error: 'a list of names',
 });
 
+const enabled = flag
+  .prefault(true)
+  .describe('false: the exporter sends no requests for this source and exposes no series of it.');
+
 const Machines = section({
-  enabled: flag
-    .prefault(true)
-    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
+  enabled,
   interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
   stale_after: autoOrDuration(SECOND)
     .prefault('auto')
@@ -168,23 +170,15 @@ const Validators = section({
 }));
 
 /** The section of a source whose data change about once a day. */
-const daily = {
-  enabled: flag
-    .prefault(true)
-    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
+const Daily = section({
+  enabled,
   interval: duration(SECOND)
     .prefault('1h')
     .describe('How often to check whether new data are due. The budget may stretch it.'),
-};
-
-const DailyReturns = section(daily).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
-
-const SyncCommittee = section(daily).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
+}).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
 
 const Slashings = section({
-  enabled: flag
-    .prefault(true)
-    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
+  enabled,
   interval: duration(SECOND)
     .prefault('65s')
     .describe(
@@ -238,9 +232,9 @@ export const ConfigFile = optional(
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
     validators: optional(Validators).describe('Your validators. See docs/validators.md.'),
-    daily_returns: optional(DailyReturns).describe("The network's daily returns, polled once a day."),
+    daily_returns: optional(Daily).describe("The network's daily returns, polled once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/validators.md.'),
-    sync_committee: optional(SyncCommittee).describe(
+    sync_committee: optional(Daily).describe(
       'The current sync committee period, polled once per period (about 27 hours).',
     ),
     state: optional(State).describe('Where the exporter stores its state.'),

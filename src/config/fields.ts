@@ -13,7 +13,8 @@ const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
 
 /** A mapping without other keys. */
 export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
-  return z.strictObject(shape, { error: expected });
+  const unknown = `unknown key, expected one of ${Object.keys(shape).join(', ')}`;
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : expected) });
 }
 
 /** A list in words: a, b or c. */

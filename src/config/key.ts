@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type Environment, nonEmpty } from './document.ts';
-import { type Finding, fileFailure, notBoth } from './mistakes.ts';
-import { mayBeKey } from './paths.ts';
+import { type Finding, notBoth, readFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
 // Messages never show the key, or a file name that may be a misplaced key.
@@ -39,14 +38,10 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/**
- * The key, from the environment before the file; undefined where none is given.
- * @param given The document with its paths as they were given, and the folder that they are relative to.
- */
+/** The key, from the environment before the file; undefined where none is given. */
 export async function findKey(
   document: unknown,
   env: Environment,
-  given: { readonly document: unknown; readonly folder: string },
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
@@ -64,24 +59,17 @@ export async function findKey(
     };
   }
   if (findings.length > 0) return { key: undefined, findings };
-  if (ApiKeyFile.safeParse(file).success) {
-    return readKeyFile(String(file), String(valueAt(given.document, ['api', 'key_file'])), given.folder);
-  }
+  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }
 
-async function readKeyFile(
-  file: string,
-  given: string,
-  folder: string,
-): Promise<{ key: string | undefined; findings: Finding[] }> {
+async function readKeyFile(file: string): Promise<{ key: string | undefined; findings: Finding[] }> {
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (!mayBeKey(given, error)) return refuse(fileFailure(file, error));
-    return refuse(`no such file in ${folder}; the file name is not shown, because it may be the key`);
+    return refuse(`the file ${readFailure(error)}; its name is not shown, because it may be the key`);
   }
   const key = text.trim();
   const expected = expectedKey(key);

@@ -7,7 +7,7 @@ import { type Config, ConfigFile } from './config.ts';
 import type { Environment } from './document.ts';
 import { readDocument } from './document.ts';
 import { doubtsIn } from './doubts.ts';
-import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
+import { exposedFiles, exposedHosts } from './exposure.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_VARIABLE } from './key.ts';
 import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
@@ -35,10 +35,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
-  /** Settings that are valid but do not work as intended. */
+  /** Settings that are valid but do not work as intended, or let others get the key. */
   readonly warnings: readonly Mistake[];
-  /** How others can get the key; empty for keyless programs. */
-  readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs. */
   readonly proxies?: Proxies;
 }
@@ -60,12 +58,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv, { document: given, folder });
+  const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
   const { here, there } = await webFindings(value, options);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...schemaFindings(ConfigFile, parsed, value, override(document.written, overrides)).map((finding) =>
+    ...schemaFindings(parsed, value, override(document.written, overrides)).map((finding) =>
       attribute(finding, overrides),
     ),
     ...chainFindings(value),
@@ -82,8 +80,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
-  const warnings = locate(file ?? '', doubtsIn(config), document.positionOf);
-  return { config, key, warnings, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
+  const warnings = locate(file ?? '', [...doubtsIn(config), ...exposures], document.positionOf);
+  return { config, key, warnings, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 
 /** The mistakes of the web config file. If it cannot be read, the mistake is in the setting that names it. */

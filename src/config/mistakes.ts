@@ -1,7 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { codeOf } from '../lib/error-code.ts';
-import { unknownKey } from './unknown-key.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -73,7 +72,6 @@ export function pathText(path: readonly PropertyKey[]): string {
  * The values that the schema does not accept. @param written The document before environment variables were replaced.
  */
 export function schemaFindings(
-  schema: z.ZodType,
   { error }: z.ZodSafeParseResult<unknown>,
   document: unknown,
   written: unknown,
@@ -81,7 +79,7 @@ export function schemaFindings(
   return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
     const { code, path, message } = issue;
     if (code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path, schema) }));
+      return issue.keys.map((key) => ({ path: [...path, key], message }));
     }
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };

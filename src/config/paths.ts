@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
-import { hasCode } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
 import { type Finding, fileFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
@@ -31,43 +29,18 @@ function resolveAt(value: unknown, [key = '', ...rest]: Path, folder: string): u
   return typeof at === 'string' && at !== '' ? { ...value, [key]: resolve(folder, at) } : value;
 }
 
-/** What is wrong with the files for the TLS of Redis. */
+/** The files for the TLS of Redis that cannot be read. */
 export async function redisTlsFindings(document: unknown): Promise<Finding[]> {
-  const texts: Partial<Record<(typeof PEM_FILES)[number], string>> = {};
   const findings: Finding[] = [];
   for (const name of PEM_FILES) {
     const path = [...REDIS_TLS, name];
     const file = valueAt(document, path);
     if (typeof file !== 'string' || file === '') continue;
     try {
-      texts[name] = await readFile(file, 'utf8');
+      await readFile(file, 'utf8');
     } catch (error) {
       findings.push({ path, message: fileFailure(file, error) });
     }
   }
-  const { cert_file: cert, key_file: key } = texts;
-  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
-    const message = 'expected a certificate in PEM, and in key_file its key without a passphrase';
-    findings.push({ path: [...REDIS_TLS, 'cert_file'], message });
-  }
   return findings;
-}
-
-function isPair(cert: string, key: string): boolean {
-  try {
-    createSecureContext({ cert, key });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether this text, which was given as a path, can be a misplaced API key. A key has no extension, does not start like
- * a path, and is long or contains digits.
- */
-export function mayBeKey(text: string, error: unknown): boolean {
-  const isMissing = hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG');
-  const isPath = /^\.{0,2}\//.test(text) || /\.[a-z]{1,5}$/.test(text);
-  return isMissing && !isPath && (/\d/.test(text) || text.length >= 20);
 }

@@ -5,8 +5,6 @@ import { absolute, relative } from '../lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** Whether values that were shown at the last successful poll have been withdrawn since, because they are too old. */
-  readonly isOutdated?: boolean;
   /** Facts about the chain of the source, in reading order. */
   readonly facts?: readonly (readonly [label: string, value: Cell])[];
   /** Notes on the facts. */
@@ -42,8 +40,6 @@ export interface Table {
   /** Shown instead of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
-  /** Shown instead of the table until it is unfolded. */
-  readonly folded?: string;
 }
 
 /** One cell for each column. */

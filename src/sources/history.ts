@@ -29,8 +29,6 @@ export interface History<R = unknown> {
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests each of these ranges will take. Makes a few requests to find out, which also show the limits. */
   estimate(api: Api, ranges: readonly PastRange[], now: UnixSeconds, signal: AbortSignal): Promise<number[]>;
-  /** Pure. The time from which a range has records. */
-  spanOf(range: PastRange, now: UnixSeconds): Span;
   /** One record a day, or many. */
   readonly isDaily: boolean;
   /** How far outside a range its records may be. */

@@ -16,7 +16,7 @@ export const Refusal = z.object({
 export type Refusal = z.infer<typeof Refusal>;
 
 /** Statuses that refuse this particular request. */
-export const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
+const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
 
 /** Whether the service refuses this request. */
 export function isRefusal(failure: unknown): failure is RequestFailed {

@@ -13,7 +13,7 @@ export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'val
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** A source is polled at least once a month, even on a tiny budget. */
-export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
+const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
 /** The schedule of a source. */
 export interface Timing {

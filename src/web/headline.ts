@@ -17,17 +17,10 @@ export interface Summed {
 const MAX_HEADLINE = 160;
 
 /** The answer to "is it working?". The first condition that applies names what is wrong now. */
-export function headlineOf(
-  { views, ledger }: StatusInput,
-  notices: readonly Notice[],
-  summaries: readonly Summed[],
-  now: UnixMs,
-): Notice {
+export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
   const { standing } = ledger.key;
   const waiting = views.filter(({ wait }) => wait).length;
   const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
-  // A notice about a value ends when the value is withdrawn. Without this condition the headline would then be Working.
-  const lacksValues = summaries.some(({ view, summary }) => summary.isOutdated && stateOf(view, now).isFailing);
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
     [standing === 'refused', 'bad', 'Not working: the key is refused'],
@@ -35,7 +28,6 @@ export function headlineOf(
     [views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined), 'neutral', 'Starting'],
     [isOutage(views, now), 'bad', 'Not working: sources are failing'],
     [bad !== undefined, 'bad', `Needs attention: ${bad}`],
-    [lacksValues, 'bad', 'Needs attention: old values are withdrawn'],
     [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
     [warning !== undefined, 'warning', `Working, with warnings: ${warning}`],
   ];

@@ -85,22 +85,20 @@ function noticeItem({ tone, text, alert }: Notice): Html {
 }
 
 /** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
-function tableHead({ title, columns, folded }: Table, i: number): Html {
+function tableHead({ title, columns }: Table, i: number): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
   return html`<section aria-labelledby="t${i}">
 <h2 id="t${i}">${title}</h2>
-${folded === undefined ? '' : html`<details><summary>${folded}</summary>`}<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
+<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
 `;
 }
 
-function tableEnd({ size, notes = [], folded }: Table): Html {
+function tableEnd({ size, notes = [] }: Table): Html {
   const rest = size > MAX_ROWS ? [`${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`] : [];
-  return html`</tbody></table>${folded === undefined ? '' : END_OF_DETAILS}
+  return html`</tbody></table>
 ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
 `;
 }
-
-const END_OF_DETAILS = html`</details>`;
 
 function rowOf(row: Row, { columns }: Table): Html {
   const cells = row.map((cell, i) =>

@@ -26,7 +26,7 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
-    verdict: headlineOf(input, notices, summaries, now),
+    verdict: headlineOf(input, notices, now),
     notices,
     tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
     isSimulated: input.isSimulated ?? false,

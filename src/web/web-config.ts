@@ -42,7 +42,7 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
   const { pems, findings } = await readPems(value, dirname(file));
   const found = [
     ...document.findings,
-    ...schemaFindings(WebConfigDocument, parsed, value, document.written),
+    ...schemaFindings(parsed, value, document.written),
     ...tlsFindings(value),
     ...findings,
   ];

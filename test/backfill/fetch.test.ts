@@ -70,10 +70,7 @@ describe('backfill/fetch', () => {
     expect(api.requests[0]?.body).toMatchObject({ range: { timestamp: { start: END - DAY, end: END - DAY / 2 } } });
     // 73 times of two machines are 146 records.
     expect(left.map(([id]) => id)).toEqual([...Array(15).fill(0), ...Array(15).fill(1)]);
-    const first = left.slice(0, 15).map(([, requests]) => requests);
-    expect(first[0]).toBeCloseTo(9.4, 1);
-    expect(first.at(-1)).toBe(0);
-    expect(first).toEqual(first.toSorted((a, b) => b - a));
+    expect(left.slice(0, 15).map(([, requests]) => requests)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1, 1, 0]);
   });
 
   it('takes as many requests as were announced', async () => {

@@ -3,7 +3,7 @@ import type { Written } from '../../src/backfill/plan.ts';
 import { type BackfillResult, nextSteps, summary } from '../../src/backfill/summary.ts';
 
 function file(name: string | undefined, more: Partial<Written> = {}): Written {
-  const counts = { bytes: 1_000_000, samples: 100, records: 10, duplicates: 0, missingDays: 0 };
+  const counts = { bytes: 1_000_000, samples: 100, records: 10 };
   return { from: 0, ...(name !== undefined && { file: name }), ...counts, ...more };
 }
 

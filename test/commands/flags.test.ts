@@ -95,10 +95,10 @@ describe('commands/flags', () => {
   });
 
   it.each([
-    [['srve'], 'unknown command "srve", did you mean serve?'],
+    [['srve'], 'unknown command "srve", try --help'],
     [['serve', '--resume'], 'unknown flag "--resume" of serve, it belongs to backfill'],
     [['serve', 'now'], 'unexpected argument "now"'],
-    [['--config.fil=a'], 'unknown flag "--config.fil", did you mean --config.file?'],
+    [['--config.fil=a'], 'unknown flag "--config.fil", try --help'],
     [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
     [['check', '--web.config.file=a'], 'unknown flag "--web.config.file" of check, it belongs to serve, sandbox, demo'],
     [['--config.file'], '--config.file expects a value: --config.file=FILE'],
@@ -108,7 +108,7 @@ describe('commands/flags', () => {
     [['--log.level=info', '--log.level=warn'], '--log.level is given twice'],
     [['--web.enable-lifecycle', '--no-web.enable-lifecycle'], '--no-web.enable-lifecycle is given twice'],
     [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
-    [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
+    [['--no-log.level'], 'unknown flag "--no-log.level", try --help'],
   ])('refuses %j in one line', (argv, line) => {
     expect(refusal(argv)).toBe(line);
   });

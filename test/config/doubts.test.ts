@@ -11,47 +11,34 @@ async function doubts(text: string): Promise<string[]> {
 describe('config/doubts', () => {
   it.each<[string, string[]]>([
     [
+      'chains: {mainnet: {}, hoodi: {v1_base_url: "https://beaconcha.in"}}',
+      ['config.yaml:1: chains.hoodi.v1_base_url: the same URL as for mainnet: both chains would show the same data'],
+    ],
+    [
+      'machines: {interval: 10m, stale_after: 10m, include: ["a*"]}',
+      [
+        'config.yaml:1: machines.include[0]: "a*" is a name: only chain_rules supports patterns',
+        'config.yaml:1: machines.stale_after: 10m is less than machines.interval (10m) plus the minute between two pushes: values are withdrawn between polls',
+      ],
+    ],
+    [
       'machines: {expected: [a, b], exclude: [b]}',
       ['config.yaml:1: machines.expected[1]: "b" is also in machines.exclude: it has no series and no alerts'],
-    ],
-    [
-      'machines: {enabled: false, expected: [a]}',
-      ['config.yaml:1: machines.expected: has no effect, because machines.enabled is false'],
-    ],
-    [
-      'machines: {chain_rules: [{match: "*", chain: mainnet}, {match: "a-*", chain: mainnet}]}',
-      ['config.yaml:1: machines.chain_rules[1]: has no effect, because an earlier rule matches the same names'],
     ],
     [
       'validators: {watch: [1], status: false, sync_committee: false}\nslashings: {enabled: false}',
       ['config.yaml:1: validators.watch: has no effect, because every part is off and slashings.enabled is false'],
     ],
     [
-      'slashings: {interval: 1h, catch_up: 30m}',
-      [
-        'config.yaml:1: slashings.catch_up: 30m is less than slashings.interval (1h): finalized epochs between polls are skipped',
-      ],
-    ],
-    [
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
       ['config.yaml:1: all sources are disabled: nothing is polled'],
     ],
     [
-      'api: {base_url: "https://beaconcha.in/api/v2"}',
-      [
-        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/v2/api/v2/machine-metrics: leave out /api/v2',
-      ],
-    ],
-    [
       'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
       [
-        'config.yaml:1: state.dir: ~ is treated as part of a name: expected ${HOME}',
-        'config.yaml:2: web.config_file: $HOME is treated as part of a name: expected ${HOME}',
+        'config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}',
+        'config.yaml:2: web.config_file: $HOME is part of a name here: expected ${HOME}',
       ],
-    ],
-    [
-      'web: {telemetry_path: /docs/}',
-      ['config.yaml:1: web.telemetry_path: /docs/ is the path of another page, which the metrics would replace'],
     ],
   ])('%s', async (text, expected) => {
     expect(await doubts(text)).toEqual(expected);

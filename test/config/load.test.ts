@@ -9,7 +9,7 @@ const LISTEN = ['web', 'listen_address'] as const;
 describe('config/load', () => {
   it('runs on the defaults without a file', async () => {
     const loaded = await loadConfig({ env: { BEACONCHAIN_API_KEY: 'secret' } });
-    expect(loaded).toEqual({ config: defaultConfig(), key: 'secret', warnings: [], exposures: [] });
+    expect(loaded).toEqual({ config: defaultConfig(), key: 'secret', warnings: [] });
   });
 
   it.each(['', '# nothing yet\n', 'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n'])(

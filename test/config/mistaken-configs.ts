@@ -19,18 +19,14 @@ export const MISTAKEN: Readonly<Record<string, MistakenConfig>> = {
   'unknown keys': {
     text: `machines:
   intervall: 5m
-  log: {level: warn}
-  per_month: 1000
   chain_rules: [{match: "a*", chains: mainnet}]
 loging: {}
 `,
     lines: [
-      ':2: machines.intervall: unknown key, did you mean interval?',
-      ':3: machines.log: unknown key, log belongs at the top level',
-      ':4: machines.per_month: unknown key, per_month belongs under budget.plan',
-      ':5: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
-      ':5: machines.chain_rules[0].chains: unknown key, chains belongs at the top level; did you mean chain?',
-      ':6: loging: unknown key, expected one of api, budget, chains, machines, validators, daily_returns, slashings, sync_committee, state, web, log',
+      ':2: machines.intervall: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
+      ':3: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
+      ':3: machines.chain_rules[0].chains: unknown key, expected one of match, chain',
+      ':4: loging: unknown key, expected one of api, budget, chains, machines, validators, daily_returns, slashings, sync_committee, state, web, log',
     ],
   },
   'wrong types': {
@@ -101,7 +97,7 @@ sync_committee:
   'an unknown chain': {
     text: 'chains:\n  mainnet: {}\n  hoody: {}\nmachines: {chain: goerli}\n',
     lines: [
-      ':3: chains.hoody: unknown key, did you mean hoodi?',
+      ':3: chains.hoody: unknown key, expected one of mainnet, hoodi',
       ':4: machines.chain: expected auto, mainnet or hoodi, got "goerli"',
     ],
   },

@@ -111,18 +111,6 @@ describe('web/headline', () => {
       expect(verdict(outage(6, { failuresInARow: 1 }))).toBe(WARNING);
       expect(verdict(outage(6, { pausedUntil: NOW + HOUR }))).toBe(WARNING);
     });
-
-    it('needs attention where values are withdrawn because their polls fail, although others succeed', () => {
-      const later = (minutes: number): string => {
-        const now = NOW + minutes * MINUTE;
-        const fresh = withViews(ALL, { nextAttemptAt: now }, withEntries(ALL, { lastSuccessAt: now }));
-        // Their newest records are half a minute older than NOW.
-        return verdict(withEntries(['machines'], { ...failedBecauseOf('timeout'), lastSuccessAt: NOW }, fresh), now);
-      };
-      expect(later(9)).toMatch(/^Working, with warnings/);
-      expect(later(10)).toBe('Needs attention: old values are withdrawn');
-      expect(later(60)).toMatch(/^Needs attention: /);
-    });
   });
 
   it('does not call a wait for the budget a failure', () => {

@@ -32,9 +32,13 @@ const TROUBLES: readonly Trouble[] = [
   { alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
   { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
   { alert: 'BeaconchainProcessSilent', series: silentProcesses('process=~"validator|node"') },
-  { alert: 'BeaconchainMemoryAlmostFull', series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL) },
+  {
+    alert: 'BeaconchainMemoryAlmostFull',
+    text: 'memory almost full',
+    series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL),
+  },
   { alert: 'BeaconchainBeaconNodeLagging', series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
-  { alert: 'BeaconchainFewPeers', series: beyond(of('peers'), FEW_PEERS) },
+  { alert: 'BeaconchainFewPeers', text: 'few peers', series: beyond(of('peers'), FEW_PEERS) },
   {
     alert: 'BeaconchainCPUBusy',
     text: 'CPU busy',
@@ -43,6 +47,7 @@ const TROUBLES: readonly Trouble[] = [
   { alert: 'BeaconchainValidatorsInactive', series: `${LOADED} - ${of('validators_active')} > 0 and ${LOADED} > 0` },
   {
     alert: 'BeaconchainFallbackInUse',
+    text: 'on a fallback',
     series: `${of('consensus_fallback_connected')} == 1 or ${of('execution_fallback_connected')} == 1`,
   },
 ];

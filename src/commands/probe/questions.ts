@@ -9,11 +9,12 @@ import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
 import { isPlausibleAt } from '../../sources/machines/poll.ts';
 import { MachineMetricsPage, RECORDS } from '../../sources/machines/schema.ts';
+import { MembersAnswer } from '../../sources/members.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from '../../sources/slashings/schema.ts';
 import { SyncCommitteeAnswer } from '../../sources/sync-committee/schema.ts';
 import { IDENTIFIERS, IDENTIFIERS_OF_PERFORMANCE } from '../../sources/validators/costs.ts';
-import { MembersAnswer, PerformanceAnswer, ValidatorRow, ValidatorsAnswer } from '../../sources/validators/schema.ts';
+import { PerformanceAnswer, ValidatorRow, ValidatorsAnswer } from '../../sources/validators/schema.ts';
 import { chunksOf } from '../../sources/validators/status.ts';
 
 /** One request, and how the exporter reads the answer to it. */

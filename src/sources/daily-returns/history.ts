@@ -28,7 +28,6 @@ export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
         return Math.ceil((end - start) / SECONDS_PER_DAY / DAYS_PER_PAGE);
       });
     },
-    spanOf: (range, now) => spanOf(chain, range, now),
     isDaily: true,
     // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,

@@ -31,7 +31,7 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
     // In the normal case a day is requested once, regardless of the interval.
     pace: (requestsPerDay) => oncePer(MS_PER_DAY, intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(chain, readDays, api, previous, timing, signal),
-    summary: (value, timing, polls) => dailyReturnSummary(chain, value.newest, timing, polls),
+    summary: (value, timing) => dailyReturnSummary(value.newest, timing),
     families: (value) => dailyReturnFamilies(chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
     history: () => dailyReturnsHistory(chain),

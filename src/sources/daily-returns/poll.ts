@@ -19,12 +19,7 @@ export interface DaysQuery {
   readonly cursor?: string;
 }
 
-/** One page of days, and how many requests failed before it came. */
-export interface DaysPage extends DailyReturnsPage {
-  readonly failedRequests: number;
-}
-
-export type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DaysPage>;
+export type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
 /** Reads days of a chain. It tries the other path after a 404, and remembers the one that works. */
 export function daysReader(chain: Chain): ReadDays {
@@ -35,12 +30,12 @@ export function daysReader(chain: Chain): ReadDays {
     const ask = (at = ''): Promise<DailyReturnsPage> =>
       api.request({ endpoint: 'daily_returns', priority: 'daily_returns', path: at, body }, DailyReturnsPage, signal);
     try {
-      return { ...(await ask(path)), failedRequests: 0 };
+      return await ask(path);
     } catch (error) {
       if (!isFailure(error, 'not_found')) throw error;
       const page = await ask(other);
       [path, other] = [other, path];
-      return { ...page, failedRequests: 1 };
+      return page;
     }
   };
 }
@@ -54,10 +49,10 @@ export async function pollDailyReturns(
   { now }: Timing,
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
-  const { data, failedRequests } = await readDays(api, { range: { evaluation_window: '24h' } }, signal);
+  const { data } = await readDays(api, { range: { evaluation_window: '24h' } }, signal);
   const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
   const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
-  return { value: newest ? { newest } : {}, oneTimeRequests: failedRequests };
+  return { value: newest ? { newest } : {} };
 }
 
 /**

@@ -15,18 +15,9 @@ export function shownValue(metric: string, record: ProcessRecord | undefined): n
 }
 
 /** The share of the disk that is free; undefined where it is not known. */
-export function diskFree(system: ProcessRecord | undefined): number | undefined {
+function diskFree(system: ProcessRecord | undefined): number | undefined {
   const [free, total] = [shownValue('disk_free_bytes', system), shownValue('disk_total_bytes', system)];
   return free !== undefined && total ? free / total : undefined;
-}
-
-/** The share of the memory that is used, excluding caches and buffers; undefined if unknown. */
-export function memoryUsed(system: ProcessRecord | undefined): number | undefined {
-  const [free, total] = [shownValue('memory_free_bytes', system), shownValue('memory_total_bytes', system)];
-  // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
-  if (!free || !total) return undefined;
-  const kept = (shownValue('memory_cached_bytes', system) ?? 0) + (shownValue('memory_buffers_bytes', system) ?? 0);
-  return 1 - (free + kept) / total;
 }
 
 /** Sweeps that are further apart than this can miss a machine that pushes. */
@@ -55,24 +46,15 @@ const CHECKS: Readonly<
       const seconds = silence(record?.timestamp, polls);
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
-  BeaconchainMemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
   BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
     if (!node || slot === undefined || !isChainKnown) return false;
     return slotsBehind(labels.chain, { at: node.timestamp, slot }) > THRESHOLDS.head_lag_slots;
   },
-  BeaconchainFewPeers: ({ fresh }) => {
-    // 0 can mean that the client does not report peers: Grandine without --metrics. The alert looks at the last day.
-    const peers = shownValue('peers', fresh.node) || Number.POSITIVE_INFINITY;
-    return peers < THRESHOLDS.peers;
-  },
   BeaconchainValidatorsInactive: ({ fresh: { validator } }) => {
     const [all, active] = [shownValue('validators', validator), shownValue('validators_active', validator)];
     return !!all && active !== undefined && all > active;
   },
-  BeaconchainFallbackInUse: ({ fresh }) =>
-    shownValue('execution_fallback_connected', fresh.node) === 1 ||
-    [fresh.validator, fresh.node].some((record) => shownValue('consensus_fallback_connected', record) === 1),
 };
 
 function isOffline({ seen }: Shown, polls: Polls): boolean {

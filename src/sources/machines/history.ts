@@ -22,7 +22,6 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
   return {
     readPage: readPastPage,
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
-    spanOf,
     isDaily: false,
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,

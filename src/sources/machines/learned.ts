@@ -65,27 +65,14 @@ const HOUR_SECONDS = MS_PER_HOUR / 1000;
  */
 function learnFromSystem(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
   if (!held || !isSameBoot(held, record)) return learned;
+  const hasFallen =
+    isLess(record.network_node_bytes_total_receive, held.network_node_bytes_total_receive) ||
+    isLess(record.network_node_bytes_total_transmit, held.network_node_bytes_total_transmit);
+  if (!hasFallen) return learned;
   const { networkFell } = learned;
   const { timestamp: at } = record;
-  const [before, after] = [receivedOf(held), receivedOf(record)];
-  if (isLess(after, before) || isLess(sentOf(record), sentOf(held))) {
-    const isAgain = networkFell !== undefined && at - networkFell.at <= HOUR_SECONDS;
-    const until = at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS);
-    return { ...learned, networkFell: { at, until, from: before ?? 0 } };
-  }
-  // Back to the first container: the step up would look like gigabytes a second.
-  // Counters of a restarted interface grow past that value in small steps.
-  const hasReturned = networkFell && at >= networkFell.until && isLess(before, networkFell.from / 2);
-  if (!hasReturned || isLess(after, networkFell.from)) return learned;
-  return { ...learned, networkFell: { ...networkFell, until: at + WITHHELD_SECONDS } };
-}
-
-function receivedOf({ network_node_bytes_total_receive: received }: SystemRecord): number | null | undefined {
-  return received;
-}
-
-function sentOf({ network_node_bytes_total_transmit: sent }: SystemRecord): number | null | undefined {
-  return sent;
+  const isAgain = networkFell !== undefined && at - networkFell.at <= HOUR_SECONDS;
+  return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
 }
 
 function isLess(a: number | null | undefined, b: number | null | undefined): boolean {

@@ -2,7 +2,7 @@ import type { Chain } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../metrics/family.ts';
-import type { Polls, Timing } from '../source.ts';
+import type { Timing } from '../source.ts';
 import { isNetworkWithheld, learn, learnAll, trusted } from './learned.ts';
 import {
   chainOf,
@@ -24,14 +24,13 @@ import {
   type Process,
   type ProcessRecord,
   type SystemRecord,
-  timesOf,
   type ValidatorRecord,
 } from './schema.ts';
 
 type FieldValue = number | boolean | null | undefined;
 
 /** A family whose values are one field of a record. */
-export interface FieldFamily extends FamilyHead {
+interface FieldFamily extends FamilyHead {
   /** If there are several, the process is a label. */
   readonly processes: readonly Process[];
   /** The sample's value; null and undefined give no sample. */
@@ -207,7 +206,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
 ];
 
 /** Families that are not the value of one field. */
-export const FLEET = {
+const FLEET = {
   lastSeen: {
     name: 'beaconchain_machine_last_seen_timestamp_seconds',
     type: 'gauge',
@@ -264,13 +263,13 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
 }
 
 /** The records of a machine that are not stale. */
-export function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
+function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
   // A record further ahead is from before the clock was set back, so its age is unknown.
   return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
 /** A machine at the time of one of its records, which is fresh then. */
-export function pastOf(options: MachinesOptions, machine: Machine): Shown {
+function pastOf(options: MachinesOptions, machine: Machine): Shown {
   return { ...labelsOf(options, machine), seen: machine, fresh: trusted(machine, lastSeen(machine) * 1000) };
 }
 
@@ -288,21 +287,8 @@ function labelsOf(
 }
 
 /** How long values are shown: until they are stale or forgotten. */
-export function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
+function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
-}
-
-/** Whether a record was shown at the last successful poll, and is too old now. */
-export function isOutdated(
-  { seen }: Shown,
-  ageMs: Milliseconds,
-  { now }: Timing,
-  { lastSuccessAt = 0 }: Polls,
-): boolean {
-  return timesOf(seen).some((at) => {
-    const endsAt = at * 1000 + ageMs;
-    return lastSuccessAt <= endsAt && endsAt < now;
-  });
 }
 
 function recordsUpTo(

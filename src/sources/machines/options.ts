@@ -47,7 +47,7 @@ export function isIncluded(options: MachinesOptions, name: string): boolean {
 }
 
 /**
- * The chain label: of the first rule whose glob (`*`, `?`) matches the whole name, else as configured for all machines,
+ * The chain label: of the first rule whose pattern matches the whole name, else as configured for all machines,
  * else that of the machine's own node, else the first configured chain.
  */
 export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): Chain {
@@ -68,31 +68,19 @@ function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions[
   return chainRules.find(({ match }) => isMatch(match, name));
 }
 
-/**
- * Matches a glob against the whole text. A regular expression with a few `*` could backtrack for hours on a name of
- * 1,000 characters. This algorithm backtracks only to the last `*`.
- */
-function isMatch(glob: string, text: string): boolean {
-  const pattern = [...glob];
-  const characters = [...text];
-  let [at, star, resume] = [0, -1, 0];
-  for (let i = 0; i < characters.length; ) {
-    if (pattern[at] === '*') {
-      star = at;
-      resume = i;
-      at += 1;
-    } else if (pattern[at] === '?' || pattern[at] === characters[i]) {
-      at += 1;
-      i += 1;
-    } else if (star === -1) {
-      return false;
-    } else {
-      at = star + 1;
-      resume += 1;
-      i = resume;
-    }
+/** Matches a pattern against the whole name: `*` is any text. Each part is searched after the one before it. */
+function isMatch(pattern: string, name: string): boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let from = first.length;
+  for (const part of parts) {
+    const at = name.indexOf(part, from);
+    if (at === -1) return false;
+    from = at + part.length;
   }
-  return pattern.slice(at).every((rest) => rest === '*');
+  return name.length - last.length >= from && name.endsWith(last);
 }
 
 /** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */

@@ -117,13 +117,10 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const request = { endpoint: 'machine_names', priority: 'machines', path: `${MACHINES_PATH}/machine-names` } as const;
   const ask = async (): Promise<void> => {
     const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);
+    // A record is an object.
     const items = data.map((name) => ({ name }));
-    const listed = api.records('machine_names', ListedName, items);
-    noteNames(
-      sweep,
-      options,
-      listed.map(({ name }) => name),
-    );
+    const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
+    noteNames(sweep, options, names);
   };
   const refusal = await askOnce(ask, () => {
     sweep.progress = { ...sweep.progress, namesAt: now };

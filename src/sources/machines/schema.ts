@@ -119,7 +119,7 @@ export const Learned = z.object({
   /** Name and version of the client that last said that its execution client is connected. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
   /** When the network counters last fell without a reboot, until when they are withheld (Unix seconds), and from where. */
-  networkFell: z.object({ at: z.number(), until: z.number(), from: z.number() }).exactOptional(),
+  networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 
@@ -150,16 +150,6 @@ export const Machines = z.object({
   asked: z.array(z.tuple([z.string(), z.number()])).optional(),
 });
 export type Machines = z.infer<typeof Machines>;
-
-/** The times of the records of a machine. */
-export function timesOf(records: Partial<Machine>): UnixSeconds[] {
-  const times: UnixSeconds[] = [];
-  for (const process of PROCESSES) {
-    const record = records[process];
-    if (record) times.push(record.timestamp);
-  }
-  return times;
-}
 
 /** The time of the newest record of any process; 0 without one. */
 export function lastSeen(records: Partial<Machine>): UnixSeconds {

@@ -16,11 +16,11 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
+import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { isOutdated, type Shown, shownFor } from './metrics.ts';
+import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
+import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -31,32 +31,13 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const all = listedMachines(options, value, timing, polls);
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
-    isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
-    tables: tablesOf(all, timing.now, (one) => rowOf(options, one, timing)),
+    tables: [tableOf(all, (one) => rowOf(options, one, timing))],
   };
 }
 
-/** If there are more machines than this, the healthy ones are folded into one line. */
-const MANY = 20;
-
-function tablesOf(all: readonly ListedMachine[], now: UnixMs, rowFor: (one: ListedMachine) => Row): Table[] {
-  const isFolding = all.length > MANY;
-  const healthy = isFolding ? all.filter((one) => isHealthy(one, now)) : [];
-  const rest = isFolding ? all.filter((one) => !isHealthy(one, now)) : all;
-  const main = tableOf('Machines', rest, rowFor);
-  if (healthy.length === 0) return [{ ...main, notes: NOTES }];
-  const folded = `${plural(healthy.length, 'machine')} without problems`;
-  return [
-    { ...main, empty: 'No machine has a problem.' },
-    { ...tableOf('Machines without problems', healthy, rowFor), folded, notes: NOTES },
-  ];
-}
-
-const NOTES = ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'];
-
-function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
+function tableOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
   return {
-    title,
+    title: 'Machines',
     columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
     rows: {
       *[Symbol.iterator]() {
@@ -65,11 +46,8 @@ function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: Lis
     },
     size: all.length,
     empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
+    notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
   };
-}
-
-function isHealthy(machine: ListedMachine, now: UnixMs): boolean {
-  return machine.alerts.length === 0 && isRecent(machine, now);
 }
 
 function badges(machine: ListedMachine, now: UnixMs): Cell {
@@ -81,15 +59,10 @@ function badges(machine: ListedMachine, now: UnixMs): Cell {
   return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');
 }
 
-function syncedText(records: Partial<Machine>): string {
-  const synced = isSynced(records);
+function syncedText({ node }: Partial<Machine>): string {
+  const synced = shownValue('synced', node);
   if (synced === undefined) return '';
-  return synced ? 'yes' : 'no';
-}
-
-/** An absent flag is false. Null means unknown. */
-function isSynced({ node }: Partial<Machine>): boolean | undefined {
-  return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
+  return synced === 1 ? 'yes' : 'no';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
@@ -121,8 +94,8 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing
     shown.labels.chain,
     lines(...processLines(shown, now)),
     syncedText(shown.fresh),
-    system ? memory(system) : '',
-    system ? disk(system) : '',
+    memory(system),
+    disk(system),
   ];
 }
 
@@ -146,21 +119,22 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   return client && ` ${isolated(cropped(client, MAX_CLIENT))}`;
 }
 
-type System = NonNullable<Machine['system']>;
-
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
-function memory(system: System): Cell {
-  const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
-  const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
-  return free === null ? '' : usage(total, (free ?? 0) + reclaimable, THRESHOLDS.memory_used_ratio);
+function memory(system: ProcessRecord | undefined): Cell {
+  const [free, cached = 0, buffers = 0] = ['free', 'cached', 'buffers'].map((kind) =>
+    shownValue(`memory_${kind}_bytes`, system),
+  );
+  // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
+  return free ? usage(shownValue('memory_total_bytes', system), free + cached + buffers) : '';
 }
 
-function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
-  return free === null ? '' : usage(total, free ?? 0, 1 - THRESHOLDS.disk_free_ratio);
+function disk(system: ProcessRecord | undefined): Cell {
+  const free = shownValue('disk_free_bytes', system);
+  return free === undefined ? '' : usage(shownValue('disk_total_bytes', system), free, 1 - THRESHOLDS.disk_free_ratio);
 }
 
 /** @param full Used beyond this share, it is shown as full. */
-function usage(total: number | null | undefined, free: number, full: number): Cell {
+function usage(total: number | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;

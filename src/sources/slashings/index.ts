@@ -1,7 +1,7 @@
 import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { MS_PER_DAY } from '../../lib/duration.ts';
 import type { Milliseconds } from '../../lib/time.ts';
-import { type Coverage, evenPace, nextTick, type Pace, type Source } from '../source.ts';
+import { COVERAGES, type Coverage, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
@@ -27,7 +27,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
     families: (value, timing) => slashingFamilies(options, value, timing),
-    summary: (value, timing, polls) => slashingsSummary(options, value, timing, polls),
+    summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,
   };
 }
@@ -38,8 +38,6 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
  */
 const RESUME_FACTOR = 1.1;
 
-const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Coverage, number>;
-
 /**
  * The cost of the passes (requests per day for one chain), and what is dropped if the budget is smaller. Full coverage:
  * a head pass each interval, each passed epoch once more, and each finalized epoch. With less than one head pass per
@@ -48,7 +46,7 @@ const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Cov
  */
 export function slashingsPace(configuredMs: Milliseconds, requestsPerDay: number, before: Coverage = 'full'): Pace {
   const reaches = (coverage: Coverage, cost: number): boolean =>
-    requestsPerDay >= (RANK[before] < RANK[coverage] ? cost * RESUME_FACTOR : cost);
+    requestsPerDay >= (COVERAGES.indexOf(before) > COVERAGES.indexOf(coverage) ? cost * RESUME_FACTOR : cost);
   const slowestHeadMs = Math.max(configuredMs, MS_PER_EPOCH);
   if (reaches('full', fullCost(slowestHeadMs))) return full(configuredMs, requestsPerDay);
   const even = evenPace(configuredMs, requestsPerDay, 1);

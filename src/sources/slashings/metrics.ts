@@ -3,7 +3,7 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
 import { type Watch, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
-import type { Polls, Timing } from '../source.ts';
+import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
 
@@ -216,12 +216,6 @@ export function shownHead(state: Slashings, timing: Timing): Head | undefined {
   // A head with a read time in the future was read before the clock was set back, so its age is unknown.
   const isFresh = timing.now < headStaleAt(state, timing) && timing.now >= headBackAt(state);
   return isFresh ? state.head : undefined;
-}
-
-/** Whether the head was shown at the last successful poll, and is stale now. */
-export function isHeadOutdated(state: Slashings, timing: Timing, { lastSuccessAt = 0 }: Polls): boolean {
-  const endsAt = headStaleAt(state, timing);
-  return state.head !== undefined && lastSuccessAt < endsAt && endsAt <= timing.now;
 }
 
 export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {

@@ -1,11 +1,8 @@
 import { periodOf } from '../../lib/chain.ts';
-import { MS_PER_HOUR } from '../../lib/duration.ts';
 import { watches } from '../../lib/watch.ts';
+import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { attempt, type PollContext } from './read.ts';
-import { MembersAnswer, type Slashings, type SlotRow } from './schema.ts';
-
-/** How often members that could not be read are requested. */
-const RETRY_MS = MS_PER_HOUR;
+import type { Slashings, SlotRow } from './schema.ts';
 
 /**
  * The state with the members of the period of an epoch that is about to be counted. They are requested here only if no
@@ -18,11 +15,9 @@ export async function withCommittee(context: PollContext, previous: Slashings, e
   const known = previous.committee?.period === period ? previous.committee : undefined;
   if (!seatsOf || seatsOf(period) || known?.seats.length) return previous;
   // A time in the future is from before the clock was set back.
-  if (known && known.askedAt <= now && now - known.askedAt < RETRY_MS) return previous;
-  const path = `/api/v1/sync_committee/${period}`;
-  const request = { endpoint: 'sync_committee_members', priority: 'sync_committee', chain, path } as const;
-  const read = await attempt(context, () => api.request(request, MembersAnswer, signal));
-  const seats = read instanceof Error || read.data.period !== period ? [] : read.data.validators;
+  if (known && known.askedAt <= now && now - known.askedAt < MEMBERS_RETRY_MS) return previous;
+  const read = await attempt(context, () => readSeats(api, chain, period, signal));
+  const seats = read instanceof Error ? [] : (read ?? []);
   return { ...previous, committee: { period, seats, askedAt: now } };
 }
 

@@ -72,24 +72,9 @@ export interface EpochRows {
 export const V1List = z.object({ data: z.array(z.unknown()) });
 
 /** One check for the list: a schema for each of up to 131,072 numbers would block the event loop for 250 ms. */
-const IndexList = z.custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex));
-
-/** Around 2020 the lists came as `{8230,16888}` (api-facts 5.2). */
 const Indices = z
-  .union([
-    IndexList,
-    z
-      .string()
-      .regex(/^\{[\d,]*\}$/)
-      .transform((list) => (list === '{}' ? [] : list.slice(1, -1).split(',').map(numberOf)))
-      .pipe(IndexList),
-  ])
+  .custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex))
   .transform((list) => Uint32Array.from(list));
-
-/** NaN for an empty text, which Number would turn into 0. */
-function numberOf(digits: string): number {
-  return digits === '' ? Number.NaN : Number(digits);
-}
 
 /** api-facts 5.2. Signatures do not identify a slashing and are not read. */
 export const AttesterSlashing = z.object({
@@ -138,11 +123,6 @@ const Head = z.object({
   executionBlock: Quantity,
 });
 export type Head = z.infer<typeof Head>;
-
-/** The members of a period, in the order of the committee (api-facts 4.1). */
-export const MembersAnswer = z.object({
-  data: z.object({ period: Index, validators: z.array(Index).max(512) }),
-});
 
 const Total = z.number().nonnegative();
 

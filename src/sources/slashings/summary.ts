@@ -1,23 +1,25 @@
 import { type Chain, slotTime, slotUrl, validatorUrl } from '../../lib/chain.ts';
+import { MS_PER_DAY } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
-import { count, plural } from '../../lib/words.ts';
+import { count, plural, relative } from '../../lib/words.ts';
+import { firing } from '../conditions.ts';
 import {
   badge,
   type Cell,
   lines,
   link,
   NOT_KNOWN,
+  type Notice,
   quiet,
   type Row,
   type Summary,
   type Table,
   time,
 } from '../content.ts';
-import type { Polls, Timing } from '../source.ts';
-import { slashingsNotices } from './conditions.ts';
-import { isHeadOutdated, shownHead } from './metrics.ts';
+import type { Timing } from '../source.ts';
+import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
 
@@ -29,12 +31,11 @@ const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
 };
 
 /** Head, finality and the last slashings of a chain. */
-export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing, polls: Polls): Summary {
+export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
   const isWatching = watch.length > 0;
   return {
-    notices: slashingsNotices(options, state, timing, polls),
-    isOutdated: isHeadOutdated(state, timing, polls),
+    notices: [...slashedNotices(options, state), ...missedNotices(options, state, timing.now)],
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
@@ -55,6 +56,26 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   };
 }
 
+function slashedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
+  const slashed = watchedSlashed(watch, state).map(([validator]) => String(validator));
+  return slashed.length === 0 ? [] : [firing('BeaconchainWatchedValidatorSlashed', slashed, chain)];
+}
+
+/** Proposals missed in the last day. */
+function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
+  const missed = state.missedProposals.filter(
+    ([validator, slot]) => watches(watch, validator) && now - slotTime(chain, slot) * 1000 < MS_PER_DAY,
+  );
+  const [first] = missed;
+  if (!first) return [];
+  const validators = missed.map(([validator]) => validator).sort((a, b) => a - b);
+  const detail =
+    missed.length === 1
+      ? `of ${chain} missed its proposal ${relative(slotTime(chain, first[1]) * 1000, now)}`
+      : `of ${chain} missed a proposal in the last day`;
+  return [firing('BeaconchainWatchedProposalMissed', validators.map(String), detail)];
+}
+
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
   if (!shown && timing.coverage !== 'full') return 'not read: the budget does not allow head passes';
@@ -66,21 +87,18 @@ function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   );
 }
 
-const COVERAGE = {
-  full: [],
-  finalized: [],
-  sampled: [
-    quiet(
-      'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted',
-    ),
-  ],
-} as const satisfies Record<Timing['coverage'], readonly Html[]>;
+const SAMPLED =
+  'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted';
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
   if (finalizedEpoch === undefined || scannedEpoch === undefined) return NOT_KNOWN;
   const lag = finalizedEpoch - scannedEpoch;
   const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
-  return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...COVERAGE[coverage]);
+  return lines(
+    lag > 0 ? plural(lag, 'epoch') : 'none',
+    ...skipped,
+    ...(coverage === 'sampled' ? [quiet(SAMPLED)] : []),
+  );
 }
 
 function counted({ totals }: Slashings): Cell {

@@ -1,17 +1,14 @@
 import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../lib/chain.ts';
-import { MS_PER_HOUR } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
+import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { type PollContext, refused, type Step } from './part.ts';
-import { MembersAnswer, type Validators } from './schema.ts';
+import type { Validators } from './schema.ts';
 
 /** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
-
-/** How often unknown members are requested. */
-const RETRY_MS = MS_PER_HOUR;
 
 export function periodAt(chain: Chain, now: UnixMs): number {
   return periodOf(epochAt(chain, now));
@@ -42,15 +39,15 @@ export function membersDue(options: ValidatorsOptions, state: Validators, now: U
   const { chain, syncCommittee, operatorAt } = options;
   const { membersAskedAt = 0, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
-  const refused = refusedUntil(membersRefusal, operatorAt);
+  const offUntil = refusedUntil(membersRefusal, operatorAt);
   if (missingPeriods(chain, state, now).length > 0) {
     // A reload repeats refused requests. A time in the future is from before the clock was set back.
     const isAtOnce = membersAskedAt > now || (membersRefusal !== undefined && membersAskedAt < operatorAt);
-    return Math.max(isAtOnce ? 0 : membersAskedAt + RETRY_MS, refused);
+    return Math.max(isAtOnce ? 0 : membersAskedAt + MEMBERS_RETRY_MS, offUntil);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);
-  return Math.max(next + NEXT_KNOWN_AFTER_MS, refused);
+  return Math.max(next + NEXT_KNOWN_AFTER_MS, offUntil);
 }
 
 /** The periods whose members are wanted and not known: the current one, and the next one once the service may know it. */
@@ -62,7 +59,7 @@ function missingPeriods(chain: Chain, { committees }: Validators, now: UnixMs): 
 
 /** Requests the unknown members. The next committee becomes the current one without a request. */
 export async function readMembers(context: PollContext, previous: Validators): Promise<Step> {
-  const { options, now } = context;
+  const { options, api, now, signal } = context;
   const { chain } = options;
   const current = periodAt(chain, now);
   const { membersRefusal: before, ...rest } = previous;
@@ -76,7 +73,7 @@ export async function readMembers(context: PollContext, previous: Validators): P
   for (const period of missingPeriods(chain, previous, now)) {
     oneTimeRequests += 1;
     try {
-      const seats = await readSeats(context, period, period === current ? String(period) : 'next');
+      const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
       const { refusal, failure } = refused(context, 'sync_committee', before, error);
@@ -84,16 +81,4 @@ export async function readMembers(context: PollContext, previous: Validators): P
     }
   }
   return { value, oneTimeRequests };
-}
-
-/** Undefined: the service does not know the members yet. */
-async function readSeats(
-  { options: { chain }, api, signal }: PollContext,
-  period: number,
-  selector: string,
-): Promise<number[] | undefined> {
-  const path = `/api/v1/sync_committee/${selector}`;
-  const request = { endpoint: 'sync_committee_members', priority: 'sync_committee', chain, path } as const;
-  const { data } = await api.request(request, MembersAnswer, signal);
-  return data?.period === period && data.validators?.length ? data.validators : undefined;
 }

@@ -44,30 +44,16 @@ function performanceOf(
   answers: readonly PerformanceAnswer['data'][],
   about: Pick<Performance, 'watch' | 'readAt'>,
 ): Performance {
-  const parts = answers.map(({ beaconscore, duties }) => ({ scores: beaconscore, outcomes: outcomesOf(duties) }));
   const sum = (duty: Duty, outcome: keyof Outcomes): number =>
-    parts.reduce((total, { outcomes }) => total + outcomes[duty][outcome], 0);
+    answers.reduce((total, { duties }) => total + duties[duty][outcome], 0);
   const sums = (duty: Duty): Outcomes => ({
     assigned: sum(duty, 'assigned'),
     missed: sum(duty, 'missed'),
     done: sum(duty, 'done'),
   });
-  /** The mean of a score, weighted by the duties that it is about. */
-  const mean = (score: Duty | 'total'): number | undefined => {
-    let [weighted, all] = [0, 0];
-    for (const { scores, outcomes } of parts) {
-      const value = scores?.[score];
-      if (value == null) continue;
-      const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
-      const weight = about.reduce((total, duty) => total + outcomes[duty].assigned, 0) || 1;
-      weighted += value * weight;
-      all += weight;
-    }
-    return all > 0 ? weighted / all : undefined;
-  };
   const scores: Performance['scores'] = {};
   for (const score of [...DUTIES, 'total'] as const) {
-    const value = mean(score);
+    const value = meanOf(score, answers);
     if (value !== undefined) scores[score] = value;
   }
   return {
@@ -75,6 +61,20 @@ function performanceOf(
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores,
   };
+}
+
+/** The mean of a score, weighted by the duties that it is about. */
+function meanOf(score: Duty | 'total', answers: readonly PerformanceAnswer['data'][]): number | undefined {
+  let [weighted, all] = [0, 0];
+  for (const { beaconscore, duties } of answers) {
+    const value = beaconscore?.[score];
+    if (value == null) continue;
+    const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
+    const weight = about.reduce((total, duty) => total + duties[duty].assigned, 0) || 1;
+    weighted += value * weight;
+    all += weight;
+  }
+  return all > 0 ? weighted / all : undefined;
 }
 
 async function readAll({ options, api, signal }: PollContext, size: number): Promise<Performance> {
@@ -92,21 +92,4 @@ async function readAll({ options, api, signal }: PollContext, size: number): Pro
     }
   }
   return performanceOf(answers, { watch: rangesOf(watch), readAt: api.now() });
-}
-
-function outcomesOf({
-  attestation,
-  proposal,
-  sync_committee: sync,
-}: PerformanceAnswer['data']['duties']): Record<Duty, Outcomes> {
-  const outcomes = (duty: Omit<Outcomes, 'done'> | null, done = 0): Outcomes => ({
-    assigned: duty?.assigned ?? 0,
-    missed: duty?.missed ?? 0,
-    done,
-  });
-  return {
-    attestation: outcomes(attestation, attestation?.included),
-    proposal: outcomes(proposal, proposal?.successful),
-    sync_committee: outcomes(sync, sync?.successful),
-  };
 }

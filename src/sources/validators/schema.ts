@@ -41,27 +41,31 @@ export const ValidatorRow = z.object({
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
 });
+export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
 /** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
 const Score = z.number().min(0).max(1).nullish();
 const Duty = z.object({ assigned: Count, missed: Count });
+const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
+const Successful = Duty.extend({ successful: Count })
+  .transform(({ successful, ...duty }) => ({ ...duty, done: successful }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
+const Included = Duty.extend({ included: Count })
+  .transform(({ included, ...duty }) => ({ ...duty, done: included }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
 export const PerformanceAnswer = z.object({
   data: z.object({
     beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
     duties: z.object({
-      attestation: Duty.extend({ included: Count }).nullable(),
-      proposal: Duty.extend({ successful: Count }).nullable(),
-      sync_committee: Duty.extend({ successful: Count }).nullable(),
+      attestation: Included,
+      proposal: Successful,
+      sync_committee: Successful,
     }),
   }),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
-
-/** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
-const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
-export const MembersAnswer = z.object({
-  data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
-});
 
 /** One watched validator, as last read. */
 const Validator = z.object({
@@ -69,7 +73,6 @@ const Validator = z.object({
   status: Status,
   /** Null: it has no duty, so it is neither. */
   online: z.boolean().nullable(),
-  slashed: z.boolean(),
   balance: Wei.nullable(),
   effectiveBalance: Wei.nullable(),
   /** The epoch of the answer. */

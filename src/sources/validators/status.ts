@@ -83,46 +83,36 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
     throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`, 200);
   }
   const rows = api.records('validators', ValidatorRow, data);
-  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row, range.epoch)]));
+  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;
   return chunk.flatMap((index) => {
-    const one = found.get(index) ?? (isWhole ? notFound(index, range.epoch) : undefined);
+    const one = found.get(index) ?? (isWhole ? validatorOf(index, range.epoch) : undefined);
     return one ? [one] : [];
   });
 }
 
-function validatorOf(row: ReturnType<typeof ValidatorRow.parse>, epoch: number): Read {
-  const { validator, status, slashed, online, balances } = row;
-  return {
-    index: validator.index,
-    status,
-    online: online ?? null,
-    slashed,
-    balance: balances?.current ?? null,
-    effectiveBalance: balances?.effective ?? null,
-    epoch,
-  };
-}
-
-function notFound(index: number, epoch: number): Read {
+/** As the row says it; without one, a validator that the service does not know. */
+function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
+  const online = row?.online ?? null;
   return {
     index,
-    status: 'not_found',
-    online: null,
-    slashed: false,
-    balance: null,
-    effectiveBalance: null,
+    status: row?.status ?? 'not_found',
+    online,
+    balance: row?.balances?.current ?? null,
+    effectiveBalance: row?.balances?.effective ?? null,
     epoch,
+    ...(online === false && { offlineSince: epoch }),
+    ...(row?.slashed && { slashedSince: epoch }),
   };
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
 function withHistory(read: Validator, before: Validator | undefined): Validator {
-  const { epoch } = read;
-  const slashedSince = before?.slashedSince ?? (read.slashed ? epoch : undefined);
+  const { offlineSince } = read;
+  const slashedSince = before?.slashedSince ?? read.slashedSince;
   return {
     ...read,
-    ...(read.online === false && { offlineSince: Math.min(before?.offlineSince ?? epoch, epoch) }),
+    ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
     ...(slashedSince !== undefined && { slashedSince }),
   };
 }

@@ -19,7 +19,6 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   const shown = shownOf(options, value, timing);
   return {
     notices: noticesOf(options, shown),
-    isOutdated: value.validators.length > 0 && shown.validators.length === 0,
     facts: [
       ...(status ? [['Watched validators', validators(options, value, shown, timing.now)] as const] : []),
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),

@@ -149,17 +149,6 @@ describe('sources/machines/learned', () => {
       expect(isWithheld([system(0, 9e9), system(1, 4e6), system(2, 9e9), system(62, 5e6)], 72)).toBe(false);
     });
 
-    it('are withheld again when they return to where they fell from, however much later', () => {
-      const records = [system(0, 9e9), system(1, 4e6), system(300, 5e6), system(301, 9.1e9)];
-      expect(isWithheld(records, 301)).toBe(true);
-      expect(isWithheld(records.slice(0, 3), 300)).toBe(false);
-    });
-
-    it('are shown while a restarted interface grows past where it fell from', () => {
-      const records = [system(0, 2e10), system(1, 0), system(5_000, 1.99e10), system(5_001, 2.01e10)];
-      expect(isWithheld(records, 5_001)).toBe(false);
-    });
-
     it('are shown after a reboot, while they rise, and without a boot time', () => {
       const reboot = START + 30;
       expect(isWithheld([system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: reboot })], 1)).toBe(false);

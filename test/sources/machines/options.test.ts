@@ -23,7 +23,7 @@ describe('sources/machines/options', PATIENT, () => {
   describe('chain rules', () => {
     it('takes the first rule that matches the whole name', () => {
       const chainRules = [
-        { match: 'hoodi-?', chain: 'hoodi' },
+        { match: 'hoodi-1', chain: 'hoodi' },
         { match: 'hoodi-*', chain: 'mainnet' },
       ] as const;
       const options = machinesOptions({ chain: 'hoodi', chainRules });
@@ -37,10 +37,10 @@ describe('sources/machines/options', PATIENT, () => {
 
     it('matches as a regular expression would', () => {
       const letters = fc.string({ unit: fc.constantFrom('a', 'b', '😀'), maxLength: 8 });
-      const glob = fc.string({ unit: fc.constantFrom('a', 'b', '😀', '*', '?'), maxLength: 8 });
+      const glob = fc.string({ unit: fc.constantFrom('a', 'b', '😀', '*'), maxLength: 8 });
       fc.assert(
         fc.property(glob, letters, (match, name) => {
-          const expression = new RegExp(`^${match.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su');
+          const expression = new RegExp(`^${match.replaceAll('*', '.*')}$`, 'su');
           expect(matches(match, name)).toBe(expression.test(name));
         }),
         cases(300),

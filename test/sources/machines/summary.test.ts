@@ -96,17 +96,9 @@ describe('sources/machines/summary', () => {
     const on = (fields: Fields, system: Fields = {}, validator: Fields = { validator_active: 12 }) =>
       summary([machine('a', FRESH, fields, system, validator)]).notices;
     const disk = (free: number): Fields => ({ disk_node_bytes_total: 1_000, disk_node_bytes_free: free });
-    const memory = (free: number): Fields => ({
-      memory_node_bytes_total: 1_000,
-      memory_node_bytes_free: free,
-      memory_node_bytes_cached: 100,
-      memory_node_bytes_buffers: 0,
-    });
 
     it.each<[string, readonly string[], readonly string[], string]>([
       ['disk', on({}, disk(50)), on({}, disk(100)), '1 machine with an almost full disk: a.'],
-      ['memory', on({}, memory(99)), on({}, memory(101)), '1 machine with almost full memory: a.'],
-      ['memory that is not reported', on({}, memory(99)), on({}, memory(0)), '1 machine with almost full memory: a.'],
       [
         'execution client',
         on({ sync_eth1_connected: false }),
@@ -114,12 +106,6 @@ describe('sources/machines/summary', () => {
         '1 machine without an execution client: a.',
       ],
       ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],
-      [
-        'peers',
-        on({ network_peers_connected: 9 }),
-        on({ network_peers_connected: 10 }),
-        '1 machine with few peers: a.',
-      ],
       [
         'lag',
         on({ sync_beacon_head_slot: HEAD - 17 }),
@@ -132,7 +118,6 @@ describe('sources/machines/summary', () => {
         on({}, {}, { validator_total: null, validator_active: null }),
         '1 machine with validators that are not active: a.',
       ],
-      ['fallback', on({ sync_eth2_fallback_connected: true }), on({}), '1 machine on a fallback node: a.'],
     ])('%s', (_, fires, not, text) => {
       expect(fires).toEqual([text]);
       expect(not).toEqual([]);

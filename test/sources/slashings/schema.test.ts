@@ -31,15 +31,13 @@ describe('sources/slashings/schema', () => {
     },
   );
 
-  it('reads index lists as they came around 2020', () => {
+  it('refuses lists with anything but validator indices', () => {
     const parsed = (list: unknown): number[] => [
       ...AttesterSlashing.parse(slashing(1, [], { attestation1_indices: list })).attestation1_indices,
     ];
-    expect(parsed('{8230,16888}')).toEqual([8230, 16888]);
-    expect(parsed('{}')).toEqual([]);
     expect(parsed([])).toEqual([]);
-    for (const list of ['8230', '{8230,}', '{a}', null, [1.5], [-1], [2 ** 32], '{4294967296}', `{${'9'.repeat(400)}}`])
-      expect(() => parsed(list)).toThrow();
+    expect(parsed([8230, 16888])).toEqual([8230, 16888]);
+    for (const list of ['{8230,16888}', null, [1.5], [-1], [2 ** 32]]) expect(() => parsed(list)).toThrow();
   });
 
   it('takes an error on a 200 for no answer', () => {

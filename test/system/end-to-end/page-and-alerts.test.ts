@@ -4,15 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import type { Family } from '../../../src/metrics/family.ts';
-import { CONDITIONS, NOT_ON_PAGE } from '../../../src/sources/conditions.ts';
+import { CONDITIONS } from '../../../src/sources/conditions.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { statusOf } from '../../../src/web/status.ts';
 import type { StatusInput } from '../../../src/web/status-input.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { knownIn } from '../../support/status-states.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
@@ -40,10 +39,6 @@ function withNode(fields: object): StatusInput {
   return withMachine((one) => ({ ...one, node: { ...one.node, ...fields } as Machine['node'] }));
 }
 
-function withChain(change: (state: Slashings) => Partial<Slashings>): StatusInput {
-  return withValue<Slashings>(knownIn('healthy'), 'slashings', (state) => ({ ...state, ...change(state) }));
-}
-
 function withAge(age: number): StatusInput {
   return withMachine((one) => {
     const aged = Object.entries(one).map(([key, value]) => [
@@ -59,52 +54,25 @@ function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
 }
 
 const disk = (free: number) => withSystem({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
-const memory = (free: number, cached: number | null = 0) =>
-  withSystem({
-    memory_node_bytes_total: 1e9,
-    memory_node_bytes_free: free * 1e9,
-    memory_node_bytes_cached: cached,
-    memory_node_bytes_buffers: null,
-  });
 
 const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ...(['healthy', 'stretched', 'silent'] as const).map((state) => [state, () => knownIn(state)] as const),
   ['disk below', () => disk(0.099)],
   ['disk not given', () => withSystem({ disk_node_bytes_total: 0, disk_node_bytes_free: 0 })],
   ['disk full', () => withSystem({ disk_node_bytes_free: undefined })],
-  ['memory below', () => memory(0.21)],
-  ['memory cached', () => memory(0.1, 5e8)],
-  ['memory not given', () => memory(0)],
   ['no execution client', () => withNode({ sync_eth1_connected: false })],
   ['execution client not given', () => withNode({ sync_eth1_connected: null })],
   ['not synced', () => withNode({ sync_eth2_synced: undefined })],
-  ['few peers', () => withNode({ network_peers_connected: 9 })],
-  ['peers not given', () => withNode({ network_peers_connected: null })],
   ['behind the clock', () => withNode({ sync_beacon_head_slot: 1 })],
-  ['on a fallback', () => withNode({ sync_eth2_fallback_connected: true })],
   ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
   ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
-  ['finality behind', () => withChain(({ headEpoch = 0 }) => ({ finalizedEpoch: headEpoch - 7 }))],
-  [
-    'finality behind, no head',
-    () => withChain(({ headEpoch = 0 }) => ({ head: undefined, finalizedEpoch: headEpoch - 9 })),
-  ],
-  ['low participation', () => withChain(({ head }) => ({ head: head && { ...head, participation: 0.79 } }))],
-  ['scan behind', () => withChain(({ finalizedEpoch = 0 }) => ({ scannedEpoch: finalizedEpoch - 13 }))],
   [
     'key refused',
     () => {
       const known = knownIn('healthy');
       return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, standing: 'refused' as const } } };
     },
-  ],
-  [
-    'a late day',
-    () =>
-      withValue<{ newest: { day_end: number } }>(knownIn('healthy'), 'daily_returns', ({ newest }) => ({
-        newest: { ...newest, day_end: (NOW - DAY - 7 * HOUR) / 1000 },
-      })),
   ],
 ];
 
@@ -123,7 +91,6 @@ function promtoolTest(name: string, known: StatusInput): unknown {
   const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
     told.has(alert) && severity !== 'info' ? [alert] : [],
   );
-  for (const alert of firing) expect(Object.keys(NOT_ON_PAGE)).not.toContain(alert);
   const series = familiesOf(known).flatMap(({ name, samples }) =>
     [...samples].map(({ labels, value, suffix = '' }) => {
       const all = Object.entries({ job: 'beaconchain', instance: 'a', ...labels });
@@ -146,11 +113,11 @@ function promtoolTest(name: string, known: StatusInput): unknown {
 }
 
 describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () => {
-  it('in every state the page says what Prometheus fires', () => {
+  it('in every state the page says what fires by rules.yaml', () => {
     const tests = CASES.map(([name, make]) => promtoolTest(name, make()));
     const file = join(temporaryFolder(), 'test.yaml');
     // Once in five minutes, because all series are constant.
-    writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES, evaluation_interval: '5m', tests }));
+    writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES.slice(0, 1), evaluation_interval: '5m', tests }));
     const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file], '');
     expect(status, `${stdout}${stderr}`).toBe(0);
   });

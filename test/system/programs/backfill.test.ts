@@ -119,11 +119,10 @@ describe('system/programs/backfill', () => {
     };
     const api = await startService(KEY, { ...FAST, request });
     const runs = new BackfillRuns(api);
-    const { stderr } = await runs.run(...SPAN);
+    await runs.run(...SPAN);
     const lines = (text: string): string => text.split('\n').sort().join('\n');
     // Which machine comes first may differ, because more was read.
     expect(lines(textOf(runs)) === lines((await undisturbed(SPAN)).text)).toBe(true);
-    expect(stderr).toMatch(/^\d+ duplicate records were dropped/m);
   });
 
   it('a disk that is full costs nothing that was read', async () => {

@@ -43,12 +43,14 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
       'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to contain an API key of printable ASCII characters without spaces',
-      'FOLDER/config.yaml:2: machines.intervall: unknown key, did you mean interval?',
+      expect.stringMatching(
+        /^FOLDER\/config.yaml:2: machines.intervall: unknown key, expected one of enabled, interval, /,
+      ),
       'FOLDER/config.yaml:4: validators.watch[0]: expected validator indices of at most 2147483646',
       'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
       'FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/cert.pem cannot be read: no such file',
       expect.stringMatching(/^FOLDER\/web\.yml:2: basic_auth_users\.me: expected a bcrypt hash/),
-      'FOLDER/web.yml:3: rate_limits: unknown key, did you mean rate_limit?',
+      'FOLDER/web.yml:3: rate_limits: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit',
       '',
     ]);
   });

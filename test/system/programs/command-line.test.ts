@@ -67,7 +67,7 @@ describe('system/programs/command-line', () => {
       expect(code).toBe(1);
       expect(stdout).toBe('');
       expect(stderr.split('\n')).toEqual([
-        expect.stringMatching(/config\.yaml:2: machines\.intervall: unknown key, did you mean interval\?$/),
+        expect.stringMatching(/config\.yaml:2: machines\.intervall: unknown key, expected one of /),
         expect.stringMatching(/config\.yaml:4: log\.level: expected /),
         expect.stringMatching(/config\.yaml:6: budget\.utilization: expected /),
         '',

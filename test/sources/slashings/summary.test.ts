@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { CHAINS } from '../../../src/lib/chain.ts';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { slashingsSummary } from '../../../src/sources/slashings/summary.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
+import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
+
+function slotAt(time: number): number {
+  return Math.floor((time / 1000 - CHAINS.mainnet.genesis) / 12);
+}
+
+function told(change: Partial<Slashings>): string[] {
+  const options = slashingsOptions({ watch: [{ first: 1, last: 9 }] });
+  const { notices = [] } = slashingsSummary(options, { ...NO_SLASHINGS, ...change }, timing());
+  return notices.map(({ tone, text }) => `${tone}: ${text}`);
+}
+
+describe('sources/slashings/summary', () => {
+  it.each<[string, Partial<Slashings>, Partial<Slashings>, string]>([
+    [
+      'a slashed validator that is watched',
+      { slashed: [[5, slotAt(NOW - HOUR)]] },
+      { slashed: [[50, slotAt(NOW - HOUR)]] },
+      'bad: 1 watched validator of mainnet slashed: 5.',
+    ],
+    [
+      'a missed proposal',
+      { missedProposals: [[5, slotAt(NOW - HOUR)]] },
+      { missedProposals: [[5, slotAt(NOW - 2 * DAY)]] },
+      'warning: Watched validator 5 of mainnet missed its proposal 1 h ago.',
+    ],
+  ])('%s', (_, holds, not, text) => {
+    expect(told(holds)).toEqual([text]);
+    expect(told(not)).toEqual([]);
+  });
+});
