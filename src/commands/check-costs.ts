@@ -1,4 +1,4 @@
-import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
+import { type Bucket, type BudgetOptions, isFiller, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -121,9 +121,7 @@ function describeParts({ validators }: CheckInput, { source, pace }: SourceView)
 function describeBucket({ state, plan, now }: CheckInput, name: string, allowed: number): string {
   const { budgetOptions } = plan;
   const bucket = state.ledger.buckets[name];
-  const limits = WINDOWS.filter(
-    (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
-  ).map(
+  const limits = WINDOWS.filter((window) => bucket?.limits[window] !== undefined && !isFiller(bucket, window)).map(
     (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
   );
   const share = `${Math.round(budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;

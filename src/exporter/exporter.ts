@@ -260,7 +260,7 @@ export class Exporter implements Pages {
     try {
       const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
-      this.#client.limiter.afterAnother();
+      this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
