@@ -1,18 +1,19 @@
 import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
 import type { Transport } from '../api/transport.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { PLANS } from '../lib/plans.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Seconds } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
 import { LeaseLost } from '../state/replica.ts';
-import { budgetOptionsOf } from './budget-options.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
@@ -109,6 +110,13 @@ export function openClient(options: ClientOptions): Client {
     });
   }
   return { api, limiter, close };
+}
+
+/** The configured budget. */
+export function budgetOptionsOf({ budget }: Config): BudgetOptions {
+  const { plan, utilization } = budget;
+  if (plan === 'auto') return { utilization };
+  return { utilization, ...(typeof plan === 'string' ? PLANS[plan] : plan) };
 }
 
 /** The route of the first request of a poll, as the client chooses it. */

@@ -21,7 +21,7 @@ import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
-import { isReady, problemOf } from './health.ts';
+import { isReady, whyUnhealthy } from './health.ts';
 import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
@@ -195,7 +195,7 @@ export class Exporter implements Pages {
   unhealthy(): string | undefined {
     const own = this.#polling ? this.#scheduler.heartbeatAt : Number.POSITIVE_INFINITY;
     const heartbeatAt = Math.min(own, this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
-    return problemOf(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
+    return whyUnhealthy(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
   }
 
   /** Once true, it stays true. */

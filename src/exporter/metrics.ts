@@ -33,17 +33,17 @@ export interface Figures {
 }
 
 /** The inputs of /metrics. Each is read when a part is rendered. */
-export interface Shown {
+export interface MetricsInput {
   readonly clock: Clock;
   readonly views: () => SourceView[];
   readonly figures: () => Figures;
   readonly own: Pick<OwnMetrics, 'families'>;
-  /** How often parts that change by themselves are rendered. */
+  /** How often the exporter's own metrics are rendered, which change by themselves. */
   readonly refreshMs: Milliseconds;
 }
 
 /** /metrics in its order: a part for each kind of source, then the exporter's own metrics. */
-export function expositionParts({ clock, views, figures, own, refreshMs }: Shown): Part[] {
+export function expositionParts({ clock, views, figures, own, refreshMs }: MetricsInput): Part[] {
   const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
   return [
     ...SOURCE_NAMES.map((name) => ({

@@ -18,8 +18,7 @@ import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { slashedIn } from '../sources/validators/status.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
-import { budgetOptionsOf } from './budget-options.ts';
-import { routesOf } from './client.ts';
+import { budgetOptionsOf, routesOf } from './client.ts';
 import { logSlashing } from './event-log.ts';
 import type { State } from './state.ts';
 
@@ -149,7 +148,7 @@ function slashingsOf(
   const known = (): Validators => {
     return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
   };
-  const toldOnce = new Set<number>();
+  const withoutMembers = new Set<number>();
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
@@ -166,8 +165,8 @@ function slashingsOf(
     onUnnamed: ({ message }) =>
       log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
     onNoCommittee: (period) => {
-      if (toldOnce.has(period)) return;
-      toldOnce.add(period);
+      if (withoutMembers.has(period)) return;
+      withoutMembers.add(period);
       log.warn({ source: 'slashings', chain, period }, 'seats are not counted, because the members are not known');
     },
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),

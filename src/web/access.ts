@@ -12,7 +12,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
-import { problemOf } from './client-certificates.ts';
+import { whyRefused } from './client-certificates.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
 import type { RateLimit, WebConfig } from './web-config.ts';
 
@@ -79,7 +79,7 @@ export class Access {
 
   #checkCertificate(socket: TLSSocket): void {
     const { tls } = this.#config;
-    const reason = tls && problemOf(socket, tls);
+    const reason = tls && whyRefused(socket, tls);
     if (reason === undefined) return;
     socket.destroy();
     this.#log.debug({ reason }, 'connection refused');

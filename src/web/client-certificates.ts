@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { TlsSettings } from './web-config.ts';
 
 /** Why a client is refused because of its certificate; undefined: it is not. */
-export function problemOf(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
+export function whyRefused(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
   if (!clients.isAsked) return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) {
