@@ -161,11 +161,8 @@ export class RateLimiter implements Budget {
     const earlier = this.#inFlight;
     this.#inFlight += 1;
     for (const window of windows) window.sent(monotonic);
-    let isReleased = false;
     waiting.grant({
       release: (answer) => {
-        if (isReleased) return undefined;
-        isReleased = true;
         for (const window of windows) window.released(this.#clock.monotonic());
         this.#inFlight -= 1;
         // A request in flight at the same time may have been counted after this one, whichever was answered first.
