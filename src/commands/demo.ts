@@ -39,11 +39,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).validators;
   await using starting = new AsyncDisposableStack();
-  const {
-    url: api,
-    sandbox,
-    close,
-  } = await startSandbox({
+  const service = await startSandbox({
     ...address,
     clock: systemClock,
     receive: (request, now) => receiveAlerts(request, now, print),
@@ -56,12 +52,12 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   }).catch((error: unknown) => {
     throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
-  starting.defer(close);
+  starting.defer(() => service.close());
   // As if the machine had never been silent. If it started pushing now, it would be reported as silent until its next
   // record.
-  sandbox.wake(QUIET_MACHINE, 0);
-  const { key } = sandbox;
-  const simulated = (given: Config): Config => onSandbox(demonstrated(given), api);
+  service.sandbox.wake(QUIET_MACHINE, 0);
+  const { key } = service.sandbox;
+  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url);
   const daemon = await startDaemon({
     exporter: {
       ...exporter,
@@ -80,7 +76,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   const { host } = address;
-  const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(api).port}`;
+  const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(service.url).port}`;
   print(advice(orders, demonstrated(config)));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };

@@ -250,7 +250,7 @@ export class Exporter implements Pages {
   /** Takes over from the replica that polled before. */
   async #lead(): Promise<void> {
     const { documents } = this.#options;
-    // It lost the lease and took it again while it waited for its turn.
+    // The lease was lost and taken again before the first of two turns came.
     if (this.#polling && !this.#polling.stop.signal.aborted) return;
     await this.#polling?.ended;
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;

@@ -34,7 +34,6 @@ export interface SourcePlan {
 /** The last value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
-/** `operatorAt`: when the operator started or reloaded the program. */
 export function planOf(config: Config, log: Logger, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
   return {
     sources: sourcesOf(config, log, operatorAt, lastValueOf),
@@ -128,7 +127,7 @@ function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: Uni
       weight: WEIGHTS.validators / config.chains.length,
       status,
       syncCommittee,
-      isAlone: !config.slashings.enabled,
+      hasSlashings: config.slashings.enabled,
       operatorAt,
       onRefused: (part, { message }) =>
         log.warn({ source: 'validators', chain, part, err: message }, 'the service refuses a part of validators'),
@@ -155,7 +154,7 @@ function slashingsOf(
     weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
-    proposerNames: isWatching && validators.proposerSlashings,
+    readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
     slashedByStatus: () => slashedIn(known()),
     operatorAt,

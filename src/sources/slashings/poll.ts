@@ -46,7 +46,7 @@ export async function pollSlashings(
 /** Each validator with the slot at which it was first seen slashed. */
 function withStatusSlashed(state: Slashings, slashed: ReturnType<SlashingsOptions['slashedByStatus']>): Slashings {
   const known = new Set(state.statusSlashed.map(([validator]) => validator));
-  const fresh = slashed.filter(([validator]) => !known.has(validator)).map(([...one]): [number, number] => one);
+  const fresh = slashed.filter(([validator]) => !known.has(validator));
   return fresh.length === 0 ? state : { ...state, statusSlashed: [...state.statusSlashed, ...fresh] };
 }
 
