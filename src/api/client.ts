@@ -183,7 +183,7 @@ function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
   if (status === 200) return;
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
-  throw new RequestFailed(endpoint, reason, `status ${status}`, status);
+  throw new RequestFailed(endpoint, reason, `status ${status}`);
 }
 
 const MAX_RETRIES = 2;
@@ -300,5 +300,5 @@ function parseEnvelope<S extends z.ZodType>(endpoint: Endpoint, envelope: S, jso
 }
 
 function invalidBody(endpoint: Endpoint, detail: string): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
+  return new RequestFailed(endpoint, 'invalid_body', detail);
 }
