@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import type { Config } from '../src/config/config.ts';
-import { budgetOptionsOf } from '../src/exporter/budget-options.ts';
+import { budgetOptionsOf } from '../src/exporter/client.ts';
 import { sourcesOf } from '../src/exporter/sources.ts';
 import { formatDuration, MS_PER_DAY } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';

@@ -132,7 +132,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
 
     request(request, envelope, signal) {
       const read: Read<z.output<typeof envelope>> = async (endpoint, answer) => {
-        return opened(endpoint, envelope, await readBody(endpoint, answer.body()));
+        return parseEnvelope(endpoint, envelope, await readBody(endpoint, answer.body()));
       };
       return retried(request, read, signal);
     },
@@ -183,7 +183,7 @@ function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
   if (status === 200) return;
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
-  throw new RequestFailed(endpoint, reason, `status ${status}`, status);
+  throw new RequestFailed(endpoint, reason, `status ${status}`);
 }
 
 const MAX_RETRIES = 2;
@@ -293,12 +293,12 @@ function countOf(byte: number, chunk: Uint8Array): number {
 }
 
 /** Checks the structure around the records of an answer. @throws RequestFailed */
-function opened<S extends z.ZodType>(endpoint: Endpoint, envelope: S, json: unknown): z.output<S> {
+function parseEnvelope<S extends z.ZodType>(endpoint: Endpoint, envelope: S, json: unknown): z.output<S> {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
   throw invalidBody(endpoint, `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'body'}`);
 }
 
 function invalidBody(endpoint: Endpoint, detail: string): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
+  return new RequestFailed(endpoint, 'invalid_body', detail);
 }

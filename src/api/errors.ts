@@ -44,15 +44,11 @@ export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;
   readonly reason: FailureReason;
-  readonly detail: string;
-  readonly status: number | undefined;
 
-  constructor(endpoint: Endpoint, reason: FailureReason, detail: string, status?: number) {
+  constructor(endpoint: Endpoint, reason: FailureReason, detail: string) {
     super(`${endpoint}: ${reason} (${detail})`);
     this.endpoint = endpoint;
     this.reason = reason;
-    this.detail = detail;
-    this.status = status;
   }
 }
 

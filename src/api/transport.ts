@@ -31,7 +31,7 @@ export interface Answer {
   discard(): void;
 }
 
-/** @throws RequestFailed with reason `network`, `timeout`; the signal's reason when it aborts. */
+/** @throws RequestFailed with reason `network` or `timeout`; the signal's reason when it aborts. */
 export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
 
 export interface TransportOptions {

@@ -48,8 +48,8 @@ export class FamilySpool {
   }
 
   /** @returns The bytes written. */
-  async writeTo(file: string): Promise<number> {
-    const handle = await open(file, 'w');
+  async writeTo(output: string): Promise<number> {
+    const handle = await open(output, 'w');
     const buffer = Buffer.allocUnsafeSlow(4 * CHUNK);
     try {
       for (const { head, file } of this.#families.values()) {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Api } from '../api/client.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
-import { roughSpan } from '../lib/words.ts';
+import { span } from '../lib/words.ts';
 import { type History, type PastRange, type Span, WINDOWS } from '../sources/history.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
 
@@ -112,7 +112,7 @@ export function costsText({ what, requests, sequences, perSecond, left, isKnown 
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${roughSpan(ms)} at ${rate}`,
+    `  time      about ${span(ms)} at ${rate}`,
     `  quota     ${quotaText(requests, left.month)}`,
     '',
   ].join('\n');

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { roughSpan } from '../lib/words.ts';
+import { span } from '../lib/words.ts';
 import type { Plan, Slice } from './plan.ts';
 
 /** Counts the requests of this run, and those that are still expected. */
@@ -53,7 +53,7 @@ export function progressLine(progress: Progress): string {
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
   const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
   const count = `${done} of ${expected} requests`;
-  const rest = waiting ? `waiting ${roughSpan(waiting.ms)}: ${waiting.reason}` : `${roughSpan(leftMs(progress))} left`;
+  const rest = waiting ? `waiting ${span(waiting.ms)}: ${waiting.reason}` : `${span(leftMs(progress))} left`;
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 
@@ -110,7 +110,7 @@ export class ProgressReport {
     const isNew = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
     if (!isNew || (this.#terminal.isTTY && this.#read)) return;
-    this.#terminal.write(`waiting ${roughSpan(until - this.#clock.now())}: ${reason}\n`);
+    this.#terminal.write(`waiting ${span(until - this.#clock.now())}: ${reason}\n`);
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
 /** Failures that may be over in minutes. Each comes after the client's own retries. */
@@ -12,11 +13,11 @@ const TRANSIENT: ReadonlySet<FailureReason> = new Set([
   'unexpected_status',
 ]);
 const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 60_000;
+const MAX_WAIT_MS = MS_PER_MINUTE;
 /** In a row: about five minutes in all. */
 const MAX_FAILURES = 10;
 /** If the wait is longer, the run ends, and the operator decides when to resume it. */
-const MAX_CLOSED_MS = 7_200_000;
+const MAX_CLOSED_MS = 2 * MS_PER_HOUR;
 
 export interface RetryOptions {
   readonly clock: Clock;

@@ -58,11 +58,7 @@ async function writeSpan(options: WriteOptions, span: OutputSpan, file: string):
   let found: Written = { from: span.from, bytes: 0, samples: 0, records: 0 };
   for await (const { history, records } of groupsIn(options, span)) {
     found = withGroup(found, history, records);
-    const families = history.families(records);
-    // Families compute their samples on first use and keep them, so each family is released once it is written.
-    for (let family = families.shift(); family; family = families.shift()) {
-      spool.add(family, samplesBySeries(family, series));
-    }
+    for (const family of history.families(records)) spool.add(family, samplesBySeries(family, series));
   }
   if (spool.samples > 0) {
     const complete = join(scratch, 'complete');

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CLOCK_AHEAD_MS } from '../lib/clock.ts';
-import { MS_PER_DAY } from '../lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
@@ -53,8 +53,8 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 
 /** Until the first response, the slowest plan is assumed. */
 const ASSUMED_PER_SECOND = 1;
-const FIRST_BLIND_WAIT_MS = 60_000;
-const MAX_BLIND_WAIT_MS = 3_600_000;
+const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
+const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
 const HOURS_PER_DAY = 24;
 /**
  * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so it makes no
@@ -75,7 +75,7 @@ export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions):
  * Whether a window only repeats the limit of the second. The service does this for windows that a plan does not have
  * (api-facts 6.1).
  */
-export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
+export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
   return window !== 'second' && limits[window] === second;
 }
@@ -99,8 +99,7 @@ export function windowAt(
   now: UnixMs,
 ): WindowNow | undefined {
   const window = currentWindow(bucket, name, options, now);
-  if (!window) return undefined;
-  if (isAsking(window, options)) return undefined;
+  if (!window || isAsking(window, options)) return undefined;
   const resetsAt = windowEnd(name, window.since);
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
   const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
@@ -187,7 +186,7 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
-  const granted = isRateWindowRepeated(bucket, name) ? undefined : bucket.limits[name];
+  const granted = isFiller(bucket, name) ? undefined : bucket.limits[name];
   if (remaining === undefined || own === undefined || granted === undefined) return undefined;
   return Math.max(0, granted - remaining - own);
 }
@@ -212,10 +211,10 @@ export function observeBucket(
       delete seen[name];
       continue;
     }
-    const isFiller = isRateWindowRepeated(seen, name);
-    const granted = isFiller ? undefined : seen.limits[name];
-    const isPast = status === 429 && isOfLastOne(name, observation, now);
-    const remaining = isFiller || isPast ? undefined : observation.remaining[name];
+    const isReal = !isFiller(seen, name);
+    const granted = isReal ? seen.limits[name] : undefined;
+    const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
+    const remaining = isReal && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? refund(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
@@ -227,7 +226,7 @@ export function observeBucket(
  * Whether a 429 is about the previous hour or month, because our clock is ahead: it names the reset of the longest window
  * that is used up (api-facts 6.1), and by our clock this one has just begun.
  */
-function isOfLastOne(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
+function isOfPreviousWindow(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
   if (remaining[name] !== 0 || resetSeconds === undefined) return false;
   return now + resetSeconds * 1000 + CLOCK_AHEAD_MS < windowEnd(name, now);
 }
@@ -242,7 +241,7 @@ function isRefunded(status: number): boolean {
  * corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request
  * would be left to correct it.
  */
-export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
+export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const freed: Bucket = { ...bucket };
   for (const name of LONG_WINDOWS) {
     const window = currentWindow(bucket, name, options, now);
@@ -255,7 +254,7 @@ export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixM
 function realLimit(bucket: Bucket, name: LongWindowName, options: BudgetOptions): number | undefined {
   const { limits } = bucket;
   const planned = name === 'month' ? options.perMonth : undefined;
-  const isReal = !isRateWindowRepeated(bucket, name) && (name === 'month' || limits.hour !== limits.month);
+  const isReal = !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
   // A limit of 0 is ignored, as for the second.
   const granted = (isReal && limits[name]) || undefined;
   if (granted === undefined) return planned;
@@ -299,10 +298,10 @@ export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
  * Describes the plan by its limits (api-facts 6.2), because the service does not name it. Undefined: no answer has
  * stated a limit.
  */
-export function planOf(bucket: Bucket | undefined): string | undefined {
+export function describePlan(bucket: Bucket | undefined): string | undefined {
   const second = bucket?.limits.second;
   if (!bucket || second === undefined) return undefined;
-  const month = isRateWindowRepeated(bucket, 'month') ? undefined : bucket.limits.month;
+  const month = isFiller(bucket, 'month') ? undefined : bucket.limits.month;
   if (month !== undefined) return `${second} per second and ${month} per month, as on a trial or a legacy plan`;
   const names: Readonly<Record<number, string>> = { 1: 'Hobbyist', 2: 'Business', 5: 'Scale' };
   return `${second} per second without a quota, as on ${names[second] ?? 'an agreed plan'}`;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,
@@ -8,7 +9,7 @@ import {
   isAsking,
   observeBucket,
   quotaOf,
-  withoutAnswer,
+  unchargeBucket,
   withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
@@ -59,8 +60,8 @@ interface AnswerHead {
   readonly unaccounted: number;
 }
 
-const REFUSED_KEY_WAIT_MS = 600_000;
-const ASK_AGAIN_AFTER_MS = 600_000;
+const REFUSED_KEY_WAIT_MS = 10 * MS_PER_MINUTE;
+const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
 
 const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 
@@ -152,7 +153,7 @@ export function unanswered(ledger: Ledger, route: string, options: BudgetOptions
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
   if (!bucket) return ledger;
-  return { ...ledger, buckets: { ...ledger.buckets, [name]: withoutAnswer(bucket, options, now) } };
+  return { ...ledger, buckets: { ...ledger.buckets, [name]: unchargeBucket(bucket, options, now) } };
 }
 
 /** Applies an answer: the bucket of the route, its limits, a wait, the status of the key. */
@@ -178,7 +179,7 @@ function assign(ledger: Ledger, route: string, { bucket, limits }: Observation):
   if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
   // Limits without a bucket name belong to the bucket that the route was assumed to use.
   if (bucket === undefined && limits.second === undefined) return ledger;
-  const name = bucket === undefined ? bucketOf(ledger, route) : known(ledger, bucket);
+  const name = bucket === undefined ? bucketOf(ledger, route) : nameOrOther(ledger, bucket);
   return { ...ledger, lanes: { ...ledger.lanes, [route]: name } };
 }
 
@@ -190,7 +191,7 @@ const MAX_BUCKETS = 16;
 /** The bucket of all further names. */
 const OTHER_BUCKETS = 'other';
 
-function known({ buckets }: Ledger, name: string): string {
+function nameOrOther({ buckets }: Ledger, name: string): string {
   return name in buckets || Object.keys(buckets).length < MAX_BUCKETS - 1 ? name : OTHER_BUCKETS;
 }
 

@@ -1,3 +1,4 @@
+import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Headers } from './headers.ts';
 
@@ -55,7 +56,7 @@ export const PRIORITIES = [
 export type Priority = (typeof PRIORITIES)[number];
 
 /** A request that waited this long goes first, whatever its priority. */
-const STARVED_MS = 60_000;
+const STARVED_MS = MS_PER_MINUTE;
 
 /** The waiting requests in the order in which they are sent. */
 export function inOrder<T extends { readonly priority: Priority; readonly since: MonotonicMs }>(

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
@@ -37,19 +38,19 @@ const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 /**
  * The longest wait for a closed bucket. If the wait is longer, the poll fails and is repeated when the bucket opens.
  */
-const MAX_HOLD_MS = 60_000;
+const MAX_HOLD_MS = MS_PER_MINUTE;
 
 interface Waiting extends QueuedRequest {
   readonly since: MonotonicMs;
-  leave(permit: Permit): void;
-  fail(error: unknown): void;
+  grant(permit: Permit): void;
+  refuse(error: unknown): void;
 }
 
 /** Grants permits by priority, as fast as the ledger and the second windows of the buckets allow. */
 export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #clock: Clock;
-  readonly #seconds = new SecondWindows();
+  readonly #windows = new SecondWindows();
   #ledger: Ledger;
   #waiting: Waiting[] = [];
   #alarm = new AbortController();
@@ -88,21 +89,21 @@ export class RateLimiter implements Budget {
 
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
-    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#seconds.merge(UNASSIGNED);
+    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNASSIGNED);
     this.#options = options;
     this.#update(ledger);
     this.#dispatch();
   }
 
-  /** Another process may have sent requests a moment ago that the ledger does not know of. */
-  afterAnother(): void {
+  /** Sends nothing for a second: another process may have used up the current one. */
+  keepQuiet(): void {
     this.#quietUntil = this.#clock.monotonic() + COUNTED_FOR_MS;
   }
 
   acquire(request: QueuedRequest, signal: AbortSignal): Promise<Permit> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    const waiting: Waiting = { ...request, since: this.#clock.monotonic(), leave: resolve, fail: reject };
+    const waiting: Waiting = { ...request, since: this.#clock.monotonic(), grant: resolve, refuse: reject };
     const cancel = (): void => {
       this.#remove(waiting);
       reject(signal.reason);
@@ -131,26 +132,26 @@ export class RateLimiter implements Budget {
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
-        if (this.#saved) this.#saved.then(() => waiting.fail(closed));
-        else waiting.fail(closed);
+        if (this.#saved) this.#saved.then(() => waiting.refuse(closed));
+        else waiting.refuse(closed);
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
       } else {
-        const seconds = this.#secondsOf(waiting.route);
-        const waits = seconds.map((second) =>
-          taken.has(second) ? Number.POSITIVE_INFINITY : second.freeIn(monotonic),
+        const windows = this.#windowsOf(waiting.route);
+        const waits = windows.map((window) =>
+          taken.has(window) ? Number.POSITIVE_INFINITY : window.freeIn(monotonic),
         );
-        const free = Math.max(this.#quietUntil - monotonic, ...waits);
-        wake = Math.min(wake, free);
-        if (free <= 0) this.#send(waiting, seconds, now, monotonic);
+        const waitMs = Math.max(this.#quietUntil - monotonic, ...waits);
+        wake = Math.min(wake, waitMs);
+        if (waitMs <= 0) this.#send(waiting, windows, now, monotonic);
         // Requests behind it must not take its permit.
-        else for (const second of seconds) taken.add(second);
+        else for (const window of windows) taken.add(window);
       }
     }
     if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
   }
 
-  #send(waiting: Waiting, seconds: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
+  #send(waiting: Waiting, windows: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
     this.#onWait((monotonic - waiting.since) / 1000);
     const isProbe = isKeyClosed(this.#ledger);
@@ -159,13 +160,10 @@ export class RateLimiter implements Budget {
     const order = this.#sentCount;
     const earlier = this.#inFlight;
     this.#inFlight += 1;
-    for (const second of seconds) second.sent(monotonic);
-    let isReleased = false;
-    waiting.leave({
+    for (const window of windows) window.sent(monotonic);
+    waiting.grant({
       release: (answer) => {
-        if (isReleased) return undefined;
-        isReleased = true;
-        for (const second of seconds) second.released(this.#clock.monotonic());
+        for (const window of windows) window.released(this.#clock.monotonic());
         this.#inFlight -= 1;
         // A request in flight at the same time may have been counted after this one, whichever was answered first.
         const unaccounted = earlier + this.#sentCount - order;
@@ -196,22 +194,22 @@ export class RateLimiter implements Budget {
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
     // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
-    const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
-    if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
+    const isRenamed = this.#ledger.buckets[before] === undefined && this.#windows.rename(before, after);
+    if (!isRenamed) this.#window(after).countOne(this.#clock.monotonic());
   }
 
   /**
    * The second windows in which a request may count. A route that no answer has assigned may belong to any bucket, or
    * to a new one with the lowest limit, so it counts in all of them.
    */
-  #secondsOf(route: string): SecondWindow[] {
-    if (isAssigned(this.#ledger, route)) return [this.#second(bucketOf(this.#ledger, route))];
+  #windowsOf(route: string): SecondWindow[] {
+    if (isAssigned(this.#ledger, route)) return [this.#window(bucketOf(this.#ledger, route))];
     const buckets = new Set([UNASSIGNED, ...Object.keys(this.#ledger.buckets)]);
-    return [...buckets].map((bucket) => this.#second(bucket));
+    return [...buckets].map((bucket) => this.#window(bucket));
   }
 
-  #second(bucket: string): SecondWindow {
-    return this.#seconds.of(bucket, this.perSecond(bucket), this.#options.utilization);
+  #window(bucket: string): SecondWindow {
+    return this.#windows.of(bucket, this.perSecond(bucket), this.#options.utilization);
   }
 
   #remove(waiting: Waiting): void {

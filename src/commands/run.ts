@@ -8,7 +8,7 @@ import { systemClock } from '../lib/clock.ts';
 import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
-import { problemOf } from '../state/directory.ts';
+import { directoryProblem } from '../state/directory.ts';
 import type { Access } from '../web/access.ts';
 import { createServer } from '../web/server.ts';
 import type { WebConfig } from '../web/web-config.ts';
@@ -85,7 +85,7 @@ async function readSettings({ name, flags, overrides }: Flagged, env: Environmen
         throw error;
       }
     },
-    ...(name === 'check' && { checkState: problemOf }),
+    ...(name === 'check' && { checkState: directoryProblem }),
   });
   const { config, key = '', proxies, warnings } = loaded;
   return { config, key, proxies, webConfig, doubts: warnings };

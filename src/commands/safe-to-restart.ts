@@ -43,7 +43,7 @@ export async function askSafeToRestart(
         watch,
         weight: 1,
         syncCommittee: true,
-        isAlone: false,
+        hasSlashings: true,
         operatorAt: now,
         onRefused: () => undefined,
       };

@@ -43,5 +43,5 @@ function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
 /** The schema reports names that are not chains. */
 function unconfigured(path: readonly PropertyKey[], name: unknown, chains: readonly Chain[]): Finding[] {
   if (!CHAIN_NAMES.some((chain) => chain === name) || chains.some((chain) => chain === name)) return [];
-  return [{ path, message: `expected a chain that is configured (${either(chains)}), got ${show(name, name)}` }];
+  return [{ path, message: `expected a chain that is configured (${either(chains)}), got ${show(name)}` }];
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
+import { PLANS } from '../lib/plans.ts';
 import {
   autoOrDuration,
   baseUrl,
@@ -51,13 +52,13 @@ const Rates = section({
   })
   .transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
 
-const PLANS = ['auto', 'free_trial', 'hobbyist', 'business', 'scale'] as const;
+const plans = ['auto', ...(Object.keys(PLANS) as (keyof typeof PLANS)[])] as const;
 
 const SHARE = 'a number above 0 and up to 1';
 
 const Budget = section({
   plan: z
-    .union([z.enum(PLANS), Rates], { error: either([...PLANS, '{per_second: 1, per_month: 1000}']) })
+    .union([z.enum(plans), Rates], { error: either([...plans, '{per_second: 1, per_month: 1000}']) })
     .prefault('auto')
     .describe(
       'The limits to assume until the service reports them. auto: learn them from the responses. Otherwise the name of a plan, or your own limits.',

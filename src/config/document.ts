@@ -21,21 +21,6 @@ export function nonEmpty(env: Environment, name: string): string | undefined {
   return env[name] || undefined;
 }
 
-/** Replaces each `${NAME}` by the environment variable. Problems do not show the text around it: it may be secret. */
-function substitute(text: string, env: Environment): { text: string; problems: string[] } {
-  const problems: string[] = [];
-  const result = text.replace(/\$\{([^}]*)\}/g, (reference, name: string) => {
-    if (!NAME.test(name)) {
-      problems.push('expected the name of an environment variable between the braces');
-      return reference;
-    }
-    const value = env[name];
-    if (value === undefined) problems.push(`the environment variable ${name} is not set`);
-    return value ?? reference;
-  });
-  return { text: result, problems };
-}
-
 type Path = readonly PropertyKey[];
 
 /** A config file as plain values, with their positions in the file. */
@@ -149,6 +134,21 @@ function substituteAll(document: Document, env: Environment): Finding[] {
     node.value = text;
     return problems.length === 0 ? [] : [{ path, message: [...new Set(problems)].join('; ') }];
   });
+}
+
+/** Replaces each `${NAME}` by the environment variable. Problems do not show the text around it: it may be secret. */
+function substitute(text: string, env: Environment): { text: string; problems: string[] } {
+  const problems: string[] = [];
+  const result = text.replace(/\$\{([^}]*)\}/g, (reference, name: string) => {
+    if (!NAME.test(name)) {
+      problems.push('expected the name of an environment variable between the braces');
+      return reference;
+    }
+    const value = env[name];
+    if (value === undefined) problems.push(`the environment variable ${name} is not set`);
+    return value ?? reference;
+  });
+  return { text: result, problems };
 }
 
 function offsetOf(document: Document, path: Path): number | undefined {

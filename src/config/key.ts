@@ -14,13 +14,13 @@ export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or
 
 /** The characters that a header may contain. */
 const KEY = /^[\x21-\x7e]+$/;
-/** As a line of a shell script or of a .env file. */
-const DRESSED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
+/** As in a line of a shell script or of a .env file. */
+const QUOTED_OR_ASSIGNED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
 
 /** What was expected instead of this text; undefined: it can be a key. */
 function expectedKey(text: string): string | undefined {
   if (!KEY.test(text)) return RULE;
-  return DRESSED.test(text) ? ALONE : undefined;
+  return QUOTED_OR_ASSIGNED.test(text) ? ALONE : undefined;
 }
 
 export const ApiKey = z

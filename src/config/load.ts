@@ -60,7 +60,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
-  const { here, there } = await webFindings(value, options);
+  const web = await webFindings(value, options);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed, value, override(document.written, overrides)).map((finding) =>
@@ -68,7 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ),
     ...chainFindings(value),
     ...(keyless ? [] : await redisTlsFindings(value)),
-    ...here.map((finding) => attribute(finding, overrides)),
+    ...web.findings.map((finding) => attribute(finding, overrides)),
     ...(await stateFindings(value, options)),
     ...findings,
     ...proxied.findings,
@@ -76,7 +76,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
-  const mistakes = [...locate(file ?? '', all, document.positionOf), ...there, ...noKey];
+  const mistakes = [...locate(file ?? '', all, document.positionOf), ...web.mistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
@@ -88,13 +88,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 async function webFindings(
   document: unknown,
   { checkWebConfig }: LoadOptions,
-): Promise<{ here: Finding[]; there: readonly Mistake[] }> {
+): Promise<{ findings: Finding[]; mistakes: readonly Mistake[] }> {
   const path = ['web', 'config_file'];
   const file = valueAt(document, path);
-  const there = typeof file === 'string' && file !== '' ? ((await checkWebConfig?.(file)) ?? []) : [];
-  const [first] = there;
-  if (!first || first.line !== undefined || first.path !== '') return { here: [], there };
-  return { here: [{ path, message: `the file ${first.place} ${first.message}` }], there: [] };
+  const mistakes = typeof file === 'string' && file !== '' ? ((await checkWebConfig?.(file)) ?? []) : [];
+  const [first] = mistakes;
+  if (!first || first.line !== undefined || first.path !== '') return { findings: [], mistakes };
+  return { findings: [{ path, message: `the file ${first.place} ${first.message}` }], mistakes: [] };
 }
 
 async function stateFindings(document: unknown, { checkState }: LoadOptions): Promise<Finding[]> {

@@ -102,7 +102,7 @@ function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 
 const MAX_SHOWN = 60;
 
-export function show(value: unknown, written: unknown): string {
+export function show(value: unknown, written = value): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';

@@ -7,8 +7,7 @@ import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Replica } from '../state/replica.ts';
 import type { StateStore } from '../state/store.ts';
-import { budgetOptionsOf } from './budget-options.ts';
-import { type Client, openClient, routesOf } from './client.ts';
+import { budgetOptionsOf, type Client, openClient, routesOf } from './client.ts';
 import type { Settings } from './settings.ts';
 import { LEDGER, restore } from './state.ts';
 

@@ -1,18 +1,19 @@
 import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
 import type { Transport } from '../api/transport.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { PLANS } from '../lib/plans.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Seconds } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
 import { LeaseLost } from '../state/replica.ts';
-import { budgetOptionsOf } from './budget-options.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
@@ -43,8 +44,6 @@ export interface ClientOptions {
   readonly leads?: (() => boolean) | undefined;
 }
 
-const SAVE_RETRY_MS = 15_000;
-
 /** Access to the service within the limits of the account. */
 export interface Client {
   readonly api: Api;
@@ -58,33 +57,7 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const closing = new AbortController();
-  let isUnwritten = false;
-  let isWaiting = false;
-  const writer = new LatestWriter(
-    async () => {
-      await save(limiter.ledger);
-      isUnwritten = false;
-    },
-    (error) => {
-      isUnwritten = true;
-      onSaveError(error);
-      // Changes of the ledger are written too. If each failed write began another wait, waits would pile up.
-      if (isWaiting) return;
-      isWaiting = true;
-      clock.sleep(SAVE_RETRY_MS, closing.signal).then(
-        () => {
-          isWaiting = false;
-          writeAgain();
-        },
-        () => undefined,
-      );
-    },
-  );
-  // While no request may be sent, the ledger does not change. Without a retry it would not be written.
-  const writeAgain = (): void => {
-    if (isUnwritten) writer.touch();
-  };
+  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError, clock);
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
@@ -101,14 +74,14 @@ export function openClient(options: ClientOptions): Client {
     clock,
     random: outside.random,
   });
-  async function close(): Promise<void> {
-    closing.abort();
-    await connections.close().finally(() => {
-      writeAgain();
-      return writer.flush();
-    });
-  }
-  return { api, limiter, close };
+  return { api, limiter, close: () => connections.close().finally(() => writer.close()) };
+}
+
+/** The configured budget. */
+export function budgetOptionsOf({ budget }: Config): BudgetOptions {
+  const { plan, utilization } = budget;
+  if (plan === 'auto') return { utilization };
+  return { utilization, ...(typeof plan === 'string' ? PLANS[plan] : plan) };
 }
 
 /** The route of the first request of a poll, as the client chooses it. */

@@ -21,7 +21,7 @@ import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
-import { isReady, problemOf } from './health.ts';
+import { isReady, whyUnhealthy } from './health.ts';
 import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
@@ -195,7 +195,7 @@ export class Exporter implements Pages {
   unhealthy(): string | undefined {
     const own = this.#polling ? this.#scheduler.heartbeatAt : Number.POSITIVE_INFINITY;
     const heartbeatAt = Math.min(own, this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
-    return problemOf(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
+    return whyUnhealthy(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
   }
 
   /** Once true, it stays true. */
@@ -250,7 +250,7 @@ export class Exporter implements Pages {
   /** Takes over from the replica that polled before. */
   async #lead(): Promise<void> {
     const { documents } = this.#options;
-    // It lost the lease and took it again while it waited for its turn.
+    // The lease was lost and taken again before the first of two turns came.
     if (this.#polling && !this.#polling.stop.signal.aborted) return;
     await this.#polling?.ended;
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
@@ -260,7 +260,7 @@ export class Exporter implements Pages {
     try {
       const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
-      this.#client.limiter.afterAnother();
+      this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);

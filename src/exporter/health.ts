@@ -1,13 +1,14 @@
+import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 
 /** The scheduler's loop runs at least every 15 s. After a minute without it, nothing will be polled again. */
-const DEAD_AFTER_MS = 60_000;
-const OVERDUE_MS = 300_000;
+const DEAD_AFTER_MS = MS_PER_MINUTE;
+const OVERDUE_MS = 5 * MS_PER_MINUTE;
 
 /** Why a restart would help; undefined: it would not. `overdue` excludes waits that the service demanded. */
-export function problemOf(sinceHeartbeatMs: Milliseconds, overdue: Scheduler['overdue']): string | undefined {
+export function whyUnhealthy(sinceHeartbeatMs: Milliseconds, overdue: Scheduler['overdue']): string | undefined {
   if (sinceHeartbeatMs > DEAD_AFTER_MS) return 'the scheduler has stopped';
   return overdue && overdue.ms > OVERDUE_MS ? `${overdue.source.name} is overdue` : undefined;
 }

@@ -1,10 +1,4 @@
-import {
-  allowedPerDay,
-  type Bucket,
-  type BudgetOptions,
-  isRateWindowRepeated,
-  usedByOthers,
-} from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, type BudgetOptions, isFiller, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -39,17 +33,17 @@ export interface Figures {
 }
 
 /** The inputs of /metrics. Each is read when a part is rendered. */
-export interface Shown {
+export interface MetricsInput {
   readonly clock: Clock;
   readonly views: () => SourceView[];
   readonly figures: () => Figures;
   readonly own: Pick<OwnMetrics, 'families'>;
-  /** How often parts that change by themselves are rendered. */
+  /** How often the exporter's own metrics are rendered, which change by themselves. */
   readonly refreshMs: Milliseconds;
 }
 
 /** /metrics in its order: a part for each kind of source, then the exporter's own metrics. */
-export function expositionParts({ clock, views, figures, own, refreshMs }: Shown): Part[] {
+export function expositionParts({ clock, views, figures, own, refreshMs }: MetricsInput): Part[] {
   const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
   return [
     ...SOURCE_NAMES.map((name) => ({
@@ -157,7 +151,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
       }),
     );
   const reported = (field: 'limits' | 'remaining'): Sample[] =>
-    perWindow(WINDOWS, (known, window) => (isRateWindowRepeated(known, window) ? undefined : known[field][window]));
+    perWindow(WINDOWS, (known, window) => (isFiller(known, window) ? undefined : known[field][window]));
   const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
     resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
   );

@@ -18,8 +18,7 @@ import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { slashedIn } from '../sources/validators/status.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
-import { budgetOptionsOf } from './budget-options.ts';
-import { routesOf } from './client.ts';
+import { budgetOptionsOf, routesOf } from './client.ts';
 import { logSlashing } from './event-log.ts';
 import type { State } from './state.ts';
 
@@ -35,7 +34,6 @@ export interface SourcePlan {
 /** The last value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
-/** `operatorAt`: when the operator started or reloaded the program. */
 export function planOf(config: Config, log: Logger, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
   return {
     sources: sourcesOf(config, log, operatorAt, lastValueOf),
@@ -129,7 +127,7 @@ function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: Uni
       weight: WEIGHTS.validators / config.chains.length,
       status,
       syncCommittee,
-      isAlone: !config.slashings.enabled,
+      hasSlashings: config.slashings.enabled,
       operatorAt,
       onRefused: (part, { message }) =>
         log.warn({ source: 'validators', chain, part, err: message }, 'the service refuses a part of validators'),
@@ -149,14 +147,14 @@ function slashingsOf(
   const known = (): Validators => {
     return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
   };
-  const toldOnce = new Set<number>();
+  const withoutMembers = new Set<number>();
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
     weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
-    proposerNames: isWatching && validators.proposerSlashings,
+    readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
     slashedByStatus: () => slashedIn(known()),
     operatorAt,
@@ -166,8 +164,8 @@ function slashingsOf(
     onUnnamed: ({ message }) =>
       log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
     onNoCommittee: (period) => {
-      if (toldOnce.has(period)) return;
-      toldOnce.add(period);
+      if (withoutMembers.has(period)) return;
+      withoutMembers.add(period);
       log.warn({ source: 'slashings', chain, period }, 'seats are not counted, because the members are not known');
     },
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),

@@ -52,9 +52,8 @@ export function periodTime(chain: Chain, period: number): UnixSeconds {
 }
 
 /**
- * An answer about a time further ahead of our clock than this is ignored. Head, finality and period never move back, so
- * a single wrong answer would keep them there for good. The limit is wide, because a test chain may run ahead of our
- * clock.
+ * An answer about a time further ahead of our clock than this is ignored: days and periods never move back, so no right
+ * answer would ever replace it. The limit is wide, because a test chain may run ahead of our clock.
  */
 export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
 

@@ -48,7 +48,6 @@ export class Nap {
 
   /** Ends the newest sleep. */
   wake(): void {
-    // Without a reason, an exception with a stack trace would be made for each call.
     this.#alarm.abort('woken');
   }
 }

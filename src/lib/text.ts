@@ -7,7 +7,7 @@ export function readableText(text: string): string {
 }
 
 /**
- * Untrusted text for a terminal, in one line: control characters and direction marks become escapes such as \\u001b.
+ * Untrusted text for a terminal, in one line: control characters and direction marks become escapes such as \u001b.
  */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>

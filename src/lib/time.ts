@@ -12,8 +12,6 @@ export function isMilliseconds(time: number): boolean {
 /** Time that never steps: milliseconds since an arbitrary origin. */
 export type MonotonicMs = number;
 
-/** A length of time. */
 export type Milliseconds = number;
 
-/** A length of time. */
 export type Seconds = number;

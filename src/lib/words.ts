@@ -1,23 +1,18 @@
 import { inUnits, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from './duration.ts';
 import type { Milliseconds, UnixMs } from './time.ts';
 
-const HOURS = ['h', MS_PER_HOUR] as const;
-const MINUTES = ['min', MS_PER_MINUTE] as const;
-const UNITS = [['d', MS_PER_DAY], HOURS, MINUTES, ['s', 1_000]] as const;
+const UNITS = [
+  ['d', MS_PER_DAY],
+  ['h', MS_PER_HOUR],
+  ['min', MS_PER_MINUTE],
+  ['s', 1_000],
+] as const;
 
 /** A duration, rounded according to its size: `45 s`, `2 h 8 min`, `12 d 4 h`. */
 export function span(ms: Milliseconds): string {
   const size = Math.abs(ms);
   const step = size < 10 * MS_PER_MINUTE ? 1_000 : size < 2 * MS_PER_DAY ? MS_PER_MINUTE : MS_PER_HOUR;
   return inUnits(Math.round(size / step) * step, UNITS, ' ') || '0 s';
-}
-
-/** An estimated duration, rounded more coarsely: `40 s`, `15 h 4 min`, `3 days 2 h`. */
-export function roughSpan(ms: Milliseconds): string {
-  const seconds = Math.ceil(ms / 1_000);
-  if (seconds < 100) return `${seconds} s`;
-  const rounded = Math.round(seconds / 60) * MS_PER_MINUTE;
-  return inUnits(rounded, rounded < 2 * MS_PER_DAY ? [HOURS, MINUTES] : [['days', MS_PER_DAY], HOURS], ' ');
 }
 
 /** https://tc39.es/ecma262/#sec-time-values-and-time-range */

@@ -35,21 +35,21 @@ function linesOf(family: FamilyHead, format: Format): string {
   const name = type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
   const unit = name.slice(name.lastIndexOf('_') + 1);
   const unitLine = UNITS.has(unit) ? `# UNIT ${name} ${unit}\n` : '';
-  return `# TYPE ${name} ${type}\n${unitLine}# HELP ${name} ${escapeLabelValue(help)}\n`;
+  return `# TYPE ${name} ${type}\n${unitLine}# HELP ${name} ${escapeQuoted(help)}\n`;
 }
 
 /** So many lines are encoded in a few milliseconds. */
-export const PIECE = 500;
+export const PIECE_LINES = 500;
 
 /**
  * The lines of the samples in pieces, between which other work can run; the same in both formats where no sample has a
  * time. `known` keeps the texts of labels that several families have.
  */
 export function* encodeSamples({ name, samples }: Family, format: Format, known = new LabelTexts()): Generator<string> {
-  for (let first = 0; first < samples.length; first += PIECE) {
+  for (let first = 0; first < samples.length; first += PIECE_LINES) {
     // Concatenation, because joining an array of this many lines takes 50 % longer.
     let out = '';
-    for (const sample of samples.slice(first, first + PIECE))
+    for (const sample of samples.slice(first, first + PIECE_LINES))
       out += lineOf(name, sample, format, known.of(sample.labels));
     yield out;
   }
@@ -81,7 +81,7 @@ function lineOf(name: string, { suffix = '', value, at }: Sample, format: Format
 
 function encodeLabels(labels: Labels): string {
   let out = '';
-  for (const name in labels) out += `${out === '' ? '' : ','}${name}="${escapeLabelValue(labels[name] as string)}"`;
+  for (const name in labels) out += `${out === '' ? '' : ','}${name}="${escapeQuoted(labels[name] as string)}"`;
   return out === '' ? '' : `{${out}}`;
 }
 
@@ -95,8 +95,8 @@ function escapeHelp(text: string): string {
   return text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
 }
 
-/** Most values need no change, and the test is far cheaper than the replacements. */
-function escapeLabelValue(text: string): string {
+/** For labels, and for HELP in OpenMetrics. Most values need no change, and the test is far cheaper than the replacements. */
+function escapeQuoted(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return text;
   return escapeHelp(readableText(text)).replace(/"/g, '\\"');
 }

@@ -50,7 +50,7 @@ export class Exposition {
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
   #renderedAt: UnixMs = 0;
-  #endedAt: MonotonicMs = Number.NEGATIVE_INFINITY;
+  #renderedUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
   readonly #nap = new Nap();
   /** Called when everything that is touched now is shown. */
   #waiting: (() => void)[] = [];
@@ -111,7 +111,7 @@ export class Exposition {
       }
     }
     this.#rendered = next;
-    if (changed.length > 0) this.#endedAt = this.#clock.monotonic();
+    if (changed.length > 0) this.#renderedUntil = this.#clock.monotonic();
     for (const resolve of waiting) resolve();
   }
 
@@ -146,7 +146,7 @@ export class Exposition {
 
   #untilNext(): Milliseconds {
     const next = Math.min(...this.#changesAt.values()) - this.#clock.now();
-    const pause = this.#endedAt + PAUSE_MS - this.#clock.monotonic();
+    const pause = this.#renderedUntil + PAUSE_MS - this.#clock.monotonic();
     return Math.max(pause, Math.min(this.#options.maxNapMs, next));
   }
 }

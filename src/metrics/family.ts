@@ -1,6 +1,6 @@
 import type { UnixSeconds } from '../lib/time.ts';
 
-export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary';
+export type MetricType = 'gauge' | 'counter' | 'histogram';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -9,7 +9,7 @@ export interface Sample {
   readonly value: number;
   /** When it was measured; absent: at the scrape. */
   readonly at?: UnixSeconds;
-  /** For histograms and summaries: `_bucket`, `_sum` or `_count`, appended to the family's name. */
+  /** Of a histogram: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;
 }
 

@@ -1,5 +1,5 @@
 import { Bytes } from './bytes.ts';
-import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE } from './encode.ts';
+import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE_LINES } from './encode.ts';
 import type { Family } from './family.ts';
 
 /** Lets other work run if it is time. */
@@ -51,7 +51,7 @@ export class Rendering {
     if (samples.some(({ at }) => at !== undefined)) {
       await this.#addLines(family, 'text', [this.#text]);
       await this.#addLines(family, 'openmetrics', [this.#openmetrics]);
-    } else if (samples.length < PIECE) {
+    } else if (samples.length < PIECE_LINES) {
       await this.#addLines(family, 'text', [this.#text, this.#openmetrics]);
     } else {
       const shared = new Lines(samples.length);
@@ -96,7 +96,7 @@ class Lines {
   }
 
   add(piece: string): void {
-    this.#bytes ??= new Bytes((Buffer.byteLength(piece) / PIECE) * this.#count);
+    this.#bytes ??= new Bytes((Buffer.byteLength(piece) / PIECE_LINES) * this.#count);
     this.#bytes.add(piece);
   }
 

@@ -44,14 +44,16 @@ export class OwnMetrics {
     buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
     registers: [this.#registry],
   });
+  /** The endpoints whose histogram exists: another `zero` would reset the observations. */
+  readonly #timed = new Set<string>();
   readonly #attempts = this.#counter('source_attempts_total', 'Number of polls', ['source', 'chain']);
   readonly #sourceFailures = this.#counter('source_failures_total', 'Number of failed polls', ['source', 'chain']);
   readonly #waited = this.#counter('budget_wait_seconds_total', 'Time that requests waited for the budget', []);
   readonly #writeFailures = this.#counter('exporter_state_write_failures_total', WRITE_FAILURES, []);
 
-  /** @param hasProcess Whether to include process_* and nodejs_*. */
-  constructor(hasProcess: boolean) {
-    if (hasProcess) collectDefaultMetrics({ register: this.#registry });
+  /** @param includesProcess Whether to include process_* and nodejs_*. */
+  constructor(includesProcess: boolean) {
+    if (includesProcess) collectDefaultMetrics({ register: this.#registry });
   }
 
   /** These series exist from now on. */
@@ -68,9 +70,6 @@ export class OwnMetrics {
       this.#sourceFailures.inc(source, 0);
     }
   }
-
-  /** `zero` would reset the observations. */
-  readonly #timed = new Set<string>();
 
   requested(endpoint: string): void {
     this.#requests.inc({ endpoint });

@@ -1,10 +1,11 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 import { type Entry, withLatest } from '../state/entry.ts';
 
-const FIRST_RETRY_MS = 60_000;
-const FORBIDDEN_PAUSE_MS = 3_600_000;
+const FIRST_RETRY_MS = MS_PER_MINUTE;
+const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
 
 /** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
 export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
@@ -31,7 +32,7 @@ function isPassing(reason: string | undefined): boolean {
 }
 
 /** The measurements of one poll. */
-export interface Run {
+export interface Measured {
   readonly start: UnixMs;
   readonly durationMs: Milliseconds;
   /** The effective interval at its start, and what it covered; absent if no limit was known. */
@@ -41,9 +42,9 @@ export interface Run {
 }
 
 /** The entry after a poll. */
-export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
+export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
   const { value, failure, oneTimeRequests = 0 } = poll;
-  const { start, durationMs, requests, intervalMs, coverage } = run;
+  const { start, durationMs, requests, intervalMs, coverage } = measured;
   const paced = {
     ...(intervalMs === undefined ? {} : { intervalMs }),
     ...(coverage === undefined ? {} : { coverage }),
@@ -51,12 +52,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
-  const tried = {
-    ...rest,
-    value,
-    lastAttemptAt: start,
-    durationMs,
-  };
+  const tried = { ...rest, value, lastAttemptAt: start, durationMs };
   const end = start + durationMs;
   if (!failure) {
     const { failingSince, ...succeeded } = tried;

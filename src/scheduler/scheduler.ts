@@ -120,7 +120,7 @@ export class Scheduler {
       const mayStart = this.#running.size === 0 || this.#mayJoin();
       if (nextAttemptAt > now) next = Math.min(next, nextAttemptAt);
       else if (mayStart) {
-        this.#run(task, () => this.#poll(task, pace, signal));
+        this.#startWork(task, () => this.#poll(task, pace, signal));
         // The poll may have used the only request that was allowed.
         schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
       }
@@ -149,14 +149,14 @@ export class Scheduler {
   }
 
   /** Starts work during which no poll of the source starts. */
-  #run(task: Task, work: () => Promise<void>): void {
-    const run = work().finally(() => {
-      if (task.run === run) task.run = undefined;
-      this.#running.delete(run);
+  #startWork(task: Task, start: () => Promise<void>): void {
+    const work = start().finally(() => {
+      if (task.work === work) task.work = undefined;
+      this.#running.delete(work);
       this.#nap.wake();
     });
-    task.run = run;
-    this.#running.add(run);
+    task.work = work;
+    this.#running.add(work);
   }
 
   async #poll(task: Task, pace: Pace, signal: AbortSignal): Promise<void> {
@@ -176,9 +176,9 @@ export class Scheduler {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
+    const measured = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
     this.#hasPolled = true;
-    task.current = afterPoll(task.current, poll, run);
+    task.current = afterPoll(task.current, poll, measured);
     await this.#persist(task, signal);
     this.#deps.onPoll(source, poll.failure);
   }
@@ -194,7 +194,7 @@ export class Scheduler {
       // The next poll also saves, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          if (task.current === entry && !task.running) this.#run(task, () => this.#persist(task, signal));
+          if (task.current === entry && !task.running) this.#startWork(task, () => this.#persist(task, signal));
         },
         () => undefined,
       );

@@ -129,6 +129,7 @@ function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetVie
   const { intervalMs = source.intervalMs, coverage = planned.coverage } = entry;
   const timing = { now, intervalMs, coverage };
   const nextAttemptAt = nextPollAt(source, entry, timing, permittedAt);
+  // 0 at the first poll.
   const dueAt = nextPollAt(source, entry, timing, 0) || now;
   const pace = { intervalMs, coverage, requestsPerDay: 0 };
   // A wait for the key is not one for the quota.

@@ -9,7 +9,7 @@ export interface Task extends KnownSource {
   saved: Entry;
   current: Entry;
   /** The work in progress, possibly with the settings from before a reload. */
-  run: Promise<void> | undefined;
+  work: Promise<void> | undefined;
   readonly running: boolean;
   /** Ends the poll in progress. */
   stop: AbortController;
@@ -28,10 +28,6 @@ export class Tasks {
     this.adopt(sources, entries);
   }
 
-  get all(): readonly Task[] {
-    return this.#tasks;
-  }
-
   of(source: Source): Task | undefined {
     return this.on.find((task) => task.source === source);
   }
@@ -47,7 +43,7 @@ export class Tasks {
       task.isHeld = true;
       task.stop.abort(new Error('the configuration has changed'));
     }
-    await Promise.allSettled(meant.map(({ run }) => run));
+    await Promise.allSettled(meant.map(({ work }) => work));
   }
 
   /** Continues with exactly these sources. One that is held, off or new starts with its entry, if one is given. */
@@ -76,9 +72,9 @@ function newTask(id: string, source: Source): Task {
     source,
     saved: entry,
     current: entry,
-    run: undefined,
+    work: undefined,
     get running() {
-      return this.run !== undefined;
+      return this.work !== undefined;
     },
     stop: new AbortController(),
     isHeld: false,

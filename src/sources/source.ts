@@ -147,8 +147,8 @@ export function dueOncePer(
   const at = endsAt + delayMs;
   // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the operator
   // chose one of more than a period.
-  const isKept = intervalMs > Math.min(configuredMs, lengthMs);
-  const due = lastAttemptAt < at && !isKept ? at : Math.max(tick, at);
+  const keepsInterval = intervalMs > Math.min(configuredMs, lengthMs);
+  const due = lastAttemptAt < at && !keepsInterval ? at : Math.max(tick, at);
   return Math.min(due, Math.max(tick, lastAttemptAt + lengthMs + delayMs));
 }
 

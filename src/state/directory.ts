@@ -69,7 +69,7 @@ export function unusable(dir: string, error: unknown): string {
 }
 
 /** Why this process could not keep a state in the directory; undefined: it could. Leaves nothing. */
-export async function problemOf(dir: string): Promise<string | undefined> {
+export async function directoryProblem(dir: string): Promise<string | undefined> {
   try {
     await tryDirectory(dir);
     return undefined;

@@ -124,7 +124,7 @@ export class DirectoryLock {
     try {
       writeFileSync(this.#holder, text, { flag: 'wx', mode: FILE_MODE });
     } catch (error) {
-      if (!hasCode(error, 'ENOSPC') && !hasCode(error, 'EDQUOT')) throw error;
+      if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
     }
   }
 

@@ -127,10 +127,6 @@ export class RedisState {
     await this.#send(['HSET', this.#key('unreadable'), name, text]);
   }
 
-  close(): void {
-    this.#drop();
-  }
-
   #key(name: string): string {
     return `${this.#settings.prefix}:${name}`;
   }
@@ -151,12 +147,13 @@ export class RedisState {
         throw new RedisAway('no answer in time');
       });
     } catch (error) {
-      if (this.#client === client) this.#drop();
+      if (this.#client === client) this.close();
       throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error));
     }
   }
 
-  #drop(): void {
+  /** Drops the connection. */
+  close(): void {
     this.#client?.then(
       (client) => client.destroy(),
       () => undefined,

@@ -1,4 +1,4 @@
-import { allowedPerDay, type Bucket, perSecondOf, planOf, type WindowNow, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, describePlan, perSecondOf, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import { MS_PER_DAY, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
@@ -134,6 +134,6 @@ function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: U
       : '';
   const wait = bucket.closedUntil > now ? ` No requests for ${span(bucket.closedUntil - now)} after a 429.` : '';
   const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
-  const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
+  const plan = describePlan(bucket) ?? `not learned yet, ${assumed}`;
   return `Plan${of}: ${plan}. ${share}${others}${wait}`;
 }

@@ -25,7 +25,7 @@ describe('backfill/progress', () => {
     const progress = { done: 30, expected: 120, elapsedMs: 60_000, perSecond: 1 };
     expect(progressLine(progress)).toBe('[######..................]  25 %  30 of 120 requests, 3 min left');
     const waiting = { reason: 'the service limits the request rate', ms: 90_000 };
-    expect(progressLine({ ...progress, waiting })).toContain('waiting 90 s: the service limits the request rate');
+    expect(progressLine({ ...progress, waiting })).toContain('waiting 1 min 30 s: the service limits the request rate');
     expect(progressLine({ ...progress, done: 120 })).toBe(
       '[########################] 100 %  120 of 120 requests, 0 s left',
     );

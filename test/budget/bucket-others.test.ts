@@ -5,9 +5,9 @@ import {
   chargeBucket,
   EMPTY_BUCKET,
   observeBucket,
+  unchargeBucket,
   usedByOthers,
   windowAt,
-  withoutAnswer,
 } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/timing.ts';
@@ -49,7 +49,7 @@ describe('budget/bucket: others', () => {
     const known = told(EMPTY_BUCKET, 960);
     expect(used(chargeBucket(known, BUDGET_OPTIONS, OCTOBER))).toBe(39);
     expect(used(told(known, undefined))).toBe(39);
-    expect(used(withoutAnswer(chargeBucket(known, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER))).toBe(39);
+    expect(used(unchargeBucket(chargeBucket(known, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER))).toBe(39);
     const refunded = told(known, 959, OCTOBER, 500);
     expect(used(told(refunded, 959))).toBe(39);
     // Never less than nothing, whatever the answers say.

@@ -5,11 +5,11 @@ import {
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
-  isRateWindowRepeated,
+  isFiller,
   observeBucket,
   quotaOf,
+  unchargeBucket,
   windowAt,
-  withoutAnswer,
   withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
@@ -61,7 +61,7 @@ describe('budget/bucket', () => {
       (n) => {
         const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
         for (const name of ['hour', 'month'] as const) {
-          expect(isRateWindowRepeated(bucket, name)).toBe(true);
+          expect(isFiller(bucket, name)).toBe(true);
           expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
         }
         expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
@@ -208,7 +208,7 @@ describe('budget/bucket', () => {
       let bucket = known;
       for (let i = 0; i < 1_000; i += 1) {
         expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-        bucket = withoutAnswer(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
+        bucket = unchargeBucket(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
       }
       expect(bucket).toEqual(known);
     });

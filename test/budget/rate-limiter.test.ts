@@ -84,7 +84,7 @@ describe('budget/rate-limiter', () => {
 
   it('sends nothing for a second after another process may have', async () => {
     const queue = new Queue({ perSecond: 10 });
-    queue.rateLimiter.afterAnother();
+    queue.rateLimiter.keepQuiet();
     await queue.ask('a');
     await queue.clock.advance(999);
     expect(queue.log).toEqual([]);

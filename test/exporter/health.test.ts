@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReady, problemOf } from '../../src/exporter/health.ts';
+import { isReady, whyUnhealthy } from '../../src/exporter/health.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import { emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
@@ -21,7 +21,7 @@ function view(overrides: Partial<SourceView> = {}): SourceView {
 }
 
 describe('health', () => {
-  describe('problemOf', () => {
+  describe('whyUnhealthy', () => {
     const late = (ms: number) => ({ source: fakeSource(), ms });
 
     it.each([
@@ -31,7 +31,7 @@ describe('health', () => {
       ['an attempt is five minutes overdue', 0, late(300_001), 'machines is overdue'],
       ['an attempt is just not overdue', 0, late(300_000), undefined],
     ] as const)('where %s', (_name, sinceHeartbeatMs, overdue, problem) => {
-      expect(problemOf(sinceHeartbeatMs, overdue)).toBe(problem);
+      expect(whyUnhealthy(sinceHeartbeatMs, overdue)).toBe(problem);
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, cropped, listed, relative, roughSpan, spaced, span } from '../../src/lib/words.ts';
+import { absolute, cropped, listed, relative, spaced, span } from '../../src/lib/words.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 describe('lib/words', () => {
@@ -11,15 +11,6 @@ describe('lib/words', () => {
     [-45_000, '45 s'],
   ])('writes %d ms as %s', (ms, text) => {
     expect(span(ms)).toBe(text);
-  });
-
-  it.each([
-    [0, '0 s'],
-    [904 * MINUTE, '15 h 4 min'],
-    [2 * DAY, '2 days'],
-    [3 * DAY + 2.9 * HOUR, '3 days 2 h'],
-  ])('writes %d ms, about, as %s', (ms, text) => {
-    expect(roughSpan(ms)).toBe(text);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { afterPoll, nextPollAt, type Run } from '../../src/scheduler/polls.ts';
+import { afterPoll, type Measured, nextPollAt } from '../../src/scheduler/polls.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
@@ -17,7 +17,7 @@ function failedEntry(failuresInARow: number, reason: string): Entry {
   return { ...emptyEntry(hourly), failuresInARow, lastAttemptAt: NOW, lastError };
 }
 
-function run(overrides: Partial<Run> = {}): Run {
+function run(overrides: Partial<Measured> = {}): Measured {
   return { start: NOW, durationMs: 250, intervalMs: HOUR, coverage: 'full', requests: 1, ...overrides };
 }
 

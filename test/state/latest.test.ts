@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LatestWriter } from '../../src/state/latest.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** Writes that take until they are let go, and what each wrote. */
 function setUp() {
@@ -15,6 +17,7 @@ function setUp() {
       return write.promise;
     },
     (error) => errors.push(error),
+    new VirtualClock(NOW),
   );
   return { written, errors, pending, state, writer };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { problemOf } from '../../src/state/directory.ts';
+import { directoryProblem } from '../../src/state/directory.ts';
 import { FileStore, peek } from '../../src/state/file.ts';
 import type { StateLocked } from '../../src/state/lock.ts';
 import { temporaryFolder } from '../support/files.ts';
@@ -137,7 +137,7 @@ describe('state/lock', () => {
     const dir = temporaryFolder();
     await open(dir);
     await expect(open(dir)).rejects.toThrow(refusal(dir, process.pid));
-    expect(await problemOf(dir)).toBeUndefined();
+    expect(await directoryProblem(dir)).toBeUndefined();
     expect(await peek(dir, 'count', z.number())).toBeUndefined();
     expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
   });

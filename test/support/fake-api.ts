@@ -28,7 +28,7 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
       signal.throwIfAborted();
       requests.push(structuredClone(request));
       const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
-      if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape', 200);
+      if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
       return parsed.data;
     },
 

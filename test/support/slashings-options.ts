@@ -9,7 +9,7 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     weight: 1,
     catchUpMs: 7 * DAY,
     watch: [],
-    proposerNames: false,
+    readsProposerNames: false,
     operatorAt: 0,
     onSlashing: () => undefined,
     onMissedProposal: () => undefined,

@@ -82,7 +82,7 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     weight: 2,
     status: true,
     syncCommittee: false,
-    isAlone: false,
+    hasSlashings: true,
     operatorAt: 5,
     onRefused: () => undefined,
     ...overrides,

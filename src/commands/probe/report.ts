@@ -1,5 +1,5 @@
 import { RequestFailed } from '../../api/errors.ts';
-import { planOf } from '../../budget/bucket.ts';
+import { describePlan } from '../../budget/bucket.ts';
 import type { Ledger } from '../../budget/ledger.ts';
 import { plural } from '../../lib/words.ts';
 import { columns, shownBucket } from '../columns.ts';
@@ -72,7 +72,7 @@ export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolea
 function describeKey({ ledger, findings }: Probe): string {
   if (isKeyRefused(ledger))
     return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
-  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
+  const plan = describePlan(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
   const isValid = ledger.key.validHeader || findings.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }

@@ -1,5 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
-import { MS_PER_DAY } from '../../lib/duration.ts';
+import { MS_PER_DAY, MS_PER_MINUTE } from '../../lib/duration.ts';
 import type { Milliseconds } from '../../lib/time.ts';
 import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { dailyReturnsHistory } from './history.ts';
@@ -9,7 +9,7 @@ import { DailyReturns } from './schema.ts';
 import { dailyReturnSummary } from './summary.ts';
 
 /** A day is published about 20 minutes after its end (api-facts 3.4). */
-const AFTER_DAY_END_MS = 1_800_000;
+const AFTER_DAY_END_MS = 30 * MS_PER_MINUTE;
 
 /** The network's average return per beaconchain-day. */
 export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Source<DailyReturns> {

@@ -64,14 +64,14 @@ export async function pollMachines(
     await listNames({ ...context, api: once.api });
     await askUnknown({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: ended(context), oneTimeRequests: latePages + once.requests() };
+    return { value: endedSweep(context), oneTimeRequests: latePages + once.requests() };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    return { value: ended(context), failure: error };
+    return { value: endedSweep(context), failure: error };
   }
 }
 
-function ended({ sweep, timing: { now }, warn }: Context): Machines {
+function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
   const value = endSweep(sweep);
   const withheld = value.machines.filter(
     (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
@@ -138,8 +138,10 @@ async function askUnknown(context: Context): Promise<void> {
     await askOnce(
       () => readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]),
       // A failed name is requested again after the next list, or the next day if it is expected.
-      (isFailed) =>
-        isFailed && !options.expected.includes(name) ? sweep.asked.delete(name) : sweep.asked.set(name, now),
+      (isFailed) => {
+        if (isFailed && !options.expected.includes(name)) sweep.asked.delete(name);
+        else sweep.asked.set(name, now);
+      },
     );
   }
 }

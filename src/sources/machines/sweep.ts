@@ -117,9 +117,9 @@ const LATE_EVERY_MS = MS_PER_HOUR;
 /** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
 /** On a scarce budget, one sweep in so many reads late records and the list. */
-const MIN_SWEEPS = 30;
+const SWEEPS_PER_RARE = 30;
 /** The cost of both on a scarce budget, per sweep. */
-export const RARE_REQUESTS = 2 / MIN_SWEEPS;
+export const RARE_REQUESTS = 2 / SWEEPS_PER_RARE;
 
 type When = Pick<Timing, 'now' | 'intervalMs'>;
 
@@ -130,7 +130,7 @@ function isDue(
   { now, intervalMs }: When,
   configuredMs: Milliseconds,
 ): boolean {
-  const rarelyMs = intervalMs > configuredMs ? MIN_SWEEPS * intervalMs : 0;
+  const rarelyMs = intervalMs > configuredMs ? SWEEPS_PER_RARE * intervalMs : 0;
   // A time in the future is from before the clock was set back.
   return last === undefined || last > now || now - last >= Math.max(everyMs, rarelyMs);
 }

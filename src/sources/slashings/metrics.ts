@@ -1,5 +1,6 @@
 import { CHAINS, type Chain, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import { MS_PER_MINUTE } from '../../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
 import { type Watch, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
@@ -9,7 +10,7 @@ import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
 
 type SlashingValue = number | null | undefined;
 
-const MIN_HEAD_STALE_MS = 600_000;
+const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 const NAMES =

@@ -10,7 +10,7 @@ export interface SlashingsOptions {
   readonly catchUpMs: Milliseconds;
   readonly watch: Watch;
   /** Whether to request the names of slashed proposers, which is not in the specification. */
-  readonly proposerNames: boolean;
+  readonly readsProposerNames: boolean;
   /** The members of a period in the order of the committee, if they are known. Absent: seats are not counted. */
   readonly seatsOf?: ((period: number) => readonly number[] | undefined) | undefined;
   /** Watched validators that their status shows as slashed, each with the first slot of the epoch of that answer. */

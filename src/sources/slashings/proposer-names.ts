@@ -14,10 +14,10 @@ export async function readProposerNames(
   rows: readonly SlotRow[],
 ): Promise<Step> {
   const { options, now } = context;
-  const { proposerNames, operatorAt, onUnnamed } = options;
+  const { readsProposerNames, operatorAt, onUnnamed } = options;
   let state = previous;
   for (const row of rows) {
-    if (!proposerNames || now < refusedUntil(state.namesRefusal, operatorAt)) break;
+    if (!readsProposerNames || now < refusedUntil(state.namesRefusal, operatorAt)) break;
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
       const validators = await readValidators(context, row);

@@ -154,7 +154,7 @@ export async function attempt<T>({ signal }: PollContext, read: () => Promise<T>
 
 /** An implausible response is treated like an unreadable body. */
 export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
+  return new RequestFailed(endpoint, 'invalid_body', detail);
 }
 
 /** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */

@@ -1,4 +1,5 @@
 import { type Chain, MS_PER_PERIOD } from '../../lib/chain.ts';
+import { MS_PER_MINUTE } from '../../lib/duration.ts';
 import type { Milliseconds } from '../../lib/time.ts';
 import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
@@ -6,7 +7,7 @@ import { pollSyncCommittee } from './poll.ts';
 import { SyncCommittee } from './schema.ts';
 import { syncCommitteeSummary } from './summary.ts';
 
-const AFTER_PERIOD_END_MS = 300_000;
+const AFTER_PERIOD_END_MS = 5 * MS_PER_MINUTE;
 
 /** The sync committee period at the head of a chain. */
 export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Source<SyncCommittee> {

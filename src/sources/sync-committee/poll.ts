@@ -19,7 +19,7 @@ export async function pollSyncCommittee(
   const { data, range } = await api.request(request, SyncCommitteeAnswer, signal);
   const { period: number } = data;
   if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
-    throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future', 200);
+    throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
   }
   const period = known && number < known.number ? known : { number, epoch: range.epoch, timestamp: range.timestamp };
   return { value: { period } };

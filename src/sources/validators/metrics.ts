@@ -84,7 +84,7 @@ export function nextValidatorsChange(options: ValidatorsOptions, value: Validato
 /** Every family of the source for one chain. A part that is off has families without samples. */
 export function validatorFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
   return [
-    ...(options.isAlone ? slashedFamilies(options, value) : []),
+    ...(options.hasSlashings ? [] : slashedFamilies(options, value)),
     ...statusFamilies(options.chain, shownOf(options, value, timing)),
     ...memberFamilies(options, value, timing.now),
   ];

@@ -12,8 +12,8 @@ export interface ValidatorsOptions {
   readonly status: boolean;
   /** Whether to read the members of the sync committees. */
   readonly syncCommittee: boolean;
-  /** Whether no other source counts the watched validators and those of them that were slashed. */
-  readonly isAlone: boolean;
+  /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
+  readonly hasSlashings: boolean;
   /** When the operator last started or reloaded the program: refused parts are then requested again. */
   readonly operatorAt: UnixMs;
   /** Called when the service refuses a part, which is then off for a day. */

@@ -80,7 +80,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   // A sweep of many validators takes several epochs.
   const now = api.now();
   if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
-    throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`, 200);
+    throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`);
   }
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));

@@ -12,7 +12,7 @@ const F = E - 2;
 const SLOT = (F + 1) * 32;
 
 async function following(options: ConstructorParameters<typeof Follower>[0] = {}): Promise<Follower> {
-  const follower = new Follower({ watch: [{ first: 1, last: 9 }], proposerNames: true, ...options });
+  const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true, ...options });
   follower.chain.grow(E, F);
   await follower.poll();
   return follower;
@@ -40,7 +40,7 @@ function shown(follower: Follower): number[] {
 
 describe('sources/slashings/proposer-names', () => {
   it('is off by default: not one request more, and a count without names', async () => {
-    const follower = await following({ proposerNames: false });
+    const follower = await following({ readsProposerNames: false });
     follower.chain.grow(E + 1, F + 1);
     follower.chain.slashProposers(SLOT, [3]);
     expect(namesAsked(await follower.poll())).toEqual([]);
@@ -110,7 +110,7 @@ describe('sources/slashings/proposer-names', () => {
 
       follower.fault = () => undefined;
       const reloaded = slashingsSource(
-        slashingsOptions({ watch: [{ first: 1, last: 9 }], proposerNames: true, operatorAt: 1 }),
+        slashingsOptions({ watch: [{ first: 1, last: 9 }], readsProposerNames: true, operatorAt: 1 }),
       );
       Object.assign(follower, { source: reloaded });
       follower.chain.grow(F + 7, F + 5);

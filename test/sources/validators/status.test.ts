@@ -227,7 +227,7 @@ describe('the status of watched validators', () => {
   });
 
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
-    const options = validatorsOptions({ isAlone: true });
+    const options = validatorsOptions({ hasSlashings: false });
     const change = { 4: { slashed: true, status: 'withdrawal_done', online: null } };
     const { value: state } = await poll(serviceOf({ validators: rows(change) }), undefined, options);
     const { value: later } = await poll(

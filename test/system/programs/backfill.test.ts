@@ -196,11 +196,11 @@ describe('system/programs/backfill', () => {
     });
     const runs = new BackfillRuns(limited);
     const first = runs.start(...DAILY);
-    await waitFor(() => expect(first.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/));
+    await waitFor(() => expect(first.stderr).toMatch(/waiting (1 min )?\d+ s: the service limits the request rate/));
     await first.stop('SIGKILL');
     const asked = limited.requests.length;
     const second = runs.start(...DAILY, '--resume');
-    await waitFor(() => expect(second.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/));
+    await waitFor(() => expect(second.stderr).toMatch(/waiting (1 min )?\d+ s: the service limits the request rate/));
     await second.stop('SIGINT');
     expect(refusedAt).toBeGreaterThan(0);
     expect(limited.requests).toHaveLength(asked);
