@@ -97,16 +97,7 @@ const DEMO = {
   },
 } satisfies Table;
 
-const WEB_CONFIG = {
-  'web.config.file': {
-    value: 'FILE',
-    config: ['web', 'config_file'],
-    help: 'File with TLS, authentication and rate limits.',
-  },
-} satisfies Table;
-
-/** Not for the sandbox, which serves no metrics and has nothing to reload. */
-const METRICS = {
+const WEB = {
   'web.telemetry-path': {
     value: 'PATH',
     config: ['web', 'telemetry_path'],
@@ -114,6 +105,11 @@ const METRICS = {
   },
   'web.disable-exporter-metrics': { help: 'Exclude metrics about the process (process_*, nodejs_*).' },
   'web.enable-lifecycle': { isOn: true, help: 'Enable reloads by POST /-/reload (default true).' },
+  'web.config.file': {
+    value: 'FILE',
+    config: ['web', 'config_file'],
+    help: 'File with TLS, authentication and rate limits.',
+  },
 } satisfies Table;
 
 const LOG = {
@@ -133,8 +129,7 @@ export const TABLE: readonly Flag[] = [
   ...flagsOf(['backfill'], BACKFILL),
   ...flagsOf(['serve', 'sandbox'], LISTEN),
   ...flagsOf(['demo'], DEMO),
-  ...flagsOf(['serve', 'demo'], METRICS),
-  ...flagsOf(['serve', 'sandbox', 'demo'], WEB_CONFIG),
+  ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
   ...flagsOf(COMMAND_NAMES, LOG),
 ];
 
@@ -148,8 +143,7 @@ type Descriptions = typeof CONFIG &
   typeof BACKFILL &
   typeof LISTEN &
   typeof DEMO &
-  typeof METRICS &
-  typeof WEB_CONFIG &
+  typeof WEB &
   typeof LOG;
 
 /** The type of the value of a flag, from its description. */

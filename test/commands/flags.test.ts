@@ -37,6 +37,11 @@ describe('commands/flags', () => {
     });
   });
 
+  it.each(['serve', 'demo', 'sandbox'])('%s takes each flag of the web', (name) => {
+    const args = ['--web.telemetry-path=/m', '--web.config.file=a', `--${DISABLE}`, '--no-web.enable-lifecycle'];
+    expect(parseCommand([name, ...args], {})).toMatchObject({ name });
+  });
+
   it('checks where serve is asked to check the config', () => {
     expect(parseCommand(['--config.check', '--web.listen-address=x'], {})).toMatchObject({
       name: 'check',

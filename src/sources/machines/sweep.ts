@@ -25,8 +25,6 @@ export interface Sweep {
   readonly expendable: string[];
   /** Names with a request of their own, and when it was sent; 0: not yet. */
   readonly asked: Map<string, UnixMs>;
-  /** A later record is from before the clock was set back. */
-  readonly latest: UnixSeconds;
   progress: Progress;
 }
 
@@ -55,12 +53,11 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
     found: new Set(),
     // A time in the future is from before the clock was set back.
     asked: new Map(asked.filter(([, at]) => at <= now && (at === 0 || now - at < RECORDS_KEPT_SECONDS * 1000))),
-    latest: now / 1000 + CLOCK_AHEAD_SECONDS,
     progress,
   };
 }
 
-/** Adds a record. It replaces the one that is held only if it is newer, or if that one is too far ahead of our clock. */
+/** Adds a record. It replaces the one that is held only if it is newer. */
 export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRecord): void {
   const [process, record] = one;
   const name = machineName(record.machine);
@@ -75,10 +72,7 @@ export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRe
     machine = { name };
   }
   sweep.found.add(name);
-  const isNewerThan = (held: Machine | undefined): boolean => {
-    const at = held?.[process]?.timestamp ?? 0;
-    return at < record.timestamp || at > sweep.latest;
-  };
+  const isNewerThan = (held: Machine | undefined): boolean => (held?.[process]?.timestamp ?? 0) < record.timestamp;
   if (isNewerThan(sweep.before.get(name))) sweep.newRecords.set(name, [...(sweep.newRecords.get(name) ?? []), one]);
   if (isNewerThan(machine)) sweep.machines.set(name, { ...machine, [process]: record });
 }
