@@ -121,7 +121,7 @@ export class Store implements Disposable {
   /** The requests that each slice that was begun is still expected to take, by its id. */
   left(): Map<number, number> {
     const rows = this.#database.prepare('SELECT id, "left" FROM slice').all();
-    return new Map(rows.map(({ id, left }) => [Number(id), Number(left)]));
+    return new Map(rows.map(({ id, left }) => [Number(id), Math.ceil(Number(left))]));
   }
 
   /** The cursor to continue with; undefined: the slice has not been started, or is complete. */

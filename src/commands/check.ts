@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { planOf } from '../exporter/sources.ts';
-import { FIRST_START, LEDGER } from '../exporter/state.ts';
+import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -12,10 +12,11 @@ import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { Probe } from './probe/probe.ts';
-import { isKeyRefused, reportOf } from './probe/report.ts';
+import { isKeyRefused, refusalOf, reportOf } from './probe/report.ts';
 
 export interface CheckOptions {
   readonly config: Config;
+  readonly key: string;
   readonly log: Logger;
   /** The answers of the service, if it was asked. */
   readonly probe?: Probe | undefined;
@@ -25,7 +26,7 @@ export interface CheckOptions {
 
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
-  const { config, log, probe, warnings, now } = options;
+  const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config, log, now);
   using stored = storedState(config, log);
   const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
@@ -33,6 +34,8 @@ export async function check(options: CheckOptions): Promise<string> {
   if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
+  if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
+    head.push(`Warning: key: ${refusalOf(ledger)} Run check --probe to try it again.`);
   const entries = new Map<string, Entry>();
   for (const source of plan.sources) {
     const entry = await stored.peek(sourceId(source), entrySchema(source));

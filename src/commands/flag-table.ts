@@ -42,7 +42,7 @@ const SERVE = {
 } satisfies Table;
 
 const CHECK = {
-  probe: { help: 'Send one request to each enabled endpoint, and report which answers can be read.' },
+  probe: { help: 'Send one request to each enabled endpoint, and report what can be read.' },
   yes: { help: 'Probe without asking for confirmation.' },
   'safe-to-restart': {
     value: 'DURATION',
@@ -62,7 +62,7 @@ const BACKFILL = {
   },
   end: {
     value: 'TIME',
-    help: 'As --start, or now. Default: the first start of the exporter with this state, or now before it.',
+    help: 'As --start, or now. Default: six minutes before the first start of the exporter with this state, or now.',
   },
   label: {
     value: 'NAME=VALUE',
@@ -75,7 +75,7 @@ const BACKFILL = {
   },
   'full-resolution': { help: 'Machines: read 12 hours at a time, so that the service leaves out no records.' },
   resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
-  yes: { help: 'Start even if the run exceeds the budget.' },
+  yes: { help: 'Start even if the run takes more than is left of the month.' },
 } satisfies Table;
 
 const LISTEN = {

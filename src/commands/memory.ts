@@ -35,7 +35,7 @@ export function limitMemory(): void {
   // Nor are its wrappers for calls from JavaScript: the thousandth call would load V8's optimizing compiler, 2 MiB.
   setFlagsFromString('--wasm-wrapper-tiering-budget=2000000000');
   // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. The baseline compiler is
-  // used.
+  // used, until a password has to be compared (bcrypt-worker.ts).
   setFlagsFromString('--no-turbofan');
   setFlagsFromString('--no-maglev');
 }

@@ -92,7 +92,7 @@ async function readSettings({ name, flags, overrides }: Flagged, env: Environmen
 }
 
 async function runCheck(flags: Flags, given: Given): Promise<number> {
-  const { config, proxies, doubts } = given;
+  const { config, key, proxies, doubts } = given;
   const restart = flags['safe-to-restart'];
   if (restart !== undefined) {
     const { askSafeToRestart } = await import('./safe-to-restart.ts');
@@ -108,7 +108,7 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
   const probed = isAsked ? await probe(given, proxies, now) : undefined;
-  print(await check({ config, log, probe: probed, warnings, now }));
+  print(await check({ config, key, log, probe: probed, warnings, now }));
   return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
 }
 

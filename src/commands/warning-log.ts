@@ -7,7 +7,10 @@ export function warningLog(log: Logger): (doubts: readonly Mistake[]) => void {
   return (doubts) => {
     for (const doubt of doubts.filter((one) => !warned.has(JSON.stringify(one)))) {
       const { place, line, path, message } = doubt;
-      log.warn({ file: place, line, setting: path, problem: message }, 'a setting does not work as intended');
+      log.warn(
+        { file: place, line, setting: path, problem: message },
+        'a setting is unsafe or does not work as intended',
+      );
     }
     warned = new Set(doubts.map((doubt) => JSON.stringify(doubt)));
   };

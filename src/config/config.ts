@@ -106,7 +106,7 @@ const Machines = section({
     ),
   forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
   expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
-  include: names.prefault([]).describe('Show only these machines. Empty: all machines.'),
+  include: names.prefault([]).describe('Show only these machines and the expected ones. Empty: all machines.'),
   exclude: names.prefault([]).describe('Machines that are out of service. They have no series and no alerts.'),
   max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
   chain: z

@@ -20,15 +20,19 @@ export function doubtsIn(config: Config): Finding[] {
   ];
 }
 
-/** Chains that would show the data of another chain. */
-function hostDoubts({ chains }: Config): Finding[] {
-  return chains.flatMap(({ name, v1BaseUrl }, i): Finding[] => {
+/** A path that would be there twice, and chains that would show the data of another chain. */
+function hostDoubts({ api, chains }: Config): Finding[] {
+  const twice = api.baseUrl.endsWith('/api/v2')
+    ? [{ path: ['api', 'base_url'], message: 'expected the URL without /api/v2, which is added to it' }]
+    : [];
+  const wrong = chains.flatMap(({ name, v1BaseUrl }, i): Finding[] => {
     const path = ['chains', name, 'v1_base_url'];
     const same = chains.slice(0, i).find((other) => other.v1BaseUrl === v1BaseUrl);
     if (same) return [{ path, message: `the same URL as for ${same.name}: both chains would show the same data` }];
     const [other] = Object.entries(CHAINS).find(([chain, one]) => chain !== name && one.v1BaseUrl === v1BaseUrl) ?? [];
     return other ? [{ path, message: `this is the host of ${other}, expected ${CHAINS[name].v1BaseUrl}` }] : [];
   });
+  return [...twice, ...wrong];
 }
 
 function machineDoubts(machines: Config['machines']): Finding[] {
@@ -51,16 +55,19 @@ function machineDoubts(machines: Config['machines']): Finding[] {
           ]
         : [],
     ),
-    ...staleDoubts(machines),
+    ...ageDoubts(machines),
   ];
 }
 
-function staleDoubts({ intervalMs, staleAfterMs }: Config['machines']): Finding[] {
+function ageDoubts({ intervalMs, staleAfterMs, forgetAfterMs }: Config['machines']): Finding[] {
   const stale = staleAfterMs === 'auto' ? autoStaleAfter(intervalMs) : staleAfterMs;
-  if (stale >= intervalMs + MS_PER_MINUTE) return [];
-  const [interval, after] = [intervalMs, stale].map(formatDuration);
-  const message = `${after} is less than machines.interval (${interval}) plus the minute between two pushes: values are withdrawn between polls`;
-  return [{ path: ['machines', 'stale_after'], message }];
+  const [interval, after, forget] = [intervalMs, stale, forgetAfterMs].map(formatDuration);
+  const isShort = `${after} is less than machines.interval (${interval}) plus the minute between two pushes: values are withdrawn between polls`;
+  const isForgotten = `${forget} is not longer than the ${after} of machines.stale_after: a silent machine disappears before an alert fires`;
+  return [
+    ...(stale < intervalMs + MS_PER_MINUTE ? [{ path: ['machines', 'stale_after'], message: isShort }] : []),
+    ...(forgetAfterMs <= stale ? [{ path: ['machines', 'forget_after'], message: isForgotten }] : []),
+  ];
 }
 
 function watchDoubts({ slashings, validators: { status, syncCommittee } }: Config): Finding[] {

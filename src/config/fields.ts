@@ -122,10 +122,12 @@ function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
 }
 
-/** The paths `/` and `/-/...` are taken by other pages. */
-export const telemetryPath = parsed('a path such as /metrics, other than / and /-/...', (text) =>
-  isPath(text) && text !== '/' && !text.startsWith('/-/') ? text : undefined,
-).meta({ pattern: '^/(?!-/)[^?#]+$' });
+const TAKEN = /^\/($|-\/|docs(\/|$))/;
+
+/** The other paths are those of other pages. */
+export const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
+  isPath(text) && !TAKEN.test(text) ? text : undefined,
+).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });
 
 export interface ListenAddress {
   /** Absent: every interface. IPv6 addresses are without brackets. */

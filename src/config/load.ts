@@ -80,7 +80,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
-  const warnings = locate(file ?? '', [...doubtsIn(config), ...exposures], document.positionOf);
+  const warnings = [doubtsIn(config), exposures].flatMap((found) => locate(file ?? '', found, document.positionOf));
   return { config, key, warnings, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { isObject } from '../lib/is-object.ts';
 import { type Finding, fileFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
@@ -29,18 +30,33 @@ function resolveAt(value: unknown, [key = '', ...rest]: Path, folder: string): u
   return typeof at === 'string' && at !== '' ? { ...value, [key]: resolve(folder, at) } : value;
 }
 
-/** The files for the TLS of Redis that cannot be read. */
+/** The problems of the files for the TLS of Redis. */
 export async function redisTlsFindings(document: unknown): Promise<Finding[]> {
+  const texts: Partial<Record<(typeof PEM_FILES)[number], string>> = {};
   const findings: Finding[] = [];
   for (const name of PEM_FILES) {
     const path = [...REDIS_TLS, name];
     const file = valueAt(document, path);
     if (typeof file !== 'string' || file === '') continue;
     try {
-      await readFile(file, 'utf8');
+      texts[name] = await readFile(file, 'utf8');
     } catch (error) {
       findings.push({ path, message: fileFailure(file, error) });
     }
   }
+  const { cert_file: cert, key_file: key } = texts;
+  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
+    const message = 'expected a certificate in PEM, and in key_file its key without a passphrase';
+    findings.push({ path: [...REDIS_TLS, 'cert_file'], message });
+  }
   return findings;
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
 }

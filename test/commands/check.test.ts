@@ -4,16 +4,21 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { check } from '../../src/commands/check.ts';
+import { fingerprintOf } from '../../src/exporter/state.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
 import { wrap } from '../../src/state/envelope.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
 
-/** What `check` says of the limits if an exporter has left this ledger. */
-async function limitsWith(ledger: Ledger): Promise<string> {
+async function checkWith(ledger: Ledger): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
   writeFileSync(join(config.state.dir, 'ledger.json'), wrap(ledger));
-  const text = await check({ config, log: jsonLogger('error'), warnings: [], now: Date.now() });
+  return check({ config, key: 'key', log: jsonLogger('error'), warnings: [], now: Date.now() });
+}
+
+/** What `check` says of the limits if an exporter has left this ledger. */
+async function limitsWith(ledger: Ledger): Promise<string> {
+  const text = await checkWith(ledger);
   return text.slice(text.indexOf('Limits: '), text.indexOf('\n\nsource '));
 }
 
@@ -23,6 +28,14 @@ describe('commands/check', () => {
       'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +
         '  90 % for this exporter: 77760 requests a day.',
     );
+  });
+
+  it('warns if the service has refused this key, and not if it was another one', async () => {
+    const ledger = emptyLedger();
+    const refused = { ...ledger.key, standing: 'revoked', fingerprint: fingerprintOf('key') } as const;
+    const warning = 'Warning: key: access is revoked (trial over or subscription cancelled). Renew';
+    expect(await checkWith({ ...ledger, key: refused })).toContain(warning);
+    expect(await checkWith({ ...ledger, key: { ...refused, fingerprint: 'other' } })).not.toContain('Warning');
   });
 
   it('says where the limits come from if the service has answered, with and without limits', async () => {

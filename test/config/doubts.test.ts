@@ -15,10 +15,12 @@ describe('config/doubts', () => {
       ['config.yaml:1: chains.hoodi.v1_base_url: the same URL as for mainnet: both chains would show the same data'],
     ],
     [
-      'machines: {interval: 10m, stale_after: 10m, include: ["a*"]}',
+      'machines: {interval: 10m, stale_after: 10m, forget_after: 9m, include: ["a*"]}\napi: {base_url: "https://a/api/v2"}',
       [
         'config.yaml:1: machines.include[0]: "a*" is a name: only chain_rules supports patterns',
         'config.yaml:1: machines.stale_after: 10m is less than machines.interval (10m) plus the minute between two pushes: values are withdrawn between polls',
+        'config.yaml:1: machines.forget_after: 9m is not longer than the 10m of machines.stale_after: a silent machine disappears before an alert fires',
+        'config.yaml:2: api.base_url: expected the URL without /api/v2, which is added to it',
       ],
     ],
     [
@@ -53,6 +55,15 @@ describe('config/doubts', () => {
   ])('has no doubt about %j', async (text) => {
     expect(await doubts(text)).toEqual([]);
   });
+
+  it.each(['/docs', '/docs/alerts', '/-/healthy'])(
+    'refuses %s for the metrics: it is the path of another page',
+    async (path) => {
+      const text = `web: {telemetry_path: ${path}}`;
+      expect(await refusal(withConfig(text))).toEqual([expect.stringContaining(`/docs/..., got "${path}"`)]);
+      await expect(withConfig('web: {telemetry_path: /docsets}')).resolves.toBeDefined();
+    },
+  );
 
   it('refuses an index that no validator can have', async () => {
     const text = 'validators:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n';

@@ -156,7 +156,7 @@ validators:
     text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
     lines: [
       ':1: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"',
-      ':1: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/"',
+      ':1: web.telemetry_path: expected a path such as /metrics, other than /, /-/... and /docs/..., got "/"',
     ],
   },
   URLs: {
@@ -180,10 +180,11 @@ chains:
     ],
   },
   'TLS for Redis without its URL': {
-    text: 'state:\n  redis: {url: "redis://:secret@localhost", tls: {ca_file: /nowhere/ca.pem}}\n',
+    text: 'state:\n  redis: {url: "redis://:secret@localhost", tls: {ca_file: /nowhere/ca.pem, cert_file: /etc/passwd, key_file: /etc/passwd}}\n',
     lines: [
       ':2: state.redis: tls requires a url that starts with rediss://',
       ':2: state.redis.tls.ca_file: the file /nowhere/ca.pem cannot be read: no such file',
+      ':2: state.redis.tls.cert_file: expected a certificate in PEM, and in key_file its key without a passphrase',
     ],
     isBeyondSchema: true,
   },

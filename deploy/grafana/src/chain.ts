@@ -82,7 +82,7 @@ const slashings: Section = {
     graph({
       title: 'Proposer slashings',
       description:
-        'New slashings in each step, at finality. Without validators.proposer_slashings, only their number is known.',
+        'New slashings in each step, at finality. Without validators.proposer_slashings, the log does not name the proposers.',
       unit: 'none',
       decimals: 0,
       min: 0,

@@ -77,7 +77,8 @@ function describeKey({ ledger, findings }: Probe): string {
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-function refusalOf({ key }: Ledger): string {
+/** Why the service does not accept the key, and what to do. */
+export function refusalOf({ key }: Ledger): string {
   if (key.standing === 'revoked')
     return 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';
   return 'refused. Copy it again from your account at beaconcha.in, and set it as BEACONCHAIN_API_KEY, api.key or api.key_file.';

@@ -118,7 +118,7 @@ export const Learned = z.object({
   head: Head.exactOptional(),
   /** Name and version of the client that last said that its execution client is connected. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
-  /** When the network counters last fell without a reboot, until when they are withheld (Unix seconds), and from where. */
+  /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
   networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;

@@ -13,8 +13,7 @@ type SlashingValue = number | null | undefined;
 const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
-const NAMES =
-  'Includes proposer slashings only with validators.proposer_slashings; without it, only their number is known';
+const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],

@@ -137,7 +137,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const port = await portOf(program);
     const { status } = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
     expect(status).toBe(200);
-    expect(program.lines('a setting does not work as intended')).toMatchObject([
+    expect(program.lines('a setting is unsafe or does not work as intended')).toMatchObject([
       { level: 'warn', file: `${folder}/config.yaml`, line: 2, setting: 'machines.expected[0]' },
     ]);
   });
