@@ -132,7 +132,7 @@ function keyOpensAt({ key }: Ledger): UnixMs {
   }
 }
 
-/** Whether a request that is sent now is the probe of a refused or revoked key. */
+/** Whether the key is refused or revoked. A request that is sent now is its probe. */
 export function isKeyClosed({ key }: Ledger): boolean {
   return key.standing === 'refused' || key.standing === 'revoked';
 }

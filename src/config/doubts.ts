@@ -62,11 +62,11 @@ function machineDoubts(machines: Config['machines']): Finding[] {
 function ageDoubts({ intervalMs, staleAfterMs, forgetAfterMs }: Config['machines']): Finding[] {
   const stale = staleAfterMs === 'auto' ? autoStaleAfter(intervalMs) : staleAfterMs;
   const [interval, after, forget] = [intervalMs, stale, forgetAfterMs].map(formatDuration);
-  const isShort = `${after} is less than machines.interval (${interval}) plus the minute between two pushes: values are withdrawn between polls`;
-  const isForgotten = `${forget} is not longer than the ${after} of machines.stale_after: a silent machine disappears before an alert fires`;
+  const withdrawn = `${after} is less than machines.interval (${interval}) plus the minute between two pushes: values are withdrawn between polls`;
+  const forgotten = `${forget} is not longer than the ${after} of machines.stale_after: a silent machine disappears before an alert fires`;
   return [
-    ...(stale < intervalMs + MS_PER_MINUTE ? [{ path: ['machines', 'stale_after'], message: isShort }] : []),
-    ...(forgetAfterMs <= stale ? [{ path: ['machines', 'forget_after'], message: isForgotten }] : []),
+    ...(stale < intervalMs + MS_PER_MINUTE ? [{ path: ['machines', 'stale_after'], message: withdrawn }] : []),
+    ...(forgetAfterMs <= stale ? [{ path: ['machines', 'forget_after'], message: forgotten }] : []),
   ];
 }
 

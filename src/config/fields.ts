@@ -122,9 +122,9 @@ function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
 }
 
+/** The paths of other pages. */
 const TAKEN = /^\/($|-\/|docs(\/|$))/;
 
-/** The other paths are those of other pages. */
 export const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
   isPath(text) && !TAKEN.test(text) ? text : undefined,
 ).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });

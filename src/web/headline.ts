@@ -1,4 +1,4 @@
-import type { Ledger } from '../budget/ledger.ts';
+import { isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, cropped, plural, relative, span } from '../lib/words.ts';
@@ -61,13 +61,12 @@ function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
 
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
-  const { standing } = input.ledger.key;
   return [
     ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
     ...stateNotices(input, now),
     ...keyNotices(input.ledger, now),
     // If the key is not accepted, nothing else matters.
-    ...(standing === 'revoked' || standing === 'refused' ? [] : sourceNotices(input, now)),
+    ...(isKeyClosed(input.ledger) ? [] : sourceNotices(input, now)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { describePlan } from '../../budget/bucket.ts';
-import type { Ledger } from '../../budget/ledger.ts';
+import { isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { plural } from '../../lib/words.ts';
 import { columns, shownBucket } from '../columns.ts';
 import { type Finding, mayBeAbsent, type Probe } from './probe.ts';
@@ -65,8 +65,8 @@ function whyNotAsked(findings: readonly Finding[]): string[] {
 }
 
 /** Whether the service does not accept the key, or no longer accepts it. */
-export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolean {
-  return standing === 'refused' || standing === 'revoked' || validHeader === false;
+export function isKeyRefused(ledger: Ledger): boolean {
+  return isKeyClosed(ledger) || ledger.key.validHeader === false;
 }
 
 function describeKey({ ledger, findings }: Probe): string {
