@@ -34,13 +34,14 @@ export const SyncCommitteeBody = z.object({
   sync_committee_period: z.object({ view: z.literal('latest') }),
 });
 
-const Identifiers = z.array(Natural).min(1);
+/** Every recorded request has the identifiers in an object of their own. At the top level they are unknown (api-facts 10). */
+const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(Natural).min(1) });
 
-export const ValidatorsBody = z.object({ chain: ChainName, validator_identifiers: Identifiers, ...PAGE });
+export const ValidatorsBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, ...PAGE });
 
-export const PerformanceBody = z.object({
+export const PerformanceBody = z.strictObject({
   chain: ChainName,
-  validator_identifiers: Identifiers,
+  validator: ValidatorSelector,
   range: z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) }),
 });
 

@@ -21,9 +21,9 @@ const GWEI = '000000000';
 
 /** POST /api/v2/ethereum/validators (api-facts 10.1). */
 export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain, validator_identifiers, page_size, cursor } = accepted(ValidatorsBody, body);
-  const all = existing(sandbox, validator_identifiers);
-  const query = [chain, validator_identifiers, page_size];
+  const { chain, validator, page_size, cursor } = accepted(ValidatorsBody, body);
+  const all = existing(sandbox, validator.validator_identifiers);
+  const query = [chain, validator, page_size];
   const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
   const epoch = epochAt(chain, now);
   const end = from + page_size;
@@ -36,8 +36,8 @@ export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string
 
 /** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
 export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain, validator_identifiers } = accepted(PerformanceBody, body);
-  const all = existing(sandbox, validator_identifiers);
+  const { chain, validator } = accepted(PerformanceBody, body);
+  const all = existing(sandbox, validator.validator_identifiers);
   const last = epochAt(chain, now) - 2;
   const assigned = all.length * EPOCHS_PER_DAY;
   const missed = all.reduce((sum, index) => sum + missedEpochs(sandbox.chains[chain], index, last), 0);

@@ -106,7 +106,7 @@ export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
 }
 
 export function identifiersOf({ body }: ApiRequest): number[] {
-  return (body as { validator_identifiers: number[] }).validator_identifiers;
+  return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
 }
 
 /** The state passes through JSON, as over a restart. */

@@ -78,8 +78,8 @@ export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
   const [, ofAllPlans] = IDENTIFIERS_OF_PERFORMANCE;
   const first = (count: number): number[] => chunksOf(watch, count).next().value ?? [];
   const v2 = '/api/v2/ethereum/validators';
-  const status = { chain, validator_identifiers: first(IDENTIFIERS), page_size: IDENTIFIERS };
-  const day = { chain, validator_identifiers: first(ofAllPlans), range: { evaluation_window: '24h' } };
+  const status = { chain, validator: { validator_identifiers: first(IDENTIFIERS) }, page_size: IDENTIFIERS };
+  const day = { chain, validator: { validator_identifiers: first(ofAllPlans) }, range: { evaluation_window: '24h' } };
   const own = { priority: 'validators', chain } as const;
   return [
     {

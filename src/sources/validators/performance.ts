@@ -82,7 +82,7 @@ async function readAll({ options, api, signal }: PollContext, size: number): Pro
   const path = '/api/v2/ethereum/validators/performance-aggregate';
   const answers: PerformanceAnswer['data'][] = [];
   for (const chunk of chunksOf(watch, size)) {
-    const body = { chain, validator_identifiers: chunk, range: { evaluation_window: '24h' } };
+    const body = { chain, validator: { validator_identifiers: chunk }, range: { evaluation_window: '24h' } };
     const request = { endpoint: 'validators_performance', priority: 'validators', path, body } as const;
     try {
       answers.push((await api.request(request, PerformanceAnswer, signal)).data);

@@ -61,7 +61,7 @@ type Read = Omit<Validator, 'readAt'>;
 /** The validators of one request. A validator that a readable answer lacks is not found. */
 async function readChunk({ options, api, signal }: PollContext, chunk: readonly number[]): Promise<Read[]> {
   const { chain } = options;
-  const body = { chain, validator_identifiers: chunk, page_size: IDENTIFIERS };
+  const body = { chain, validator: { validator_identifiers: chunk }, page_size: IDENTIFIERS };
   const request = {
     endpoint: 'validators',
     priority: 'validators',

@@ -98,7 +98,7 @@ describe('commands/probe: findings', () => {
     expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
     expect(validatorsQuestions('hoodi', [{ first: 5, last: 5 }])[1]?.request.body).toEqual({
       chain: 'hoodi',
-      validator_identifiers: [5],
+      validator: { validator_identifiers: [5] },
       page_size: 10,
     });
   });

@@ -68,9 +68,15 @@ describe('the status of watched validators', () => {
         endpoint: 'validators',
         priority: 'validators',
         path: '/api/v2/ethereum/validators',
-        body: { chain: 'mainnet', validator_identifiers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], page_size: 10 },
+        body: {
+          chain: 'mainnet',
+          validator: { validator_identifiers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] },
+          page_size: 10,
+        },
       },
-      expect.objectContaining({ body: { chain: 'mainnet', validator_identifiers: [11, 12], page_size: 10 } }),
+      expect.objectContaining({
+        body: { chain: 'mainnet', validator: { validator_identifiers: [11, 12] }, page_size: 10 },
+      }),
     ]);
     expect(byStatus(state)).toEqual({ active_ongoing: 12 });
     expect(value(state, 'validators_online')).toBe(12);

@@ -93,7 +93,7 @@ function refused(): { status: number; body: string } {
 }
 
 function identifiers({ body }: ServiceRequest): number[] {
-  return JSON.parse(body).validator_identifiers;
+  return JSON.parse(body).validator.validator_identifiers;
 }
 
 /** Everything else is off; an interval of 2 s, and no limit makes it longer. */
