@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { BAD_REQUEST, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';

@@ -96,10 +96,10 @@ describe('scheduler/scheduler', () => {
     });
 
     it('are planned by their observed cost', async () => {
-      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
+      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/', envelope: z.object({}) } as const;
       const source = fakeSource({
         poll: async (value, _timing, signal, api) => {
-          for (let i = 0; i < 3; i += 1) await api.request(request, z.object({}), signal);
+          for (let i = 0; i < 3; i += 1) await api.request(request, signal);
           return { value };
         },
       });

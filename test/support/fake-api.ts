@@ -1,12 +1,16 @@
 import type { z } from 'zod';
-import type { Api, ApiRequest } from '../../src/api/client.ts';
+import type { Api } from '../../src/api/client.ts';
+import type { ApiRequest } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+
+/** A request as the service sees it. */
+export type SentRequest = Omit<ApiRequest, 'envelope'>;
 
 export interface FakeApi extends Api {
   /** Its time, Unix ms. */
   at: number;
   /** All requests, in order. */
-  readonly requests: ApiRequest[];
+  readonly requests: SentRequest[];
   /** The number of records that could not be read. */
   invalidRecords(): number;
 }
@@ -15,8 +19,8 @@ export interface FakeApi extends Api {
  * The typed fake of the service, for unit tests without HTTP. `answer` returns the body for a request, or throws. The
  * body passes through JSON, so that a field with `undefined` is absent, as on the wire.
  */
-export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
-  const requests: ApiRequest[] = [];
+export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
+  const requests: SentRequest[] = [];
   let invalid = 0;
   const api: FakeApi = {
     at: 0,
@@ -24,7 +28,7 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
     requests,
     invalidRecords: () => invalid,
 
-    async request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>> {
+    async request<A>({ envelope, ...request }: ApiRequest<A>, signal: AbortSignal): Promise<A> {
       signal.throwIfAborted();
       requests.push(structuredClone(request));
       const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
@@ -44,6 +48,6 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
 }
 
 /** The failure of a request, as the client throws it. */
-export function failed(request: ApiRequest, reason: FailureReason): RequestFailed {
+export function failed(request: SentRequest, reason: FailureReason): RequestFailed {
   return new RequestFailed(request.endpoint, reason, 'made up');
 }
