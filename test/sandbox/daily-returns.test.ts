@@ -35,7 +35,7 @@ function countdown(from: number, to: number): number[] {
 }
 
 const scale = (): Sandbox => sandboxOf({ plan: 'scale' });
-const ask = (range: object, size = 10): object => ({ range, page_size: size });
+const ask = (range: object, size = 10): object => ({ chain: 'mainnet', range, page_size: size });
 
 describe('sandbox/daily-returns', () => {
   it('publishes a day 40 minutes after its end', () => {

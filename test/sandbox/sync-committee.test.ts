@@ -26,7 +26,7 @@ describe('sandbox/sync-committee', () => {
   });
 
   it.each([
-    ['an unknown view', { sync_committee_period: { view: 'finalized' } }],
+    ['an unknown view', { sync_committee_period: { view: 'finalized' }, chain: 'mainnet' }],
     ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Api } from '../../src/api/client.ts';
 import type { ApiRequest } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { refusalOf } from './known-request.ts';
 
 /** A request as the service sees it. */
 export type SentRequest = Omit<ApiRequest, 'envelope'>;
@@ -16,7 +17,7 @@ export interface FakeApi extends Api {
 }
 
 /**
- * The typed fake of the service, for unit tests without HTTP. `answer` returns the body for a request, or throws. The
+ * The typed fake of the service, for unit tests without HTTP. It refuses a request that the service does not know. `answer` returns the body for a request, or throws. The
  * body passes through JSON, so that a field with `undefined` is absent, as on the wire.
  */
 export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
@@ -31,6 +32,9 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
     async request<A>({ envelope, ...request }: ApiRequest<A>, signal: AbortSignal): Promise<A> {
       signal.throwIfAborted();
       requests.push(structuredClone(request));
+      const { path, body } = request;
+      const refusal = refusalOf({ path, body: JSON.stringify(body) });
+      if (refusal) throw failed(request, refusal.status === 404 ? 'not_found' : 'bad_request');
       const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
       if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
       return parsed.data;
