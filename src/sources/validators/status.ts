@@ -2,7 +2,9 @@ import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
+import type { Timing } from '../source.ts';
 import { IDENTIFIERS } from './costs.ts';
+import { isCurrent } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
 
@@ -13,7 +15,7 @@ const MAX_FAILURES = 3;
  * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
-export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
+export async function readStatus(context: PollContext, previous: Validators, timing: Timing): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;
   const known = new Map(previous.validators.map((one) => [one.index, one]));
   const read: Read[] = [];
@@ -35,7 +37,11 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   }
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
-  for (const one of read) known.set(one.index, withHistory({ ...one, readAt }, known.get(one.index)));
+  for (const one of read) {
+    const before = known.get(one.index);
+    const isKept = before !== undefined && isCurrent(before, { ...timing, now: readAt });
+    known.set(one.index, withHistory({ ...one, readAt }, before, isKept));
+  }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
@@ -106,13 +112,17 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
   };
 }
 
-/** Since when the validator is offline and slashed. One that was slashed stays slashed. */
-function withHistory(read: Validator, before: Validator | undefined): Validator {
+/**
+ * Since when the validator is offline and slashed. One that was slashed stays slashed. Nobody knows what happened while its values
+ * were withdrawn, so being offline begins anew.
+ */
+function withHistory(read: Validator, before: Validator | undefined, isKept: boolean): Validator {
   const { offlineSince } = read;
   const slashedSince = before?.slashedSince ?? read.slashedSince;
+  const earlier = isKept ? before?.offlineSince : undefined;
   return {
     ...read,
-    ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
+    ...(offlineSince !== undefined && { offlineSince: Math.min(earlier ?? offlineSince, offlineSince) }),
     ...(slashedSince !== undefined && { slashedSince }),
   };
 }
