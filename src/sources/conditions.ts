@@ -59,10 +59,7 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 /** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
-  BeaconchainAllMachinesSilent: condition(
-    'critical',
-    () => 'All machines are silent: your site is down, or the service takes no records.',
-  ),
+  BeaconchainAllMachinesSilent: condition('critical', () => 'All machines are silent. Is your site down?'),
 
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
   BeaconchainValidatorOffline: watched('critical', 'offline'),

@@ -35,7 +35,9 @@ export interface Shown {
 /** Pure. */
 export function shownOf(options: ValidatorsOptions, value: Validators, timing: Timing): Shown {
   const known = options.status ? value : NO_VALIDATORS;
-  const validators = known.validators.filter((one) => watches(options.watch, one.index) && isCurrent(one, timing));
+  const validators = known.validators.filter(
+    ({ index, readAt }) => watches(options.watch, index) && isShown(readAt, maxAge(timing), timing.now),
+  );
   const { performance } = known;
   const byStatus = new Map(STATUSES.map((status): [Status, number] => [status, 0]));
   for (const { status } of validators) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
@@ -58,17 +60,12 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
   return offlineSince ?? epoch;
 }
 
-function maxAge({ intervalMs }: Timing): Milliseconds {
+export function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
-/** Whether the values of a validator are not withdrawn. */
-export function isCurrent({ readAt }: Validator, timing: Timing): boolean {
-  return isShown(readAt, maxAge(timing), timing.now);
-}
-
 /** A value from far ahead of our clock was read before the clock was set back, so its age is unknown. */
-function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
+export function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
   return now - readAt <= ageMs && readAt - now <= CLOCK_AHEAD_MS;
 }
 

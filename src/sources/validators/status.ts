@@ -4,7 +4,7 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
 import type { Timing } from '../source.ts';
 import { IDENTIFIERS } from './costs.ts';
-import { isCurrent } from './metrics.ts';
+import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
 
@@ -38,9 +38,8 @@ export async function readStatus(context: PollContext, previous: Validators, tim
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
   for (const one of read) {
-    const before = known.get(one.index);
-    const isKept = before !== undefined && isCurrent(before, { ...timing, now: readAt });
-    known.set(one.index, withHistory({ ...one, readAt }, before, isKept));
+    const before = remembered(known.get(one.index), { ...timing, now: readAt });
+    known.set(one.index, withHistory({ ...one, readAt }, before));
   }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
@@ -112,17 +111,20 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
   };
 }
 
-/**
- * Since when the validator is offline and slashed. One that was slashed stays slashed. Nobody knows what happened while its values
- * were withdrawn, so being offline begins anew.
- */
-function withHistory(read: Validator, before: Validator | undefined, isKept: boolean): Validator {
+/** Nobody knows what happened while its values were withdrawn, so being offline begins anew after that. */
+function remembered(before: Validator | undefined, timing: Timing): Validator | undefined {
+  if (!before || isShown(before.readAt, maxAge(timing), timing.now)) return before;
+  const { offlineSince, ...rest } = before;
+  return rest;
+}
+
+/** Since when the validator is offline and slashed. One that was slashed stays slashed. */
+function withHistory(read: Validator, before: Validator | undefined): Validator {
   const { offlineSince } = read;
   const slashedSince = before?.slashedSince ?? read.slashedSince;
-  const earlier = isKept ? before?.offlineSince : undefined;
   return {
     ...read,
-    ...(offlineSince !== undefined && { offlineSince: Math.min(earlier ?? offlineSince, offlineSince) }),
+    ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
     ...(slashedSince !== undefined && { slashedSince }),
   };
 }

@@ -140,7 +140,7 @@ describe('sources/machines/summary', () => {
     ])('calls all silent where there are %s: %s', (_, names, isTold) => {
       const ages: Record<string, number> = { fresh: MINUTE, b: 11 * MINUTE, c: 23 * HOUR, dead: 25 * HOUR };
       const fleet = names.map((name) => machine(name, Array(3).fill(ages[name])));
-      const all = 'All machines are silent: your site is down, or the service takes no records.';
+      const all = 'All machines are silent. Is your site down?';
       expect(summary(fleet).notices[0] === all).toBe(isTold);
     });
 
