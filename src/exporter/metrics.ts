@@ -70,6 +70,7 @@ function joined([first = [], ...others]: readonly Family[][]): Family[] {
 export function ownFamilies(views: readonly SourceView[], figures: Figures, now: UnixMs): Family[] {
   return [
     ...sourceFamilies(views),
+    partFamily(views),
     ...accountFamilies(figures.ledger),
     ...budgetFamilies(views, figures, now),
     ...exporterFamilies(figures),
@@ -124,6 +125,19 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
     help: `${help}.`,
     samples: views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
   }));
+}
+
+/** The parts that the service refuses. */
+function partFamily(views: readonly SourceView[]): Family {
+  const samples = views.flatMap(({ source, entry }) =>
+    (source.parts?.(entry.value) ?? []).map(({ part, isRefused }) => ({
+      labels: { ...labelsOf(source), part },
+      value: Number(isRefused),
+    })),
+  );
+  const help =
+    '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0';
+  return { name: 'beaconchain_source_part_refused', type: 'gauge', help: `${help}.`, samples };
 }
 
 /** The labels of one source: `chain` if it is of one chain. */

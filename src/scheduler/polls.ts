@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '../api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
@@ -76,8 +77,9 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
 /** How long the source pauses, whatever its interval. */
 function pauseAfter(failure: Error): Milliseconds {
   if (!(failure instanceof RequestFailed)) return 0;
-  // The plan does not include this endpoint; the other sources continue.
-  return failure.reason === 'forbidden' ? FORBIDDEN_PAUSE_MS : failure.waitMs;
+  // The plan does not include this endpoint; the other sources continue. An optional part does not pause its source.
+  const isPart = ENDPOINTS[failure.endpoint].part !== undefined;
+  return failure.reason === 'forbidden' && !isPart ? FORBIDDEN_PAUSE_MS : failure.waitMs;
 }
 
 /** The data of a day may be some hours late. */

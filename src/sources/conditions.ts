@@ -82,6 +82,11 @@ export const CONDITIONS = {
     'warning',
     (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`,
   ),
+  BeaconchainPartRefused: condition(
+    'warning',
+    (parts) =>
+      `The service refuses ${listed(parts)}. The exporter asks again after a day, a reload or a restart. Choose a plan that includes it, or switch it off.`,
+  ),
   BeaconchainSourceStale: condition(
     'warning',
     (names) => `Overdue: ${names.join(', ')}. Check the log and restart the exporter.`,

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
+import { ENDPOINTS, type Part } from '../api/endpoints.ts';
+import { RequestFailed } from '../api/errors.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** Refused attempts in a row at an optional part, all with the same reason and the same `operatorAt`. Persisted. */
+/** Refused attempts in a row at an optional part, all with the same `operatorAt`. Persisted. */
 export const Refusal = z.object({
   reason: z.string(),
   attempts: z.number(),
@@ -15,18 +16,27 @@ export const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-/** Statuses that refuse this particular request. */
-const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
-
-/** Whether the service refuses this request. */
+/**
+ * Whether the service refuses this request. A 400 of v2 is a mistake in the request, and never a refusal. A 404 about
+ * validators says that none of them is known.
+ */
 export function isRefusal(failure: unknown): failure is RequestFailed {
-  return failure instanceof RequestFailed && REFUSALS.includes(failure.reason);
+  if (!(failure instanceof RequestFailed)) return false;
+  const { version, is404None } = ENDPOINTS[failure.endpoint];
+  switch (failure.reason) {
+    case 'forbidden':
+    case 'method_not_allowed':
+      return true;
+    case 'not_found':
+      return !is404None;
+    case 'bad_request':
+      return version === 'v1';
+    default:
+      return false;
+  }
 }
 
-/**
- * The refusals of a part after a failure. A success ends them; the failures of an outage do not. A part in which 404
- * means something else does not pass it on.
- */
+/** The refusals of a part after a failure. A success ends them; the failures of an outage do not. */
 export function afterFailure(
   before: Refusal | undefined,
   failure: Error,
@@ -35,7 +45,7 @@ export function afterFailure(
 ): Refusal | undefined {
   if (!isRefusal(failure)) return before;
   const { reason } = failure;
-  const isNext = before?.reason === reason && before.operatorAt === operatorAt;
+  const isNext = before?.operatorAt === operatorAt && mayPass(before.reason) === mayPass(reason);
   const { attempts, firstAt } = isNext ? before : { attempts: 0, firstAt: now };
   // A time in the future is from before the clock was set back.
   return { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now, operatorAt };
@@ -49,9 +59,29 @@ export function refusedUntil(refusal: Refusal | undefined, operatorAt: UnixMs): 
   return refusal?.operatorAt === operatorAt && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
-const MIN_ATTEMPTS = 3;
+/** A single 403 may come of a change of the plan, which takes up to a minute to apply (api-facts 6.3). */
+const [MIN_ATTEMPTS, MIN_APART_MS] = [2, 10 * MS_PER_MINUTE];
+const [MIN_ATTEMPTS_IF_PASSING, MIN_APART_IF_PASSING_MS] = [3, MS_PER_HOUR];
 
-/** Whether the part is really refused. API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
+/** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
+function mayPass(reason: string): boolean {
+  return reason === 'bad_request';
+}
+
+/** Whether the part is really refused. */
 function isCertain({ reason, attempts, firstAt, lastAt }: Refusal): boolean {
-  return reason !== 'bad_request' || (attempts >= MIN_ATTEMPTS && lastAt - firstAt >= MS_PER_HOUR);
+  const apartMs = lastAt - firstAt;
+  return mayPass(reason)
+    ? attempts >= MIN_ATTEMPTS_IF_PASSING && apartMs >= MIN_APART_IF_PASSING_MS
+    : attempts >= MIN_ATTEMPTS && apartMs >= MIN_APART_MS;
+}
+
+/** A part of a source that is on, and whether the service refuses it. */
+export interface PartState {
+  readonly part: Part;
+  readonly isRefused: boolean;
+}
+
+export function partState(part: Part, refusal: Refusal | undefined, operatorAt: UnixMs): PartState {
+  return { part, isRefused: refusedUntil(refusal, operatorAt) > 0 };
 }

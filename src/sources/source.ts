@@ -7,6 +7,7 @@ import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
+import type { PartState } from './refusal.ts';
 
 /** In the order in which they are shown. */
 export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'validators', 'slashings'] as const;
@@ -94,6 +95,8 @@ export interface Source<T = unknown> {
    */
   pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage, value?: T): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
+  /** Pure. The parts that are on and that the service may refuse; absent: none. */
+  parts?(value: T): readonly PartState[];
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
   /** Pure. Its content on the status page, from the same values as `families`. */

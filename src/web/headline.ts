@@ -1,3 +1,4 @@
+import type { Part } from '../api/endpoints.ts';
 import { isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -94,6 +95,7 @@ function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
   const { validHeader } = input.ledger.key;
   return [
     ...failureNotices(input.views, now),
+    ...refusalNotices(input.views),
     ...(validHeader === false ? [] : staleNotices(input, now)),
     ...waitNotices(input, now),
     ...stretchNotices(input.views),
@@ -104,6 +106,22 @@ function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
   const failing = views.filter((view) => stateOf(view, now).isFailing);
   if (failing.length === 0) return [];
   return [firing('BeaconchainSourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
+}
+
+const PARTS: Readonly<Record<Part, string>> = {
+  machine_names: 'the list of machines',
+  status: 'the status of validators',
+  performance: 'the duties of validators',
+  sync_committee: 'the members of sync committees',
+  proposer_slashings: 'the names of slashed proposers',
+};
+
+function refusalNotices(views: readonly SourceView[]): Notice[] {
+  const refused = views.flatMap(({ source, entry }) =>
+    (source.parts?.(entry.value) ?? []).filter(({ isRefused }) => isRefused).map(({ part }) => ({ part, source })),
+  );
+  const names = refused.map(({ part, source: { chain } }) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`);
+  return names.length > 0 ? [firing('BeaconchainPartRefused', names)] : [];
 }
 
 /** A replica that does not poll has no overdue sources. */

@@ -124,13 +124,14 @@ export const TABLE: readonly Row[] = [
   {
     part: 'scheduler',
     what: 'Decides when each source is polled, polls it, and shows what was stored.',
-    imports: ['sources', 'state', 'api', 'budget', 'lib'],
+    imports: ['sources', 'state', 'api', 'api/endpoints', 'budget', 'lib'],
     packages: [],
   },
   {
     part: 'web',
     what: 'The server with TLS and passwords, the status page, the documentation.',
     imports: ['scheduler', 'sources', 'metrics', 'budget', 'lib'],
+    types: ['api/endpoints'],
     packages: [
       'negotiator in server.ts',
       'marked in document-page.ts',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { afterFailure, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
+import { afterFailure, isRefusal, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 type Attempt = readonly [at: number, reason: FailureReason, operatorAt?: number];
@@ -19,11 +20,30 @@ function bad(...times: readonly number[]): Attempt[] {
 
 describe('sources/refusal', () => {
   it.each<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
-    '%s refuses at once, for a day',
+    '%s refuses at the second attempt at least ten minutes later, for a day',
     (reason) => {
-      expect(refusedUntil(knownAfter([NOW, reason]), 0)).toBe(NOW + DAY);
+      const later = NOW + 10 * MINUTE;
+      expect(refusedUntil(knownAfter([NOW, reason]), 0)).toBe(0);
+      expect(refusedUntil(knownAfter([NOW, reason], [later - 1, reason]), 0)).toBe(0);
+      expect(refusedUntil(knownAfter([NOW, reason], [later, reason]), 0)).toBe(later + DAY);
+      expect(refusedUntil(knownAfter([NOW, reason], [later, 'forbidden']), 0)).toBe(later + DAY);
+      expect(refusedUntil(knownAfter([NOW, 'bad_request'], [later, reason]), 0)).toBe(0);
     },
   );
+
+  it.each<[Endpoint, FailureReason, boolean]>([
+    ['proposer_slashings', 'bad_request', true],
+    ['validators', 'bad_request', false],
+    ['machine_names', 'bad_request', false],
+    ['machine_names', 'not_found', true],
+    ['sync_committee_members', 'not_found', true],
+    ['validators', 'not_found', false],
+    ['validators_performance', 'not_found', false],
+    ['validators_performance', 'forbidden', true],
+    ['validators', 'unexpected_status', false],
+  ])('%s: %s is a refusal: %s', (endpoint, reason, is) => {
+    expect(isRefusal(new RequestFailed(endpoint, reason, 'made up'))).toBe(is);
+  });
 
   it.each<[string, Attempt[]]>([
     ['one', bad(NOW)],

@@ -156,6 +156,7 @@ export const SOURCES: Contract = [
   ['source_next_attempt_timestamp_seconds', 'gauge', SOURCE],
   ['source_quota_wait_end_timestamp_seconds', 'gauge', SOURCE],
   ['source_interval_seconds', 'gauge', SOURCE],
+  ['source_part_refused', 'gauge', [...SOURCE, 'part']],
   ['source_duration_seconds', 'gauge', SOURCE],
 ];
 

@@ -1,5 +1,6 @@
 import { unit } from '../../lib/random.ts';
 import type { Milliseconds } from '../../lib/time.ts';
+import { partState } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
@@ -39,6 +40,7 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
+    parts: ({ namesRefusal }) => [partState('machine_names', namesRefusal, options.operatorAt)],
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),

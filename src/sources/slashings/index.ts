@@ -1,6 +1,7 @@
 import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { MS_PER_DAY } from '../../lib/duration.ts';
 import type { Milliseconds } from '../../lib/time.ts';
+import { partState } from '../refusal.ts';
 import { COVERAGES, type Coverage, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
@@ -26,6 +27,8 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     weight: options.weight,
     pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
+    parts: ({ namesRefusal }) =>
+      options.readsProposerNames ? [partState('proposer_slashings', namesRefusal, options.operatorAt)] : [],
     families: (value, timing) => slashingFamilies(options, value, timing),
     summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,

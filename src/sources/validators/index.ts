@@ -1,6 +1,6 @@
 import { MS_PER_PERIOD } from '../../lib/chain.ts';
 import { watchedCount } from '../../lib/watch.ts';
-import { refusedUntil } from '../refusal.ts';
+import { partState, refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
 import { membersDue } from './committees.ts';
 import { requestsPerStatusPoll } from './costs.ts';
@@ -36,6 +36,11 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
         : oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay);
     },
     poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
+    parts: ({ statusRefusal, performanceRefusal, membersRefusal }) => [
+      ...(status ? [partState('status', statusRefusal, operatorAt)] : []),
+      ...(status ? [partState('performance', performanceRefusal, operatorAt)] : []),
+      ...(options.syncCommittee ? [partState('sync_committee', membersRefusal, operatorAt)] : []),
+    ],
     families: (value, timing) => validatorFamilies(options, value, timing),
     summary: (value, timing) => validatorsSummary(options, value, timing),
     nextChange: (value, timing) => nextValidatorsChange(options, value, timing),

@@ -80,16 +80,20 @@ describe('sources/machines expected names', () => {
     expect(account.asked).toEqual(['a', 'gone', 'gone']);
   });
 
-  it.each(['bad_request', 'not_found'] as const)(
-    '%s means that nothing was found, and fails no sweep',
-    async (reason) => {
+  it('a 404 means that nothing was found, and fails no sweep; a 400 is a mistake in the request, and fails it', async () => {
+    for (const [reason, failure] of [
+      ['not_found', undefined],
+      ['bad_request', { reason: 'bad_request' }],
+    ] as const) {
       const account = new Account();
       account.failures.set('a', reason);
-      expect((await account.poll(NOW, { expected: ['a', 'b'] })).failure).toBeUndefined();
+      const first = await account.poll(NOW, { expected: ['a', 'b'] });
+      if (failure) expect(first.failure).toMatchObject(failure);
+      else expect(first.failure).toBeUndefined();
       await account.poll(NOW + MINUTE, { expected: ['a', 'b'] });
       expect(account.asked).toEqual(['a', 'b']);
-    },
-  );
+    }
+  });
 });
 
 describe('sources/machines machine-names', () => {
@@ -128,19 +132,22 @@ describe('sources/machines machine-names', () => {
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
-    'refused with %s are off for a day, or until a reload, which is told once and fails no sweep',
+    'refused twice with %s are off for a day, or until a reload, which is told once and fails no sweep',
     async (reason) => {
       const account = new Account();
       account.failures.set('', reason);
+      expect((await account.poll(NOW - 6 * HOUR)).failure).toBeUndefined();
+      expect(account.warnings).toEqual([]);
       expect((await account.poll(NOW)).failure).toBeUndefined();
+      account.lists.length = 0;
       await account.poll(NOW + DAY - 1);
-      expect(account.lists).toEqual([NOW]);
+      expect(account.lists).toEqual([]);
       await account.poll(NOW + DAY);
-      expect(account.lists).toEqual([NOW, NOW + DAY]);
+      expect(account.lists).toEqual([NOW + DAY]);
       expect(account.warnings).toEqual(['names_refused']);
       const operatorAt = NOW + DAY + 7 * HOUR;
       await account.poll(operatorAt, { operatorAt });
-      expect(account.lists).toEqual([NOW, NOW + DAY, operatorAt]);
+      expect(account.lists).toEqual([NOW + DAY, operatorAt]);
     },
   );
 

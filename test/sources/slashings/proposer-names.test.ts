@@ -90,12 +90,17 @@ describe('sources/slashings/proposer-names', () => {
   });
 
   it.for<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
-    'is off after %s until the operator starts or reloads the program, told once, and nothing else suffers',
+    'is off after ten minutes of %s until the operator starts or reloads the program, told once, and nothing else suffers',
     async (reason) => {
       const follower = await following();
       follower.fault = (what) => (what.startsWith('names/') ? reason : undefined);
       follower.chain.grow(E + 1, F + 1);
       for (const i of [1, 2, 3]) follower.chain.slashProposers(SLOT + i, [i]);
+      for (let i = 0; i < 10; i += 1) {
+        expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
+        expect(follower.failure).toMatchObject({ reason });
+        expect(follower.state.scannedEpoch).toBe(F);
+      }
       expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
       expect(follower.failure).toBeUndefined();
       expect(follower.unnamed).toHaveLength(1);

@@ -121,7 +121,7 @@ describe('the sync committees of watched validators', () => {
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
-    '%s refuses them for a day without a failure, told once; what is known stays, and the status is read',
+    '%s at two attempts refuses them for a day, told once; what is known stays, and the status is read',
     async (reason) => {
       const told: string[] = [];
       const options = { ...OPTIONS, status: true, onRefused: (part: string) => told.push(part) };
@@ -131,13 +131,16 @@ describe('the sync committees of watched validators', () => {
           throw failed(request, reason);
         },
       });
-      const now = NOW + HOUR;
-      const { value: state, failure } = await poll(api, known, options, now);
+      const [now, later] = [NOW + HOUR, NOW + 2 * HOUR];
+      const first = await poll(api, known, options, now);
+      expect(first.failure).toMatchObject({ reason });
+      expect(told).toEqual([]);
+      const { value: state, failure } = await poll(api, first.value, options, later);
       expect(failure).toBeUndefined();
       expect(told).toEqual(['sync_committee']);
-      expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(10);
-      expect(shown(state, now)).toEqual({ current: ['7'], next: undefined });
-      expect(due(state, now)).toBe(now + DAY);
+      expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(20);
+      expect(shown(state, later)).toEqual({ current: ['7'], next: undefined });
+      expect(due(state, later)).toBe(later + DAY);
     },
   );
 });

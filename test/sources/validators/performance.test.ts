@@ -4,7 +4,7 @@ import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { Validators } from '../../../src/sources/validators/schema.ts';
 import { failed } from '../../support/fake-api.ts';
 import { sampleValue } from '../../support/samples.ts';
-import { DAY, timing } from '../../support/timing.ts';
+import { DAY, MINUTE, timing } from '../../support/timing.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -80,7 +80,7 @@ describe('the performance of watched validators', () => {
     expect(sizes(upgraded)).toEqual([100, 50]);
   });
 
-  it('is off for a day if 20 are refused too, reported once; the status continues', async () => {
+  it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the status continues', async () => {
     const told: string[] = [];
     const options = { ...MANY, onRefused: (part: string) => told.push(part) };
     const api = serviceOf({
@@ -88,15 +88,17 @@ describe('the performance of watched validators', () => {
         throw failed(request, 'forbidden');
       },
     });
-    const { value: state, failure } = await poll(api, undefined, options);
+    const first = await poll(api, undefined, options);
+    expect(first.failure).toMatchObject({ reason: 'forbidden' });
+    const { value: state, failure } = await poll(api, first.value, options, NOW + 10 * MINUTE);
     expect(failure).toBeUndefined();
-    expect(sizes(api)).toEqual([100, 20]);
+    expect(sizes(api)).toEqual([100, 20, 20]);
     expect(told).toEqual(['performance']);
     const due: Validators = { ...state, pollsSincePerformance: 8 };
-    await poll(api, due, options, NOW + EPOCH);
-    expect(sizes(api)).toHaveLength(2);
-    await poll(api, due, options, NOW + DAY);
+    await poll(api, due, options, NOW + 2 * EPOCH);
     expect(sizes(api)).toHaveLength(3);
+    await poll(api, due, options, NOW + 10 * MINUTE + DAY);
+    expect(sizes(api)).toHaveLength(4);
     expect(told).toEqual(['performance']);
   });
 

@@ -6,7 +6,7 @@ import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/
 import { emptyEntry } from '../../../src/state/entry.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { attempts, DAY, timing } from '../../support/timing.ts';
+import { attempts, DAY, MINUTE, timing } from '../../support/timing.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -200,7 +200,7 @@ describe('the status of watched validators', () => {
       expect(byStatus(state)).toEqual({});
     });
 
-    it('403 of the first request refuses the part: reported once, no failure, requested again a day later or after a reload', async () => {
+    it('403 of the first request, and again ten minutes later, refuses the part: reported once, requested again a day later or after a reload', async () => {
       const told: string[] = [];
       const options = validatorsOptions({ onRefused: (part) => told.push(part) });
       const api = serviceOf({
@@ -208,11 +208,18 @@ describe('the status of watched validators', () => {
           throw failed(request, 'forbidden');
         },
       });
-      const { value: state, failure } = await poll(api, undefined, options);
+      const first = await poll(api, undefined, options, NOW - 10 * MINUTE);
+      expect(first.failure).toMatchObject({ reason: 'forbidden' });
+      const again = await poll(api, first.value, options, NOW - 1);
+      expect(again.failure).toMatchObject({ reason: 'forbidden' });
+      expect(told).toEqual([]);
+      const { value: state, failure } = await poll(api, again.value, options);
       expect(failure).toBeUndefined();
       expect(told).toEqual(['status']);
-      expect(api.requests).toHaveLength(1);
+      expect(api.requests).toHaveLength(3);
       const source = validatorsSource(options);
+      expect(source.parts?.(first.value)).toContainEqual({ part: 'status', isRefused: false });
+      expect(source.parts?.(state)).toContainEqual({ part: 'status', isRefused: true });
       expect(source.due(state, attempts(NOW), timing({ now: NOW, intervalMs: EPOCH }))).toBe(NOW + DAY);
       // The others get its share of a scarce budget.
       const allowance = { bucketOf: () => '', allowedPerDay: () => 30 };
@@ -222,7 +229,7 @@ describe('the status of watched validators', () => {
       expect(planned(NO_VALIDATORS)).toBeCloseTo(30);
       expect(planned(state)).toBeLessThan(1);
       const { value: later } = await poll(api, state, options, NOW + DAY);
-      expect(api.requests).toHaveLength(2);
+      expect(api.requests).toHaveLength(4);
       expect(told).toEqual(['status']);
       const reloaded = validatorsSource(validatorsOptions({ operatorAt: NOW + DAY + 1 }));
       expect(reloaded.due(later, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
