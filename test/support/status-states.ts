@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -216,7 +215,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }), NOW);
+  const sources = sourcesOf(config(state.expected ?? []), NOW);
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
     return { source, saved: entry, current: entry, running: false };

@@ -84,7 +84,6 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     syncCommittee: false,
     hasSlashings: true,
     operatorAt: 5,
-    onRefused: () => undefined,
     ...overrides,
   };
 }

@@ -5,9 +5,9 @@ import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { PastPage, Span } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
-import type { Poll, Timing } from '../source.ts';
+import type { Poll, SourceEvent, Timing } from '../source.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName, RECORDS_PER_PAGE, staleAfter, type Warn } from './options.ts';
+import { type MachinesOptions, machineName, RECORDS_PER_PAGE, staleAfter, type Warning } from './options.ts';
 import {
   ListedName,
   MachineMetricsPage,
@@ -39,7 +39,8 @@ interface Context {
   readonly sweep: Sweep;
   readonly timing: Timing;
   readonly signal: AbortSignal;
-  readonly warn: Warn;
+  /** Notes a warning. `machines`: those to which it applies, if not to all. */
+  readonly warn: (reason: Warning, machines?: readonly string[]) => void;
 }
 
 /**
@@ -52,9 +53,10 @@ export async function pollMachines(
   previous: Machines,
   timing: Timing,
   signal: AbortSignal,
-  warn: Warn,
 ): Promise<Poll<Machines>> {
   const { now } = timing;
+  const events: SourceEvent[] = [];
+  const warn: Context['warn'] = (reason, machines) => events.push({ type: 'sweep_warning', reason, machines });
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now, staleMs);
   const context: Context = { options, api, sweep, timing, signal, warn };
@@ -64,10 +66,10 @@ export async function pollMachines(
     await listNames({ ...context, api: once.api });
     await askUnknown({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endedSweep(context), oneTimeRequests: latePages + once.requests() };
+    return { value: endedSweep(context), events, oneTimeRequests: latePages + once.requests() };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    return { value: endedSweep(context), failure: error };
+    return { value: endedSweep(context), events, failure: error };
   }
 }
 

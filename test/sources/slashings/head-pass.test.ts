@@ -111,7 +111,24 @@ describe('sources/slashings/head-pass', () => {
       follower.chain.slash(slot, [3, 1]);
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(await follower.poll()).toEqual(['latest']);
-      expect(follower.sightings).toEqual([{ slot, kind: 'double_vote', validators: [1, 3] }]);
+      expect(follower.sightings).toMatchObject([{ slot, kind: 'double_vote', validators: [1, 3] }]);
+    });
+
+    it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
+      const follower = await settled();
+      for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
+      const stop = new AbortController();
+      follower.signal = stop.signal;
+      follower.fault = (what) => {
+        if (what === `slot/${E * 32 + 10}`) stop.abort(new Error('stopping'));
+        return stop.signal.aborted ? 'network' : undefined;
+      };
+      await expect(follower.poll()).rejects.toThrow();
+      follower.signal = new AbortController().signal;
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[9], [10]]);
+      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
     });
 
     it('are not requested if the block is orphaned', async () => {

@@ -124,8 +124,7 @@ describe('the sync committees of watched validators', () => {
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
     '%s refuses them for a day without a failure, told once; what is known stays, and the status is read',
     async (reason) => {
-      const told: string[] = [];
-      const options = { ...OPTIONS, status: true, onRefused: (part: string) => told.push(part) };
+      const options = { ...OPTIONS, status: true };
       const { value: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, options);
       const api = serviceOf({
         sync_committee_members: (request) => {
@@ -133,9 +132,9 @@ describe('the sync committees of watched validators', () => {
         },
       });
       const now = NOW + HOUR;
-      const { value: state, failure } = await poll(api, known, options, now);
+      const { value: state, failure, events } = await poll(api, known, options, now);
       expect(failure).toBeUndefined();
-      expect(told).toEqual(['sync_committee']);
+      expect(events).toMatchObject([{ type: 'part_refused', part: 'sync_committee' }]);
       expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(10);
       expect(shown(state, now)).toEqual({ current: ['7'], next: undefined });
       expect(due(state, now)).toBe(now + DAY);

@@ -81,23 +81,21 @@ describe('the performance of watched validators', () => {
   });
 
   it('is off for a day if 20 are refused too, reported once; the status continues', async () => {
-    const told: string[] = [];
-    const options = { ...MANY, onRefused: (part: string) => told.push(part) };
     const api = serviceOf({
       validators_performance: (request) => {
         throw failed(request, 'forbidden');
       },
     });
-    const { value: state, failure } = await poll(api, undefined, options);
+    const { value: state, failure, events } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
     expect(sizes(api)).toEqual([100, 20]);
-    expect(told).toEqual(['performance']);
+    expect(events).toMatchObject([{ type: 'part_refused', part: 'performance' }]);
     const due: Validators = { ...state, pollsSincePerformance: 8 };
-    await poll(api, due, options, NOW + EPOCH);
+    await poll(api, due, MANY, NOW + EPOCH);
     expect(sizes(api)).toHaveLength(2);
-    await poll(api, due, options, NOW + DAY);
+    const { events: again } = await poll(api, due, MANY, NOW + DAY);
     expect(sizes(api)).toHaveLength(3);
-    expect(told).toEqual(['performance']);
+    expect(again).toEqual([]);
   });
 
   it.each([

@@ -188,16 +188,15 @@ describe('the status of watched validators', () => {
     });
 
     it('403 of the first request refuses the part: reported once, no failure, requested again a day later or after a reload', async () => {
-      const told: string[] = [];
-      const options = validatorsOptions({ onRefused: (part) => told.push(part) });
+      const options = validatorsOptions();
       const api = serviceOf({
         validators: (request) => {
           throw failed(request, 'forbidden');
         },
       });
-      const { value: state, failure } = await poll(api, undefined, options);
+      const { value: state, failure, events } = await poll(api, undefined, options);
       expect(failure).toBeUndefined();
-      expect(told).toEqual(['status']);
+      expect(events).toMatchObject([{ type: 'part_refused', part: 'status' }]);
       expect(api.requests).toHaveLength(1);
       const source = validatorsSource(options);
       expect(source.due(state, attempts(NOW), timing({ now: NOW, intervalMs: EPOCH }))).toBe(NOW + DAY);
@@ -208,9 +207,9 @@ describe('the status of watched validators', () => {
           ?.requestsPerDay;
       expect(planned(NO_VALIDATORS)).toBeCloseTo(30);
       expect(planned(state)).toBeLessThan(1);
-      const { value: later } = await poll(api, state, options, NOW + DAY);
+      const { value: later, events: again } = await poll(api, state, options, NOW + DAY);
       expect(api.requests).toHaveLength(2);
-      expect(told).toEqual(['status']);
+      expect(again).toEqual([]);
       const reloaded = validatorsSource(validatorsOptions({ operatorAt: NOW + DAY + 1 }));
       expect(reloaded.due(later, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
         NOW + DAY + EPOCH,
