@@ -132,7 +132,7 @@ function slashingsOf(
     watch,
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
-    slashedByStatus: () => slashedIn(known()),
+    slashedByStatus: () => slashedIn(known(), watch),
     operatorAt,
   });
 }

@@ -149,7 +149,7 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/refusal.ts', 'api', 'distinguishes a refusal from a temporary failure'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
-  ['sources/slashings/schema.ts', 'sources', 'refusals are kept in one shape'],
+  ['sources/slashings/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
   ['sources/validators/performance.ts', 'api', 'the requests of poll.ts'],
   ['sources/validators/schema.ts', 'sources', 'refusals are kept in one shape'],
   ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],

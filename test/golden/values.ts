@@ -68,7 +68,7 @@ function slashings(headSlot: number, scale: number): Slashings {
       [70_000, headSlot - 1_800],
     ],
     proposerSlashed: [],
-    statusSlashed: [],
+    slashedByStatus: [],
     namedSlots: [],
     recentProposals: [],
     recent: [],

@@ -76,7 +76,7 @@ function slashings(
     seen: [],
     slashed: validators,
     proposerSlashed: [],
-    statusSlashed: [],
+    slashedByStatus: [],
     namedSlots: [],
     recent,
     recentProposals,

@@ -44,7 +44,7 @@ export const NO_SLASHINGS: Slashings = {
   seen: [],
   slashed: [],
   proposerSlashed: [],
-  statusSlashed: [],
+  slashedByStatus: [],
   namedSlots: [],
   recentProposals: [],
   missedProposals: [],

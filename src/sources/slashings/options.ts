@@ -1,6 +1,7 @@
 import type { Chain } from '../../lib/chain.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { Watch } from '../../lib/watch.ts';
+import type { Slashed } from '../slashed.ts';
 
 export interface SlashingsOptions {
   readonly chain: Chain;
@@ -12,8 +13,8 @@ export interface SlashingsOptions {
   readonly readsProposerNames: boolean;
   /** The members of a period in the order of the committee, if they are known. Absent: seats are not counted. */
   readonly seatsOf?: ((period: number) => readonly number[] | undefined) | undefined;
-  /** Watched validators that their status shows as slashed, each with the first slot of the epoch of that answer. */
-  readonly slashedByStatus: () => readonly [validator: number, slot: number][];
+  /** The watched validators that are slashed according to their status. */
+  readonly slashedByStatus: () => readonly Slashed[];
   /** When the operator last started or reloaded the program. */
   readonly operatorAt: UnixMs;
 }

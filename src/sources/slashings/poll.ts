@@ -3,6 +3,7 @@ import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
+import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
 import { few } from './count.ts';
 import { finalizedPass, hasBacklog } from './finalized-pass.ts';
@@ -23,7 +24,7 @@ export async function pollSlashings(
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
   const context: PollContext = { options, api, signal, now: timing.now, events: [] };
-  let state = withStatusSlashed(previous, options.slashedByStatus());
+  let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   // During an outage, or while the service refuses all requests, an epoch that cannot be read is not given up.
@@ -44,11 +45,11 @@ export async function pollSlashings(
   return { value: prune(state, options.watch), events: context.events, ...(failure && { failure }) };
 }
 
-/** Each validator with the slot at which it was first seen slashed. */
-function withStatusSlashed(state: Slashings, slashed: ReturnType<SlashingsOptions['slashedByStatus']>): Slashings {
-  const known = new Set(state.statusSlashed.map(([validator]) => validator));
-  const fresh = slashed.filter(([validator]) => !known.has(validator));
-  return fresh.length === 0 ? state : { ...state, statusSlashed: [...state.statusSlashed, ...fresh] };
+/** Keeps what the status says of slashed validators, also after it is no longer read. */
+function withStatus(state: Slashings, slashed: readonly Slashed[]): Slashings {
+  const all = new Map(state.slashedByStatus.map((one) => [one.validator, one]));
+  for (const one of slashed) all.set(one.validator, { ...all.get(one.validator), ...one });
+  return { ...state, slashedByStatus: [...all.values()] };
 }
 
 /** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
@@ -82,7 +83,7 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
     seen: bounded(seen, ([, slot]) => slot < firstOpenSlot),
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
-    statusSlashed: state.statusSlashed.filter(([validator]) => watches(watch, validator)),
+    slashedByStatus: state.slashedByStatus.filter(({ validator }) => watches(watch, validator)),
     recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };

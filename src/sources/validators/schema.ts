@@ -40,6 +40,8 @@ export const ValidatorRow = z.object({
   status: z.enum(SERVICE_STATUSES).or(z.string().transform((): Status => 'unknown')),
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
+  /** Null before an exit. Only the time of a slashing needs them, so the row is valid without. */
+  life_cycle_epochs: z.object({ exit: Index, withdrawable: Index }).nullish().catch(null),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
@@ -83,6 +85,10 @@ const Validator = z.object({
   offlineSince: Index.exactOptional(),
   /** The epoch of the first answer in which it is slashed. */
   slashedSince: Index.exactOptional(),
+  /** The epoch in which it was slashed, if a row tells. */
+  slashedEpoch: Index.exactOptional(),
+  /** An answer before `slashedSince` reported it as not slashed. */
+  wasUnslashed: z.literal(true).exactOptional(),
 });
 export type Validator = z.infer<typeof Validator>;
 

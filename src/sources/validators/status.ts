@@ -1,7 +1,8 @@
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { indicesOf, type Watch } from '../../lib/watch.ts';
+import { indicesOf, type Watch, watches } from '../../lib/watch.ts';
+import type { Slashed } from '../slashed.ts';
 import { IDENTIFIERS } from './costs.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
@@ -102,24 +103,43 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
     ...(online === false && { offlineSince: epoch }),
-    ...(row?.slashed && { slashedSince: epoch }),
+    ...(row?.slashed && { slashedSince: epoch, ...slashingOf(row, epoch) }),
+    ...(row?.slashed === false && { wasUnslashed: true }),
   };
+}
+
+/** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
+const WITHDRAWABLE_AFTER_EXIT = 256;
+const WITHDRAWABLE_AFTER_SLASHING = 8192;
+
+/**
+ * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the
+ * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
+ */
+function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Validator, 'slashedEpoch'> {
+  if (!life || life.withdrawable <= life.exit + WITHDRAWABLE_AFTER_EXIT) return {};
+  const slashedEpoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
+  return slashedEpoch >= 0 && slashedEpoch <= answer ? { slashedEpoch } : {};
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
 function withHistory(read: Validator, before: Validator | undefined): Validator {
-  const { offlineSince } = read;
-  const slashedSince = before?.slashedSince ?? read.slashedSince;
+  const { offlineSince, wasUnslashed, ...rest } = read;
+  const isOld = before?.slashedSince !== undefined;
   return {
-    ...read,
+    ...rest,
     ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
-    ...(slashedSince !== undefined && { slashedSince }),
+    ...(isOld && { slashedSince: before.slashedSince }),
+    ...(before?.slashedEpoch !== undefined && { slashedEpoch: before.slashedEpoch }),
+    ...((before?.wasUnslashed || (wasUnslashed && !isOld)) && { wasUnslashed: true }),
   };
 }
 
-/** The validators that were seen slashed, each with the first slot of the epoch of that answer. */
-export function slashedIn({ validators }: Validators): [validator: number, slot: number][] {
-  return validators.flatMap(({ index, slashedSince }) =>
-    slashedSince === undefined ? [] : [[index, slashedSince * SLOTS_PER_EPOCH]],
-  );
+/** The watched validators that are reported as slashed, by this answer or an earlier one. */
+export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
+  return validators.flatMap(({ index: validator, slashedSince, slashedEpoch, wasUnslashed }) => {
+    if (slashedSince === undefined || !watches(watch, validator)) return [];
+    const slot = slashedEpoch === undefined ? {} : { slot: slashedEpoch * SLOTS_PER_EPOCH };
+    return [{ validator, ...slot, ...(wasUnslashed && { reportedSlot: slashedSince * SLOTS_PER_EPOCH }) }];
+  });
 }
