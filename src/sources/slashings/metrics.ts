@@ -70,11 +70,16 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
     `Attestations ${FINAL} (attestationscount)`,
     one(({ totals }) => totals.attestations),
   ],
-  ['block_deposits_total', 'counter', `Deposits ${FINAL} (depositscount)`, one(({ totals }) => totals.deposits)],
+  [
+    'block_deposits_total',
+    'counter',
+    `Deposits of the old deposit list ${FINAL}. Since Electra deposits are requested on the execution layer and do not count (depositscount)`,
+    one(({ totals }) => totals.deposits),
+  ],
   [
     'block_voluntary_exits_total',
     'counter',
-    `Voluntary exits ${FINAL} (voluntaryexitscount)`,
+    `Voluntary exits ${FINAL}. Exits requested on the execution layer do not count (voluntaryexitscount)`,
     one(({ totals }) => totals.voluntaryExits),
   ],
   [

@@ -27,6 +27,19 @@ describe('sources/slashings/head-pass', () => {
     expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
   });
 
+  it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
+    const follower = await settled();
+    const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
+    const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
+    follower.chain.epochs.set(E, epochRows(E, { 31: withoutPayload }));
+    await follower.poll();
+    expect(follower.failure).toBeUndefined();
+    expect(follower.value('head_slot')).toBe(E * 32 + 31);
+    expect(follower.value('head_sync_participation_ratio')).toBeDefined();
+    for (const name of ['base_fee_wei', 'gas_used', 'gas_limit', 'transactions', 'execution_block'])
+      expect(follower.value(`head_${name}`), name).toBeUndefined();
+  });
+
   it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
     const follower = await settled();
     follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
