@@ -60,29 +60,23 @@ export interface Polls {
  * A fact that a poll has found, as plain data. It is logged when the value that contains it has been saved: a poll that
  * is aborted has no events, and the next one finds them.
  */
-export type SourceEvent =
+export type SourceEvent = Readonly<
   /** `validators`: at most 20 of `count`, the watched ones first. */
-  | {
-      readonly type: 'slashing';
-      readonly slot: number;
-      readonly kind: string;
-      readonly validators: readonly number[];
-      readonly count: number;
-      readonly watched: number;
-    }
-  | { readonly type: 'missed_proposal'; readonly slot: number; readonly validator: number; readonly status: string }
+  | { type: 'slashing'; slot: number; kind: string; validators: readonly number[]; count: number; watched: number }
+  | { type: 'missed_proposal'; slot: number; validator: number; status: string }
   /** Proposer slashings are counted without their validators, although names are requested. */
-  | { readonly type: 'names_unreadable'; readonly err: string }
+  | { type: 'names_unreadable'; err: string }
   /** Seats are not counted, because the members of the period are not known. */
-  | { readonly type: 'members_unknown'; readonly period: number }
+  | { type: 'members_unknown'; period: number }
   /** Finalized epochs were skipped, and not because of the budget. */
-  | { readonly type: 'epochs_skipped'; readonly epochs: number }
+  | { type: 'epochs_skipped'; epochs: number }
   /** The service has named a lower finalized epoch for an hour. */
-  | { readonly type: 'finality_back'; readonly from: number; readonly to: number }
+  | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */
-  | { readonly type: 'part_refused'; readonly part: string; readonly err: string }
+  | { type: 'part_refused'; part: string; err: string }
   /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
-  | { readonly type: 'sweep_warning'; readonly reason: string; readonly machines?: readonly string[] | undefined };
+  | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
+>;
 
 /** The result of a poll. If it failed, the value contains what was learned before the failure. */
 export interface Poll<T> {

@@ -151,7 +151,7 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
   ['sources/validators/performance.ts', 'api', 'the requests of poll.ts'],
-  ['sources/validators/schema.ts', 'sources', 'refusals are kept in one shape'],
+  ['sources/validators/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
   ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
   ['web/tls-rules.ts', 'config', 'a second config file, whose mistakes are reported like those of the first'],
   ['web/web-config-schema.ts', 'config', 'a second config file, whose mistakes are reported like those of the first'],

@@ -121,7 +121,7 @@ const MISSED: Slashings['recentProposals'] = [
 
 /** The one watched validator is online and in no committee. */
 function validators(readAt: number): Validators {
-  const one = { index: 12_345, status: 'active_ongoing', online: true, slashed: false, epoch: 479_021, readAt };
+  const one = { index: 12_345, status: 'active_ongoing', online: true, epoch: 479_021, readAt };
   return Validators.parse({
     validators: [{ ...one, balance: '32000000000000000000', effectiveBalance: '32000000000000000000' }],
     pollsSincePerformance: 1,

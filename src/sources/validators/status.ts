@@ -103,7 +103,7 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
     ...(online === false && { offlineSince: epoch }),
-    ...(row?.slashed && { slashedSince: epoch, ...slashingOf(row, epoch) }),
+    ...(row?.slashed && { slashed: { validator: index, ...slashingOf(row, epoch) } }),
     ...(row?.slashed === false && { wasUnslashed: true }),
   };
 }
@@ -116,30 +116,26 @@ const WITHDRAWABLE_AFTER_SLASHING = 8192;
  * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the
  * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
  */
-function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Validator, 'slashedEpoch'> {
+function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Slashed, 'slot'> {
   if (!life || life.withdrawable <= life.exit + WITHDRAWABLE_AFTER_EXIT) return {};
-  const slashedEpoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
-  return slashedEpoch >= 0 && slashedEpoch <= answer ? { slashedEpoch } : {};
+  const epoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
+  return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
 function withHistory(read: Validator, before: Validator | undefined): Validator {
-  const { offlineSince, wasUnslashed, ...rest } = read;
-  const isOld = before?.slashedSince !== undefined;
+  const { offlineSince, slashed, wasUnslashed = before?.wasUnslashed, ...rest } = read;
+  const since = before?.wasUnslashed && { reportedSlot: read.epoch * SLOTS_PER_EPOCH };
   return {
     ...rest,
     ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
-    ...(isOld && { slashedSince: before.slashedSince }),
-    ...(before?.slashedEpoch !== undefined && { slashedEpoch: before.slashedEpoch }),
-    ...((before?.wasUnslashed || (wasUnslashed && !isOld)) && { wasUnslashed: true }),
+    ...(slashed || before?.slashed
+      ? { slashed: { validator: read.index, ...since, ...slashed, ...before?.slashed } }
+      : wasUnslashed && { wasUnslashed }),
   };
 }
 
-/** The watched validators that are reported as slashed, by this answer or an earlier one. */
+/** The watched validators that are reported as slashed, by the last answer or an earlier one. */
 export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
-  return validators.flatMap(({ index: validator, slashedSince, slashedEpoch, wasUnslashed }) => {
-    if (slashedSince === undefined || !watches(watch, validator)) return [];
-    const slot = slashedEpoch === undefined ? {} : { slot: slashedEpoch * SLOTS_PER_EPOCH };
-    return [{ validator, ...slot, ...(wasUnslashed && { reportedSlot: slashedSince * SLOTS_PER_EPOCH }) }];
-  });
+  return validators.flatMap(({ slashed }) => (slashed && watches(watch, slashed.validator) ? [slashed] : []));
 }
