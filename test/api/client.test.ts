@@ -9,16 +9,13 @@ import { httpMock } from './http-mock.ts';
 const transport = createTransport({ timeoutMs: 10_000 });
 afterAll(() => transport.close());
 
-const V2Envelope = z.object({ data: z.object({ system_metrics: z.array(z.unknown()) }) });
-const V1Envelope = z.object({ status: z.string(), data: z.array(z.unknown()) });
-
 describe('api/client', () => {
   const http = httpMock();
 
   it('asks v2 by POST with JSON and the key as bearer', async () => {
     http.answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
     const { api, log } = apiHarness(transport.send);
-    expect(await api.request(V2_REQUEST, V2Envelope, noSignal())).toEqual({ data: { system_metrics: [1] } });
+    expect(await api.request(V2_REQUEST, noSignal())).toEqual({ data: { system_metrics: [1] } });
     expect(http.seen).toEqual([
       {
         method: 'POST',
@@ -42,7 +39,7 @@ describe('api/client', () => {
   it('asks v1 by GET at the host of the chain, with the key in a header and not in the address', async () => {
     http.answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
     const { api } = apiHarness(transport.send);
-    expect(await api.request(V1_REQUEST, V1Envelope, noSignal())).toEqual({ status: 'OK', data: [] });
+    expect(await api.request(V1_REQUEST, noSignal())).toEqual({ status: 'OK', data: [] });
     expect(http.seen).toEqual([
       {
         method: 'GET',
@@ -64,7 +61,7 @@ describe('api/client', () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
-    await api.request(V1_REQUEST, V1Envelope, noSignal());
+    await api.request(V1_REQUEST, noSignal());
     expect(rateLimiter.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
     expect(rateLimiter.perSecond('default')).toBe(5);
   });
@@ -95,7 +92,7 @@ describe('api/client: answers', () => {
     for (const body of [`{"error":"internal error ${KEY}"}`, '{"data":{"system_metrics":[]}}', '<html>', '']) {
       http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL } });
       const { api, clock, log } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       expect(failure).toMatchObject({
         endpoint: 'machine_metrics',
         reason,
@@ -112,7 +109,7 @@ describe('api/client: answers', () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
     http.answer('POST', V2_URL, { status: 429, headers });
     const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
     expect(failure).toMatchObject({ reason: 'revoked' });
   });
 
@@ -121,7 +118,7 @@ describe('api/client: answers', () => {
     async (body) => {
       http.answer('POST', V2_URL, { body, headers: { 'content-type': 'application/json' } });
       const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
     },
   );
@@ -129,7 +126,7 @@ describe('api/client: answers', () => {
   it('a connection that fails is network, with the code alone', async () => {
     for (let i = 0; i < 3; i += 1) http.fail('POST', V2_URL, 'ECONNRESET');
     const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
     expect(failure.message).toBe('machine_metrics: network (ECONNRESET)');
   });
 
@@ -138,7 +135,7 @@ describe('api/client: answers', () => {
     for (const answer of answers) {
       http.answer('POST', V2_URL, { body: `{"error":"${KEY}"}`, ...answer });
       const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       const everything = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join();
       expect(everything).not.toContain(KEY);
       expect(everything).not.toContain('api.test');

@@ -28,9 +28,6 @@ export interface MachinesOptions {
 /** A warning about a sweep that did not fail. */
 export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
 
-/** The maximum of the service (api-facts 7.2). */
-export const RECORDS_PER_PAGE = 10;
-
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 

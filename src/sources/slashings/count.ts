@@ -1,16 +1,8 @@
+import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
 import type { SourceEvent } from '../source.ts';
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
-import type {
-  AttesterSlashing,
-  EpochRows,
-  Kind,
-  Proposal,
-  RecentSlashing,
-  Slashings,
-  SlashingTotals,
-  SlotRow,
-} from './schema.ts';
+import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './schema.ts';
 
 /** How many validators of a slashing are named. */
 const MAX_NAMED = 20;

@@ -1,4 +1,4 @@
-import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
+import { ENDPOINT_NAMES, type Endpoint } from '../../../src/api/endpoints.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
@@ -150,7 +150,7 @@ export const ACCOUNT_KINDS = [
     draw: (random) => ({
       how: random.pick(BODY_FAULTS),
       times: random.between(1, 10),
-      ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINTS) } : {}),
+      ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINT_NAMES) } : {}),
     }),
     apply: ({ how, times, endpoint }, { service }) => service.disturbances.spoil(how, times, endpoint),
   }),

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../../src/api/errors.ts';
+import type { Endpoint } from '../../../src/api/endpoints.ts';
 import type { WireRequest } from '../../../src/api/transport.ts';
 
 /** An answer of something in front of the service, or of a service that fails. */
