@@ -20,7 +20,7 @@ export const Slashed = z.object({
 export type Slashed = z.infer<typeof Slashed>;
 
 /** How long the alert fires. */
-const NEWS_MS = 7 * MS_PER_DAY;
+const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
 /** `slashed`: undefined if slashings are not read at all. */
@@ -51,12 +51,12 @@ export function slashedFamilies(chain: Chain, watch: Watch, slashed: readonly Sl
   ];
 }
 
-/** As in the alert rule: validators that were slashed within a week, or are reported so since. */
+/** As in the alert rule: validators that were slashed within a week, or first reported so within it. */
 export function slashedNotices(chain: Chain, slashed: readonly Slashed[], now: UnixMs): Notice[] {
-  const isNews = (slot = 0): boolean => now - slotTime(chain, slot) * 1000 < NEWS_MS;
-  const news = slashed.filter(({ slot, reportedSlot }) => isNews(slot) || isNews(reportedSlot));
-  if (news.length === 0) return [];
-  const names = news.map(({ validator }) => String(validator));
+  const isRecent = (slot = 0): boolean => now - slotTime(chain, slot) * 1000 < FIRING_MS;
+  const recent = slashed.filter(({ slot, reportedSlot }) => isRecent(slot) || isRecent(reportedSlot));
+  if (recent.length === 0) return [];
+  const names = recent.map(({ validator }) => String(validator));
   return [firing('BeaconchainWatchedValidatorSlashed', names, chain)];
 }
 

@@ -257,31 +257,31 @@ describe('the status of watched validators', () => {
     ['the exit alone, whose queue decided', { exit: 401_930, withdrawable: 402_186 }, undefined],
     ['nothing', undefined, undefined],
     ['nonsense', { exit: 'x', withdrawable: 2 ** 64 }, undefined],
-  ])('a validator that is slashed when first read was slashed in %s, and is not news', async (_, life, epoch) => {
+  ])('a validator that is slashed when first read was slashed in %s, and fires no alert', async (_, life, epoch) => {
     const slashed = { slashed: true, status: 'active_slashed', life_cycle_epochs: life };
     const { value: state } = await poll(serviceOf({ validators: rows({ 4: slashed }) }), undefined, ALONE);
     expect(value(state, 'validators_slashed', NOW, ALONE)).toBe(1);
     expect(times(state)).toEqual([epoch, undefined]);
   });
 
-  it.each<[string, changes: readonly (Record<string, unknown> | null)[], news: boolean]>([
+  it.each<[string, changes: readonly (Record<string, unknown> | null)[], fires: boolean]>([
     ['after an answer that said it was not', [{}, { slashed: true }], true],
     ['also with an answer between that lacks it', [{}, null, { slashed: true }], true],
     ['for good', [{}, { slashed: true }, {}, null, { slashed: true }], true],
     ['but not if it was not found before', [null, { slashed: true }], false],
     ['but not if one answer withdraws an older one', [{ slashed: true }, {}, { slashed: true }], false],
-  ])('is news if it is reported as slashed %s', async (_, changes, news) => {
+  ])('fires the alert without a time if it is reported as slashed %s', async (_, changes, fires) => {
     let state = NO_VALIDATORS;
     for (const [i, change] of changes.entries()) {
       const answer = rows({ 4: change }, 444_370 + i);
       ({ value: state } = await poll(serviceOf({ validators: answer }), state, ALONE));
     }
     const first = 444_370 + changes.findIndex((one) => one?.['slashed'] === true);
-    expect(times(state)).toEqual([undefined, news ? first : undefined]);
+    expect(times(state)).toEqual([undefined, fires ? first : undefined]);
     const { notices } = validatorsSource(ALONE).summary(state, timing({ now: NOW, intervalMs: EPOCH }), {
       intervalMs: EPOCH,
     });
-    expect(notices?.map(({ alert }) => alert)).toEqual(news ? ['BeaconchainWatchedValidatorSlashed'] : []);
+    expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
   });
 
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
