@@ -1,12 +1,14 @@
 import type * as z from 'zod';
-import { isRevoked } from '../budget/headers.ts';
+import { isRevoked, readHeaders } from '../budget/headers.ts';
 import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { MS_PER_HOUR } from '../lib/duration.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
+import { isOfService, mediaTypeOf } from './speaker.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
@@ -85,11 +87,15 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<T> {
-    let answer: Answer | undefined;
-    try {
-      answer = await transport(wire, signal);
-    } finally {
-      await release(answer);
+    const answer = await transport(wire, signal).catch(unanswered);
+    const isOwn = await isOfService(answer).catch(unanswered);
+    await release(isOwn ? answer : undefined);
+    if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
+
+    /** What does not come from the service says nothing about the account. */
+    async function unanswered(error: unknown): Promise<never> {
+      await release(undefined);
+      throw error;
     }
     try {
       expectOk(wire.endpoint, answer);
@@ -175,6 +181,16 @@ function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
   throw new RequestFailed(endpoint, reason, `status ${status}`);
+}
+
+/** The longest `retry-after` that is believed of an answer that does not come from the service. */
+const MAX_FOREIGN_WAIT_MS = MS_PER_HOUR;
+
+/** The failure that will pass: something between answers, such as a CDN or a proxy (api-facts 7.3). */
+function foreignAnswer(endpoint: Endpoint, answer: Answer, now: UnixMs): RequestFailed {
+  const detail = `status ${answer.status}, ${mediaTypeOf(answer)}, not from the service`;
+  const waitMs = (readHeaders(answer.headers, now).resetSeconds ?? 0) * 1000;
+  return new RequestFailed(endpoint, 'unexpected_status', detail, waitMs <= MAX_FOREIGN_WAIT_MS ? waitMs : 0);
 }
 
 const MAX_RETRIES = 2;

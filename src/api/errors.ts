@@ -1,3 +1,4 @@
+import type { Milliseconds } from '../lib/time.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Why a request failed. A closed set, because it is a metric label. */
@@ -26,11 +27,14 @@ export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;
   readonly reason: FailureReason;
+  /** How long something in front of the service asks to wait. */
+  readonly waitMs: Milliseconds;
 
-  constructor(endpoint: Endpoint, reason: FailureReason, detail: string) {
+  constructor(endpoint: Endpoint, reason: FailureReason, detail: string, waitMs: Milliseconds = 0) {
     super(`${endpoint}: ${reason} (${detail})`);
     this.endpoint = endpoint;
     this.reason = reason;
+    this.waitMs = waitMs;
   }
 }
 

@@ -14,7 +14,7 @@ import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
-import { slashedIn } from '../sources/validators/status.ts';
+import { slashedIn } from '../sources/validators/slashed.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';

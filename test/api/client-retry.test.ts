@@ -88,7 +88,9 @@ describe('api/client: retries', () => {
   });
 
   it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
-    const { ask, clock, sentAt, rateLimiter } = scripted([{ status: 429, headers: { 'retry-after': '36644' } }]);
+    const { ask, clock, sentAt, rateLimiter } = scripted([
+      { status: 429, headers: { 'ratelimit-reset': '36644', 'retry-after': '36644' } },
+    ]);
     const failure = failureOf(ask());
     await clock.advance(MINUTE);
     expect(await failure).toMatchObject({ reason: 'rate_limited' });

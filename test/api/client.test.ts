@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTransport } from '../../src/api/transport.ts';
+import { opensAt } from '../../src/budget/ledger.ts';
 import { noSignal } from '../support/timing.ts';
 import { settled } from '../support/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
-import { httpMock } from './http-mock.ts';
+import { httpMock, type MockAnswer } from './http-mock.ts';
 
 const transport = createTransport({ timeoutMs: 10_000 });
 afterAll(() => transport.close());
@@ -88,9 +89,16 @@ describe('api/client: answers', () => {
     [201, 'unexpected_status'],
     [302, 'unexpected_status'],
     [307, 'unexpected_status'],
-  ])('%i is %s, asked once, whatever the body says', async (status, reason) => {
-    for (const body of [`{"error":"internal error ${KEY}"}`, '{"data":{"system_metrics":[]}}', '<html>', '']) {
-      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL } });
+  ])('%i is %s, asked once, whatever the body of the service says', async (status, reason) => {
+    const own: MockAnswer[] = [
+      { body: `{"error":"internal error ${KEY}"}` },
+      { body: '{"status":"ERROR: invalid","data":null}' },
+      { body: '{"data":{"system_metrics":[]}}', headers: { 'ratelimit-bucket': 'default' } },
+      { body: '<html>', headers: { 'x-beaconchain-version': '26.17.2' } },
+      { body: '', headers: { 'x-ratelimit-limit-second': '1' } },
+    ];
+    for (const { body = '', headers } of own) {
+      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL, ...headers } });
       const { api, clock, log } = apiHarness(transport.send);
       const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       expect(failure).toMatchObject({
@@ -103,6 +111,45 @@ describe('api/client: answers', () => {
         `failed machine_metrics ${reason}`,
       ]);
     }
+  });
+
+  describe('of something between the exporter and the service', () => {
+    const challenge = { 'content-type': 'text/html; charset=UTF-8', 'cf-mitigated': 'challenge' };
+    const page = '<!DOCTYPE html><title>Just a moment...</title>';
+
+    it.each<[number, MockAnswer, string]>([
+      [403, { headers: challenge, body: page }, 'text/html'],
+      [401, { headers: challenge, body: page }, 'text/html'],
+      [404, { headers: { 'content-type': 'text/plain' }, body: '404 page not found' }, 'text/plain'],
+      [405, { body: '' }, 'no content type'],
+      [429, { headers: { 'content-type': 'application/json' }, body: '{"message":"slow down"}' }, 'application/json'],
+      [400, { headers: { 'content-type': 'text/html' }, body: `{"error":"${'x'.repeat(20_000)}"}` }, 'text/html'],
+    ])(
+      'a %i is unexpected_status, told with its type, and says nothing about the account',
+      async (status, answer, type) => {
+        http.answer('POST', V2_URL, { status, ...answer });
+        const { api, clock, rateLimiter } = apiHarness(transport.send);
+        const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
+        expect(failure.message).toBe(
+          `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
+        );
+        expect(rateLimiter.ledger.key.standing).toBe('unknown');
+        expect(opensAt(rateLimiter.ledger, 'machine_metrics https://api.test', { utilization: 1 }, clock.now())).toBe(
+          0,
+        );
+      },
+    );
+
+    it.each([
+      ['90', 90_000],
+      ['3600', 3_600_000],
+      ['3601', 0],
+      ['soon', 0],
+    ])('asks with retry-after %s to wait for %i ms', async (seconds, waitMs) => {
+      http.answer('POST', V2_URL, { status: 429, headers: { ...challenge, 'retry-after': seconds }, body: page });
+      const { api, clock } = apiHarness(transport.send);
+      expect(await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())))).toMatchObject({ waitMs });
+    });
   });
 
   it('a 429 with every limit 0 is revoked, asked once', async () => {

@@ -11,7 +11,7 @@ import { periodAt, startOf, watchedMembers } from './committees.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { DUTIES, NO_VALIDATORS, type Performance, type Validator, type Validators } from './schema.ts';
-import { slashedIn } from './status.ts';
+import { slashedIn } from './slashed.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -55,12 +55,12 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
   return offlineSince ?? epoch;
 }
 
-function maxAge({ intervalMs }: Timing): Milliseconds {
+export function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
 /** A value from far ahead of our clock was read before the clock was set back, so its age is unknown. */
-function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
+export function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
   return now - readAt <= ageMs && readAt - now <= CLOCK_AHEAD_MS;
 }
 

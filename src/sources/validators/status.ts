@@ -3,10 +3,12 @@ import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { indicesOf, type Watch, watches } from '../../lib/watch.ts';
-import type { Slashed } from '../slashed.ts';
+import { indicesOf, type Watch } from '../../lib/watch.ts';
+import type { Timing } from '../source.ts';
+import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import type { Validator, Validators } from './schema.ts';
+import { slashingOf } from './slashed.ts';
 
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
@@ -15,7 +17,7 @@ const MAX_FAILURES = 3;
  * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
-export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
+export async function readStatus(context: PollContext, previous: Validators, timing: Timing): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;
   const known = new Map(previous.validators.map((one) => [one.index, one]));
   const read: Read[] = [];
@@ -37,7 +39,10 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   }
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
-  for (const one of read) known.set(one.index, withHistory({ ...one, readAt }, known.get(one.index)));
+  for (const one of read) {
+    const before = remembered(known.get(one.index), { ...timing, now: readAt });
+    known.set(one.index, withHistory({ ...one, readAt }, before));
+  }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
@@ -102,18 +107,11 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
   };
 }
 
-/** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
-const WITHDRAWABLE_AFTER_EXIT = 256;
-const WITHDRAWABLE_AFTER_SLASHING = 8192;
-
-/**
- * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the
- * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
- */
-function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Slashed, 'slot'> {
-  if (!life || life.withdrawable <= life.exit + WITHDRAWABLE_AFTER_EXIT) return {};
-  const epoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
-  return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
+/** Nobody knows what happened while its values were withdrawn, so being offline begins anew after that. */
+function remembered(before: Validator | undefined, timing: Timing): Validator | undefined {
+  if (!before || isShown(before.readAt, maxAge(timing), timing.now)) return before;
+  const { offlineSince, ...rest } = before;
+  return rest;
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
@@ -127,9 +125,4 @@ function withHistory(read: Validator, before: Validator | undefined): Validator 
       ? { slashed: { validator: read.index, ...since, ...slashed, ...before?.slashed } }
       : wasUnslashed && { wasUnslashed }),
   };
-}
-
-/** The watched validators that are reported as slashed, by the last answer or an earlier one. */
-export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
-  return validators.flatMap(({ slashed }) => (slashed && watches(watch, slashed.validator) ? [slashed] : []));
 }

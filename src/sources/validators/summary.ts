@@ -11,7 +11,7 @@ import { periodAt, startOf, watchedMembers } from './committees.ts';
 import { type Shown, shownOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
-import { slashedIn } from './status.ts';
+import { slashedIn } from './slashed.ts';
 
 const MAX_NAMED = 5;
 

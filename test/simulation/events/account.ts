@@ -122,8 +122,12 @@ export const ACCOUNT_KINDS = [
     weight: 3,
     draw: (random) => ({
       forMs: aWhile(random),
-      status: random.pick([500, 502, 503, 520]),
-      body: random.pick(['json', 'html', 'none']),
+      // A 403 with JSON would be the service's own.
+      ...random.pick<Pick<Outage, 'status' | 'body'>>([
+        { status: 403, body: 'html' },
+        { status: random.pick([500, 502, 503, 520]), body: random.pick(['json', 'html', 'none']) },
+        { status: random.pick([500, 502, 503, 520]), body: random.pick(['json', 'html', 'none']) },
+      ]),
       ...(random.happens(0.3) ? { retryAfter: aWait(random) } : {}),
     }),
     apply: ({ forMs, ...outage }, { service, clock }) =>
