@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import type { Config } from '../src/config/config.ts';
@@ -22,7 +21,6 @@ const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business',
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
 const FLEETS = [3, 50, 1_000];
 const WATCHED = [1, 100, 1_000, 10_000];
-const SILENT = pino({ enabled: false });
 /** The first day of a month of 30 days, as long as the trial. */
 const SEPTEMBER = Date.UTC(2026, 8, 1);
 const MINUTE_MS = 60_000;
@@ -32,7 +30,7 @@ export const SCRIPT = 'scripts/budget-table.ts';
 
 /** The requests of a sweep of so many machines, counted by the simulated service. */
 async function sweepCost(machines: number): Promise<number> {
-  const source = sourcesOf(defaultConfig(), SILENT, 0).find(({ name }) => name === 'machines');
+  const source = sourcesOf(defaultConfig(), 0).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
   const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
   let entry: Entry = emptyEntry(source);
@@ -69,7 +67,7 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
   const budgetOptions = budgetOptionsOf(config);
   const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
-  const asking = sourcesOf(config, SILENT, 0).map((source) => ({
+  const asking = sourcesOf(config, 0).map((source) => ({
     source,
     current: { ...emptyEntry(source), costs: [source.name === 'machines' ? sweep : 1] },
   }));

@@ -144,10 +144,10 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
 }
 
 function historiesOf(
-  { config, log, clock }: BackfillContext,
+  { config, clock }: BackfillContext,
   { source, chains }: BackfillOptions,
 ): ReadonlyMap<string, History> {
-  const sources = sourcesOf(config, log, clock.now()).filter(
+  const sources = sourcesOf(config, clock.now()).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
   if (sources.length === 0) throw new BackfillRefused(`${source}.enabled is false in the configuration`);

@@ -45,9 +45,8 @@ export async function askSafeToRestart(
         syncCommittee: true,
         hasSlashings: true,
         operatorAt: now,
-        onRefused: () => undefined,
       };
-      const context = { options, api: client.api, now, signal: new AbortController().signal };
+      const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
       verdicts.push(safeToRestart(options, value, withinMs, now, failure ?? refusalOf(value)));
     }

@@ -2,14 +2,11 @@ import type { Endpoint } from '../api/endpoints.ts';
 import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
-import type { Chain } from '../lib/chain.ts';
 import { formatDuration, MS_PER_HOUR } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
-import { type Watch, watches } from '../lib/watch.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
-import type { ObservedSlashing } from '../sources/slashings/options.ts';
-import type { Pace, Source } from '../sources/source.ts';
+import type { Pace, Source, SourceEvent } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 
 type Key = Ledger['key'];
@@ -44,6 +41,21 @@ const LIMITS: Readonly<Record<Wait['limit'], string>> = {
   hour: 'hourly quota',
   month: 'monthly quota',
   '429': 'refused with 429',
+};
+
+const MESSAGES = {
+  missed_proposal: 'watched validator missed a proposal',
+  names_unreadable: 'names of slashed proposers cannot be read',
+  members_unknown: 'seats are not counted, because the members are not known',
+  epochs_skipped: 'finalized epochs skipped',
+  finality_back: 'finalized epoch went back',
+  part_refused: 'the service refuses a part of validators',
+} as const satisfies Partial<Record<SourceEvent['type'], string>>;
+
+const READ_IN_PART = 'machine metrics were read only in part';
+const MACHINE_WARNINGS: Readonly<Record<string, string>> = {
+  network_counters_fell: 'network counters withheld',
+  names_refused: 'names of machines cannot be listed',
 };
 
 /** The ratio by which an interval must change to be logged. */
@@ -93,6 +105,13 @@ export class EventLog {
     if (!failure && isNew) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');
     else this.#log[isNew ? 'warn' : 'debug']({ ...fields, help: helpOn(failure) }, 'poll failed');
+  }
+
+  /** An event of a poll whose value is saved. The slashing of a watched validator is an error. */
+  found({ name, chain }: Source, event: SourceEvent): void {
+    const { type, ...fields } = event;
+    const isOurs = event.type === 'slashing' && event.watched > 0;
+    this.#log[isOurs ? 'error' : 'warn']({ source: name, chain, ...fields }, messageOf(event));
   }
 
   /** Logs waits when another source waits, and the plan when an interval has changed by much, at most once an hour. */
@@ -151,25 +170,9 @@ function helpOn(failure: Error): string | undefined {
   return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
 }
 
-const MAX_NAMED = 20;
-
-/** A slashing is a warning; one of a watched validator is an error, and names those first. */
-export function logSlashing(
-  log: Logger,
-  chain: Chain,
-  watch: Watch,
-  { slot, kind, validators }: ObservedSlashing,
-): void {
-  const watched = validators.filter((validator) => watches(watch, validator));
-  const others = validators.filter((validator) => !watches(watch, validator));
-  const fields = {
-    chain,
-    slot,
-    kind,
-    validators: [...watched, ...others].slice(0, MAX_NAMED),
-    count: validators.length,
-    watched: watched.length,
-  };
-  if (watched.length > 0) log.error(fields, 'watched validator slashed');
-  else log.warn(fields, kind === 'proposer' ? 'proposer slashing' : 'attester slashing');
+function messageOf(event: SourceEvent): string {
+  if (event.type === 'sweep_warning') return MACHINE_WARNINGS[event.reason] ?? READ_IN_PART;
+  if (event.type !== 'slashing') return MESSAGES[event.type];
+  if (event.watched > 0) return 'watched validator slashed';
+  return event.kind === 'proposer' ? 'proposer slashing' : 'attester slashing';
 }

@@ -120,6 +120,7 @@ export class Exporter implements Pages {
       budgetView: () => budgetViewOf(this.#plan, limiter.ledger, clock.now()),
       limitsKnown: () => areLimitsKnown(limiter.ledger, this.#plan.budgetOptions),
       onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
+      onEvent: (source, event) => this.#events.found(source, event),
       onPoll: (source, failure) => {
         this.#events.polled(source, failure);
         this.#own.polled(labelsOf(source), failure !== undefined);
@@ -148,11 +149,11 @@ export class Exporter implements Pages {
    * @throws StateRefused
    */
   static async start(options: ExporterOptions): Promise<Exporter> {
-    const { settings, documents, replica, clock, log } = options;
+    const { settings, documents, replica, clock } = options;
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
     let exporter: Exporter | undefined;
-    const plan = planOf(settings.config, log, clock.now(), (id) => exporter?.lastValueOf(id));
+    const plan = planOf(settings.config, clock.now(), (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
     const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
     exporter = new Exporter(options, plan, known);
@@ -315,7 +316,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, this.#log, now, (id) => this.lastValueOf(id));
+    const plan = planOf(next.config, now, (id) => this.lastValueOf(id));
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(

@@ -3,23 +3,20 @@ import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../bud
 import { bucketOf, type Ledger, opensAt } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
-import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { watchOf } from '../lib/watch.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
-import type { Warning } from '../sources/machines/options.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
-import { slashedIn } from '../sources/validators/status.ts';
+import { slashedIn } from '../sources/validators/slashed.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
-import { logSlashing } from './event-log.ts';
 import type { State } from './state.ts';
 
 /** The sources and their budget: everything that follows from the configuration alone. */
@@ -34,9 +31,9 @@ export interface SourcePlan {
 /** The last value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
-export function planOf(config: Config, log: Logger, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
+export function planOf(config: Config, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
   return {
-    sources: sourcesOf(config, log, operatorAt, lastValueOf),
+    sources: sourcesOf(config, operatorAt, lastValueOf),
     budgetOptions: budgetOptionsOf(config),
     routeOf: routesOf(config),
   };
@@ -99,41 +96,24 @@ export function endpointsOf(config: Config): Endpoint[] {
 /** Shares of a scarce budget. The daily sources come before them. */
 const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
 
-const READ_IN_PART = 'machine metrics were read only in part';
-const MACHINE_WARNINGS: Partial<Record<Warning, string>> = {
-  network_counters_fell: 'network counters withheld',
-  names_refused: 'names of machines cannot be listed',
-};
-
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
  * started or reloaded the program: refused parts may then be requested again.
  */
-export function sourcesOf(
-  config: Config,
-  log: Logger,
-  operatorAt: UnixMs,
-  lastValueOf: LastValueOf = () => undefined,
-): Source[] {
+export function sourcesOf(config: Config, operatorAt: UnixMs, lastValueOf: LastValueOf = () => undefined): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
-    ...(machines.enabled
-      ? [
-          machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt }, (reason, names) =>
-            log.warn({ source: 'machines', reason, machines: names }, MACHINE_WARNINGS[reason] ?? READ_IN_PART),
-          ),
-        ]
-      : []),
-    ...chains.flatMap((chain) => validatorsOf(config, chain, log, operatorAt)),
-    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, log, operatorAt, lastValueOf)),
+    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt })] : []),
+    ...chains.flatMap((chain) => validatorsOf(config, chain, operatorAt)),
+    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, operatorAt, lastValueOf)),
   ];
 }
 
 /** None if the chain has no watched validators, or every part is off. */
-function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source[] {
+function validatorsOf(config: Config, chain: Chain, operatorAt: UnixMs): Source[] {
   const { intervalMs, status, syncCommittee, watch } = config.validators;
   const watched = watchOf(watch[chain]);
   if (watched.length === 0 || !(status || syncCommittee)) return [];
@@ -147,8 +127,6 @@ function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: Uni
       syncCommittee,
       hasSlashings: config.slashings.enabled,
       operatorAt,
-      onRefused: (part, { message }) =>
-        log.warn({ source: 'validators', chain, part, err: message }, 'the service refuses a part of validators'),
     }),
   ];
 }
@@ -156,7 +134,6 @@ function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: Uni
 function slashingsOf(
   { slashings, validators, chains }: Config,
   chain: Chain,
-  log: Logger,
   operatorAt: UnixMs,
   lastValueOf: LastValueOf,
 ): Source {
@@ -165,7 +142,6 @@ function slashingsOf(
   const known = (): Validators => {
     return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
   };
-  const withoutMembers = new Set<number>();
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
@@ -174,19 +150,7 @@ function slashingsOf(
     watch,
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
-    slashedByStatus: () => slashedIn(known()),
+    slashedByStatus: () => slashedIn(known(), watch),
     operatorAt,
-    onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
-    onMissedProposal: ({ slot, validator, status }) =>
-      log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
-    onUnnamed: ({ message }) =>
-      log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
-    onNoCommittee: (period) => {
-      if (withoutMembers.has(period)) return;
-      withoutMembers.add(period);
-      log.warn({ source: 'slashings', chain, period }, 'seats are not counted, because the members are not known');
-    },
-    onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
-    onFinalityBack: (from, to) => log.warn({ source: 'slashings', chain, from, to }, 'finalized epoch went back'),
   });
 }

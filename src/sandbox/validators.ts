@@ -68,21 +68,25 @@ function epochAt(chain: Chain, now: UnixMs): number {
 }
 
 function rowOf(world: ChainWorld, index: number, epoch: number): object {
-  const slashed = isSlashed(world, index, epoch);
+  const slashed = slashedIn(world, index, epoch);
   const current = 32_000_000_000 + between(0, 20_000_000, world.seed, index, epoch);
   return {
     validator: { index },
-    slashed,
-    status: slashed ? 'active_slashed' : 'active_ongoing',
+    slashed: slashed !== undefined,
+    status: slashed !== undefined ? 'active_slashed' : 'active_ongoing',
     online: !isOffline(world, index, epoch),
+    // consensus-specs phase0: the exit is the first that the queue allows.
+    life_cycle_epochs:
+      slashed === undefined ? { exit: null, withdrawable: null } : { exit: slashed + 5, withdrawable: slashed + 8192 },
     balances: { current: `${current}${GWEI}`, effective: `32000000000${GWEI}` },
   };
 }
 
-/** Only slashings that were ordered: those of the seed concern validators of others. */
-function isSlashed({ ordered, slashedProposers }: ChainWorld, index: number, epoch: number): boolean {
+/** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
+function slashedIn({ ordered, slashedProposers }: ChainWorld, index: number, epoch: number): number | undefined {
   const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  return [...ordered, ...slashedProposers].some(([slot, all]) => slot < end && all.includes(index));
+  const slots = [...ordered, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
+  return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
 }
 
 /** Whether the validator did not attest in the last epochs before this one. */

@@ -2,11 +2,11 @@ import { type Api, countingApi } from '../api/client.ts';
 import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
-import type { Pace, Poll, Source } from '../sources/source.ts';
+import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
 import { type Entry, emptyEntry } from '../state/entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
-import { type Task, Tasks } from './tasks.ts';
+import { continueWith, type Task, Tasks } from './tasks.ts';
 
 export interface SchedulerDependencies {
   readonly api: Api;
@@ -22,6 +22,8 @@ export interface SchedulerDependencies {
   readonly limitsKnown: () => boolean;
   /** Called often with how each source runs, once the limits and the cost of each source are known. */
   readonly onSchedules: (schedules: ReadonlyMap<Source, Schedule>) => void;
+  /** Called once with each event of the polls, after the value that contains it was saved. */
+  readonly onEvent: (source: Source, event: SourceEvent) => void;
   /** Called when a poll has ended and what it found is shown, or could not be written. */
   readonly onPoll: (source: Source, failure: Error | undefined) => void;
   /** Called when what is shown of a source changes. */
@@ -77,7 +79,7 @@ export class Scheduler {
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.of(source);
     if (!task) return;
-    Object.assign(task, { saved: entry, current: entry });
+    continueWith(task, entry);
     this.#deps.onChange(source);
   }
 
@@ -179,13 +181,17 @@ export class Scheduler {
     const measured = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
     this.#hasPolled = true;
     task.current = afterPoll(task.current, poll, measured);
+    task.unsaved = [...task.unsaved, ...(poll.events ?? [])];
     await this.#persist(task, signal);
     this.#deps.onPoll(source, poll.failure);
   }
 
-  /** Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. */
+  /**
+   * Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. Events are passed on
+   * after it: if a kill comes before the save, the next polls find them again. One between the two loses their lines.
+   */
   async #persist(task: Task, signal: AbortSignal): Promise<void> {
-    const { store, log, onChange, clock } = this.#deps;
+    const { store, log, onChange, onEvent, clock } = this.#deps;
     const entry = task.current;
     try {
       await store.save(task.id, entry);
@@ -202,5 +208,8 @@ export class Scheduler {
     }
     task.saved = entry;
     onChange(task.source);
+    const { unsaved } = task;
+    task.unsaved = [];
+    for (const event of unsaved) onEvent(task.source, event);
   }
 }

@@ -1,4 +1,4 @@
-import type { Source } from '../sources/source.ts';
+import type { Source, SourceEvent } from '../sources/source.ts';
 import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
 import type { KnownSource } from './schedules.ts';
 
@@ -8,6 +8,8 @@ export interface Task extends KnownSource {
   source: Source;
   saved: Entry;
   current: Entry;
+  /** What `current` contains and `saved` does not, in the order in which it was found. */
+  unsaved: readonly SourceEvent[];
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
   readonly running: boolean;
@@ -56,13 +58,18 @@ export class Tasks {
       before.delete(id);
       task.source = source;
       if (task.isOn && !task.isHeld) return task;
-      if (entry) Object.assign(task, { saved: entry, current: entry });
+      if (entry) continueWith(task, entry);
       return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
     });
     const off = [...before.values()];
     for (const task of off) task.isOn = false;
     this.#tasks = [...on, ...off];
   }
+}
+
+/** Continues with a saved entry. The polls after it are made again, and find their events again. */
+export function continueWith(task: Task, entry: Entry): void {
+  Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
 }
 
 function newTask(id: string, source: Source): Task {
@@ -72,6 +79,7 @@ function newTask(id: string, source: Source): Task {
     source,
     saved: entry,
     current: entry,
+    unsaved: [],
     work: undefined,
     get running() {
       return this.work !== undefined;

@@ -57,10 +57,33 @@ export interface Polls {
   readonly intervalMs: Milliseconds;
 }
 
+/**
+ * A fact that a poll has found, as plain data. It is logged when the value that contains it has been saved: a poll that
+ * is aborted has no events, and the next one finds them.
+ */
+export type SourceEvent = Readonly<
+  /** `validators`: at most 20 of `count`, the watched ones first. */
+  | { type: 'slashing'; slot: number; kind: string; validators: readonly number[]; count: number; watched: number }
+  | { type: 'missed_proposal'; slot: number; validator: number; status: string }
+  /** Proposer slashings are counted without their validators, although names are requested. */
+  | { type: 'names_unreadable'; err: string }
+  /** Seats are not counted, because the members of the period are not known. */
+  | { type: 'members_unknown'; period: number }
+  /** Finalized epochs were skipped, and not because of the budget. */
+  | { type: 'epochs_skipped'; epochs: number }
+  /** The service has named a lower finalized epoch for an hour. */
+  | { type: 'finality_back'; from: number; to: number }
+  /** The service refuses a part of the source, which is then off for a day. */
+  | { type: 'part_refused'; part: string; err: string }
+  /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
+  | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
+>;
+
 /** The result of a poll. If it failed, the value contains what was learned before the failure. */
 export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
+  readonly events?: readonly SourceEvent[];
   /** Requests of this poll that the next ones will not make. They do not count as the cost of a poll. */
   readonly oneTimeRequests?: number;
 }

@@ -1,5 +1,4 @@
 import * as fc from 'fast-check';
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/schedules.ts';
@@ -9,7 +8,6 @@ import { cases, PATIENT } from '../support/fuzz.ts';
 import { known } from '../support/known.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
-const SILENT = pino({ enabled: false });
 /** A share is a quotient of sums: equal up to a few roundings. */
 const EXACT = 1e-9;
 
@@ -67,7 +65,7 @@ function sourcesIn(given: Setup): Source[] {
   const base = defaultConfig();
   const chains = given.chains.map((name) => ({ name, v1BaseUrl: 'http://v1' }));
   const settings = Object.fromEntries(KEYS.map((key) => [key, { ...base[key], ...given[key] }]));
-  return sourcesOf({ ...base, chains, ...settings }, SILENT, 0);
+  return sourcesOf({ ...base, chains, ...settings }, 0);
 }
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {

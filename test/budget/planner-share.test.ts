@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
@@ -9,7 +8,6 @@ import { known } from '../support/known.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
-const SILENT = pino({ enabled: false });
 const CHAINS = ['mainnet', 'hoodi'] as const;
 
 /** From 1,000 to 1,000,000, each 12 % larger than the one before, and those at which a third was once left idle. */
@@ -32,7 +30,6 @@ function sources(chains: number, slashingsMs: number): Source[] {
       chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
       slashings: { ...base.slashings, intervalMs: slashingsMs },
     },
-    SILENT,
     0,
   );
 }

@@ -5,7 +5,6 @@ import type { LongWindow } from '../../src/budget/long-window.ts';
 import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
-import { jsonLogger } from '../../src/lib/log.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { DAY, HOUR } from '../support/timing.ts';
 
@@ -23,10 +22,9 @@ function input({
   now = NOW,
   ...known
 }: Overrides = {}): CheckInput {
-  const log = jsonLogger('error');
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    plan: { ...planOf(config, log, NOW), budgetOptions },
+    plan: { ...planOf(config, NOW), budgetOptions },
     validators: config.validators,
     limitsFrom: 'made up',
     now,

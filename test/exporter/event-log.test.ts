@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { EventLog, logSlashing } from '../../src/exporter/event-log.ts';
+import { EventLog } from '../../src/exporter/event-log.ts';
 import type { Schedule, Wait } from '../../src/scheduler/schedules.ts';
+import { slashingEvent } from '../../src/sources/slashings/count.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -179,12 +180,13 @@ describe('exporter/event-log: slashings', () => {
   const MANY = Array.from({ length: 60 }, (_, i) => i);
 
   it('are warnings with chain, slot, kind and validators', () => {
-    const { log, lines } = logLines();
-    logSlashing(log, 'hoodi', watch, { slot: 7, kind: 'double_vote', validators: [1, 2] });
-    expect(lines).toEqual([
+    const { events, told } = opened();
+    events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'double_vote', validators: [1, 2] }));
+    expect(told()).toEqual([
       {
         level: 'warn',
-        chain: 'hoodi',
+        source: 'slashings',
+        chain: 'mainnet',
         slot: 7,
         kind: 'double_vote',
         validators: [1, 2],
@@ -196,9 +198,9 @@ describe('exporter/event-log: slashings', () => {
   });
 
   it('of a watched validator are errors, and name those first of twenty', () => {
-    const { log, lines } = logLines();
-    logSlashing(log, 'mainnet', watch, { slot: 7, kind: 'surround_vote', validators: MANY });
-    expect(lines).toEqual([
+    const { events, told } = opened();
+    events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'surround_vote', validators: MANY }));
+    expect(told()).toEqual([
       expect.objectContaining({
         level: 'error',
         msg: 'watched validator slashed',

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
@@ -19,7 +18,7 @@ const CONFIG: Config = {
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 function options(config = CONFIG): SourcePlan {
-  return planOf(config, pino({ enabled: false }), NOW);
+  return planOf(config, NOW);
 }
 
 function sourceIn({ sources }: SourcePlan, id: string) {

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { ENDPOINT_NAMES, ENDPOINTS } from '../../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -59,9 +58,8 @@ function ownMetrics(sources: readonly Source[]): OwnMetrics {
 
 /** The exposition of the parts as the daemon puts them together, of fixed values at a fixed time. */
 export async function renderGolden(): Promise<(format: Format) => string> {
-  const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
-  const sources = sourcesOf(goldenConfig(), log, NOW);
+  const sources = sourcesOf(goldenConfig(), NOW);
   const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const parts = expositionParts({
     clock,

@@ -68,7 +68,7 @@ function slashings(headSlot: number, scale: number): Slashings {
       [70_000, headSlot - 1_800],
     ],
     proposerSlashed: [],
-    statusSlashed: [],
+    slashedByStatus: [{ validator: 12_345, reportedSlot: (headEpoch - 55) * 32 }],
     namedSlots: [],
     recentProposals: [],
     recent: [],

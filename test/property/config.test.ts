@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { LoadedConfig } from '../../src/config/load.ts';
@@ -16,7 +15,6 @@ import { mutated, mutations } from './odd.ts';
 
 const KEY = 'S3cr3t-K3y';
 const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yaml'), 'utf8').replace(/\$\{\w+\}/g, KEY);
-const SILENT = pino({ enabled: false });
 
 /** The config, or undefined where it was refused line by line, without the key. */
 async function load(text: string, mayQuote = false): Promise<LoadedConfig['config'] | undefined> {
@@ -32,7 +30,7 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
-  const sources = sourcesOf(config, SILENT, 0);
+  const sources = sourcesOf(config, 0);
   const asking = sources.map((source) => known(source));
   const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   for (const [source, { intervalMs, requestsPerDay }] of paces) {

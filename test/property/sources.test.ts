@@ -59,19 +59,16 @@ function slotAt(now: number): number {
 }
 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
-  machines: subject(
-    machinesSource(machinesOptions({ expected: ['never'] }), () => undefined),
-    {
-      service: (now) => () => {
-        const timestamp = now - 20_000;
-        const system = [systemRecord({ timestamp, cpu_cores: 7 }), systemRecord({ timestamp, machine: 'node-b' })];
-        return machinesPage({ system, validator: [validatorRecord({ timestamp })], node: [nodeRecord({ timestamp })] });
-      },
-      calm: 1,
-      grow: [],
-      right: () => ({ 'machine_cpu_cores machine=node-a': 7, 'machine_peers machine=node-a': 97 }),
+  machines: subject(machinesSource(machinesOptions({ expected: ['never'] })), {
+    service: (now) => () => {
+      const timestamp = now - 20_000;
+      const system = [systemRecord({ timestamp, cpu_cores: 7 }), systemRecord({ timestamp, machine: 'node-b' })];
+      return machinesPage({ system, validator: [validatorRecord({ timestamp })], node: [nodeRecord({ timestamp })] });
     },
-  ),
+    calm: 1,
+    grow: [],
+    right: () => ({ 'machine_cpu_cores machine=node-a': 7, 'machine_peers machine=node-a': 97 }),
+  }),
   'daily returns': subject(dailyReturnsSource('mainnet', HOUR), {
     // The first poll sees day 2126, the last one after the trouble day 2127.
     service: (now) => (path) =>

@@ -8,6 +8,7 @@ import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { epochTime } from '../../src/lib/chain.ts';
 import { watchOf } from '../../src/lib/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { refusalOf } from '../support/known-request.ts';
@@ -97,6 +98,10 @@ describe('recorded exchanges of production', () => {
     const families = source.families(value, timing({ now, intervalMs: 384_000 }));
     const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
     expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
+    // Of the two that are recorded, the row of 20075 tells when. The exit queue decided for the other one.
+    const times = samplesOf(families, 'beaconchain_watched_validator_slashed_timestamp_seconds');
+    const isTold = rows.some(({ slashed, validator }) => slashed && validator.index === 20_075);
+    expect(times.map(({ value: at }) => at)).toEqual(isTold ? [epochTime('mainnet', 208)] : []);
     expect(shown('_online')).toBe(rows.filter(({ online }) => online).length);
     expect(shown('_offline')).toBe(0);
     expect(shown('_balance_ether')).toBe(sumOf(rows, 'current'));

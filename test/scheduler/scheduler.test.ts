@@ -337,6 +337,49 @@ describe('scheduler/scheduler', () => {
       expect(changes).toEqual(['machines']);
     });
 
+    it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
+      let isBroken = true;
+      const happened: unknown[] = [];
+      const source = fakeSource({
+        poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
+      });
+      const { clock } = schedule([source], {
+        store: {
+          save: async (_id, { value }) => {
+            if (isBroken) throw new Error('ENOSPC');
+            happened.push(`saved ${value}`);
+          },
+        },
+        onEvent: (_, event) => happened.push(event.type === 'epochs_skipped' && event.epochs),
+      });
+      await clock.advance(MINUTE + SECOND);
+      expect(happened).toEqual([]);
+      isBroken = false;
+      await clock.advance(MINUTE);
+      expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
+    });
+
+    it('that was never saved leaves no events behind when the state is read again', async () => {
+      let isBroken = true;
+      const found: unknown[] = [];
+      const source = fakeSource({
+        poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
+      });
+      const { clock, scheduler } = schedule([source], {
+        store: {
+          save: async () => {
+            if (isBroken) throw new Error('ENOSPC');
+          },
+        },
+        onEvent: (_, event) => found.push(event),
+      });
+      await clock.advance(SECOND);
+      isBroken = false;
+      scheduler.show(source);
+      await clock.advance(MINUTE);
+      expect(found).toEqual([{ type: 'epochs_skipped', epochs: 1 }]);
+    });
+
     it('is never replaced by an older one, however long a save takes', async () => {
       const clock = new VirtualClock(NOW);
       let saves = 0;

@@ -10,7 +10,7 @@ import { DAILY_RETURNS, MACHINES, SLASHINGS, SYNC_COMMITTEE, VALIDATORS, WATCHED
 import { HOUR, timing } from '../support/timing.ts';
 import { validatorsOptions } from '../support/validators.ts';
 
-const machines = machinesSource(machinesOptions({ expected: ['never'] }), () => undefined);
+const machines = machinesSource(machinesOptions({ expected: ['never'] }));
 const dailyReturns = dailyReturnsSource('mainnet', HOUR);
 const syncCommittee = syncCommitteeSource('mainnet', HOUR);
 const validatorsSettings = validatorsOptions({ syncCommittee: true });

@@ -59,7 +59,6 @@ describe('sources/history', () => {
   it('a record of a machine says the same live and of the past', async () => {
     const source = machinesSource(
       machinesOptions({ chains: ['mainnet', 'hoodi'], chainRules: [{ match: 'n*', chain: 'hoodi' }] }),
-      () => undefined,
     );
     const at = NOW - 30_500;
     const odd = 'rack "7"\n\\ü\0';

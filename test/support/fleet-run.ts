@@ -2,6 +2,7 @@ import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
+import type { SourceEvent } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from './fleet.ts';
 import { machinesOptions } from './machine-records.ts';
@@ -34,8 +35,7 @@ export class FleetRun {
   readonly sim: Simulation;
   /** All sweeps, in order. */
   readonly sweeps: SweepSeen[] = [];
-  /** Why walks over pages ended early. */
-  readonly warnings: string[] = [];
+  readonly warnings: SourceEvent[] = [];
   #lastStart: number | undefined;
 
   constructor({ latencyMs = 50, plan = 'scale', options = {}, ...rest }: FleetRunOptions) {
@@ -45,9 +45,10 @@ export class FleetRun {
       start: NOW,
       latencyMs,
       ...(entries ? { entries } : {}),
+      onEvent: (_, event) => this.warnings.push(event),
       ...(onChange ? { onChange } : {}),
       sandbox: { plan, machines: 0 },
-      sources: [machinesSource(machinesOptions(options), (ending) => this.warnings.push(ending))],
+      sources: [machinesSource(machinesOptions(options))],
       instead: (path, body, now) =>
         path.endsWith('/machine-names')
           ? JSON.stringify({ data: this.fleet.listed(now) })

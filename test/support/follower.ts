@@ -1,9 +1,9 @@
 import type { FailureReason } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
-import type { ObservedSlashing, SlashingsOptions } from '../../src/sources/slashings/options.ts';
-import type { Proposal, Slashings } from '../../src/sources/slashings/schema.ts';
-import type { Source, Timing } from '../../src/sources/source.ts';
+import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
+import type { Slashings } from '../../src/sources/slashings/schema.ts';
+import type { Source, SourceEvent, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';
 import { sampleValue } from './samples.ts';
 import { slashingsOptions } from './slashings-options.ts';
@@ -85,14 +85,8 @@ class ScriptedChain implements ChainView {
 /** The slashings source on a scripted chain. Between polls it keeps only its state, as after a restart. */
 export class Follower {
   readonly chain = new ScriptedChain();
-  readonly sightings: ObservedSlashing[] = [];
-  readonly missed: Proposal[] = [];
-  /** Where finality went back from, and to. */
-  readonly goneBack: [from: number, to: number][] = [];
-  /** Why proposer slashings were counted without names. */
-  readonly unnamed: Error[] = [];
-  /** The period of each counted epoch whose seats were left out. */
-  readonly leftOut: number[] = [];
+  /** The events of all polls. */
+  readonly events: SourceEvent[] = [];
   readonly source: Source<Slashings>;
   state: Slashings;
   now = NOW;
@@ -100,17 +94,13 @@ export class Follower {
   failure: Error | undefined;
   /** The requests of the last poll: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
   asked: string[] = [];
+  /** Aborts the next polls. */
+  signal = noSignal();
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
-    const onSlashing = (sighting: ObservedSlashing): unknown => this.sightings.push(sighting);
-    const onMissedProposal = (proposal: Proposal): unknown => this.missed.push(proposal);
-    const onUnnamed = (failure: Error): unknown => this.unnamed.push(failure);
-    const onFinalityBack = (from: number, to: number): unknown => this.goneBack.push([from, to]);
-    const onNoCommittee = (period: number): unknown => this.leftOut.push(period);
-    const listeners = { onSlashing, onMissedProposal, onUnnamed, onFinalityBack, onNoCommittee };
-    this.source = slashingsSource(slashingsOptions({ ...listeners, ...options }));
+    this.source = slashingsSource(slashingsOptions(options));
     this.state = this.source.empty;
   }
 
@@ -125,10 +115,25 @@ export class Follower {
       if (reason) throw failed(request, reason);
       return chainAnswer(this.chain, request);
     });
-    const { value, failure } = await this.source.poll(api, this.state, this.timing(overrides), noSignal());
+    const {
+      value,
+      failure,
+      events = [],
+    } = await this.source.poll(api, this.state, this.timing(overrides), this.signal);
     this.state = this.source.state.parse(JSON.parse(JSON.stringify(value)));
     this.failure = failure;
+    this.events.push(...events);
     return this.asked;
+  }
+
+  /** The events of a type, without it. */
+  found(type: SourceEvent['type']): object[] {
+    return this.events.filter((event) => event.type === type).map(({ type: _, ...fields }) => fields);
+  }
+
+  /** The slots and validators of the slashings that were found. */
+  get sightings(): { slot: number; validators: readonly number[] }[] {
+    return this.events.flatMap((event) => (event.type === 'slashing' ? [event] : []));
   }
 
   /** When the next poll is due if the last one was at `now`. */

@@ -97,6 +97,7 @@ export const WATCHED: Contract = [
   ['watched_validators', 'gauge', ['chain']],
   ['watched_validators_slashed', 'gauge', ['chain']],
   ['watched_validator_slashed_timestamp_seconds', 'gauge', ['chain', 'validator']],
+  ['watched_validator_reported_slashed_timestamp_seconds', 'gauge', ['chain', 'validator']],
   ['watched_proposals_total', 'counter', ['chain', 'status']],
   ['watched_validator_missed_proposal_timestamp_seconds', 'gauge', ['chain', 'validator']],
   ['watched_sync_committee_duties_total', 'counter', ['chain', 'status']],

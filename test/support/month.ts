@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -7,11 +6,9 @@ import { defaultConfig } from './default-config.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
 import { HOUR } from './timing.ts';
 
-const SILENT = pino({ enabled: false });
-
 /** The sources of the default configuration with these changes. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
-  return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT, 0);
+  return sourcesOf({ ...defaultConfig(), ...overrides }, 0);
 }
 
 export interface Month {

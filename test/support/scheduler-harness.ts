@@ -58,6 +58,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, opensAt }),
     limitsKnown: () => true,
     onSchedules: () => undefined,
+    onEvent: () => undefined,
     onPoll: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),
     ...overrides,

@@ -12,7 +12,7 @@ import { jsonLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
-import type { Source } from '../../src/sources/source.ts';
+import type { Source, SourceEvent } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { sourceId } from '../../src/state/entry.ts';
 import { logLines } from './log-lines.ts';
@@ -35,6 +35,7 @@ export interface SimulationOptions {
   readonly way?: () => readonly [there: number, back: number];
   /** Another body for a good answer. undefined: the body of the sandbox. */
   readonly instead?: (path: string, body: string, now: number) => string | undefined;
+  readonly onEvent?: (source: Source, event: SourceEvent) => void;
   /** Called when the shown entry of a source changes. */
   readonly onChange?: (source: Source) => void;
   /** The saved state of an earlier process. */
@@ -125,6 +126,7 @@ export class Simulation {
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
       limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions),
+      onEvent: options.onEvent ?? nothing,
       onPoll: nothing,
       onSchedules: (schedules) => {
         events.scheduled(schedules, clock.monotonic());

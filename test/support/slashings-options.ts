@@ -1,7 +1,7 @@
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import { DAY, MINUTE } from './timing.ts';
 
-/** The default configuration on mainnet, but each minute, without watched validators and without listeners. */
+/** The default configuration on mainnet, but each minute, and without watched validators. */
 export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): SlashingsOptions {
   return {
     chain: 'mainnet',
@@ -11,13 +11,7 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     watch: [],
     readsProposerNames: false,
     operatorAt: 0,
-    onSlashing: () => undefined,
-    onMissedProposal: () => undefined,
     slashedByStatus: () => [],
-    onUnnamed: () => undefined,
-    onNoCommittee: () => undefined,
-    onSkipped: () => undefined,
-    onFinalityBack: () => undefined,
     ...overrides,
   };
 }

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -77,7 +76,7 @@ function slashings(
     seen: [],
     slashed: validators,
     proposerSlashed: [],
-    statusSlashed: [],
+    slashedByStatus: [],
     namedSlots: [],
     recent,
     recentProposals,
@@ -122,7 +121,7 @@ const MISSED: Slashings['recentProposals'] = [
 
 /** The one watched validator is online and in no committee. */
 function validators(readAt: number): Validators {
-  const one = { index: 12_345, status: 'active_ongoing', online: true, slashed: false, epoch: 479_021, readAt };
+  const one = { index: 12_345, status: 'active_ongoing', online: true, epoch: 479_021, readAt };
   return Validators.parse({
     validators: [{ ...one, balance: '32000000000000000000', effectiveBalance: '32000000000000000000' }],
     pollsSincePerformance: 1,
@@ -216,7 +215,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }), NOW);
+  const sources = sourcesOf(config(state.expected ?? []), NOW);
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
     return { source, saved: entry, current: entry, running: false };

@@ -83,7 +83,6 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     syncCommittee: false,
     hasSlashings: true,
     operatorAt: 5,
-    onRefused: () => undefined,
     ...overrides,
   };
 }

@@ -172,7 +172,8 @@ const blocks: Section = {
     }),
     graph({
       title: 'Deposits, exits and withdrawals per block',
-      description: 'Mean over the blocks of finalized epochs.',
+      description:
+        'Mean over the blocks of finalized epochs. Without deposits since Electra and exits that are requested on the execution layer: the service does not count them.',
       unit: 'none',
       min: 0,
       interval: INTERVAL,

@@ -90,12 +90,12 @@ const now: Section = {
     table({
       title: 'Watched validators that were slashed',
       description:
-        'Empty if no watched validator was slashed. A validator is listed until it is removed from validators.watch. Stop every client that holds the key of a listed validator.',
+        'Only those with a known time of slashing. A validator is listed until it is removed from validators.watch. After a new slashing, stop every client that holds the key.',
       height: 5,
       labels: VALIDATOR,
       values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
       sortBy: 'Slashed at',
-      noValue: 'None: all is well',
+      noValue: 'none',
     }),
     table({
       title: 'Watched validators in the sync committee',

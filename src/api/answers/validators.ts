@@ -39,6 +39,8 @@ export const ValidatorRow = z.object({
   status: z.enum(SERVICE_STATUSES).or(z.string().transform((): Status => 'unknown')),
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
+  /** Null before an exit. Only the time of a slashing needs them, so the row is valid without. */
+  life_cycle_epochs: z.object({ exit: Index, withdrawable: Index }).nullish().catch(null),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 

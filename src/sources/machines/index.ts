@@ -4,7 +4,7 @@ import { partState } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
-import type { MachinesOptions, Warn } from './options.ts';
+import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import { Machines } from './schema.ts';
 import { machinesSummary } from './summary.ts';
@@ -28,7 +28,7 @@ function sweepPace(configuredMs: Milliseconds, requestsPerDay: number, requestsP
 }
 
 /** The user's own machines, all chains in one account. */
-export function machinesSource(options: MachinesOptions, warn: Warn): Source<Machines> {
+export function machinesSource(options: MachinesOptions): Source<Machines> {
   return {
     name: 'machines',
     endpoint: 'machine_metrics',
@@ -39,7 +39,7 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
-    poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
+    poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal),
     parts: ({ namesRefusal }) => [partState('machine_names', namesRefusal, options.operatorAt)],
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),

@@ -27,8 +27,6 @@ export interface MachinesOptions {
 
 /** A warning about a sweep that did not fail. */
 export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
-/** `names`: the machines to which the warning applies, if not to all. */
-export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';

@@ -7,9 +7,9 @@ import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { PastPage } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
-import type { Poll, Timing } from '../source.ts';
+import type { Poll, SourceEvent, Timing } from '../source.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName, staleAfter, type Warn } from './options.ts';
+import { type MachinesOptions, machineName, staleAfter, type Warning } from './options.ts';
 import type { Machines } from './schema.ts';
 import {
   absentNames,
@@ -32,7 +32,8 @@ interface Context {
   readonly sweep: Sweep;
   readonly timing: Timing;
   readonly signal: AbortSignal;
-  readonly warn: Warn;
+  /** Notes a warning. `machines`: those to which it applies, if not to all. */
+  readonly warn: (reason: Warning, machines?: readonly string[]) => void;
 }
 
 /**
@@ -45,9 +46,10 @@ export async function pollMachines(
   previous: Machines,
   timing: Timing,
   signal: AbortSignal,
-  warn: Warn,
 ): Promise<Poll<Machines>> {
   const { now } = timing;
+  const events: SourceEvent[] = [];
+  const warn: Context['warn'] = (reason, machines) => events.push({ type: 'sweep_warning', reason, machines });
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now, staleMs);
   const context: Context = { options, api, sweep, timing, signal, warn };
@@ -57,10 +59,10 @@ export async function pollMachines(
     await listNames({ ...context, api: once.api });
     await askUnknown({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endedSweep(context), oneTimeRequests: latePages + once.requests() };
+    return { value: endedSweep(context), events, oneTimeRequests: latePages + once.requests() };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    return { value: endedSweep(context), failure: error };
+    return { value: endedSweep(context), events, failure: error };
   }
 }
 

@@ -1,9 +1,11 @@
 import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
+import type { SourceEvent } from '../source.ts';
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
-import type { ObservedSlashing } from './options.ts';
-import type { EpochRows, Kind, Proposal, Slashings, SlashingTotals } from './schema.ts';
+import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './schema.ts';
 
+/** How many validators of a slashing are named. */
+const MAX_NAMED = 20;
 /** How many slashings the status page lists. */
 const MAX_RECENT = 20;
 /** The service reports this index if the proposer is unknown (api-facts 8.1). */
@@ -34,13 +36,33 @@ export const NO_SLASHINGS: Slashings = {
   seen: [],
   slashed: [],
   proposerSlashed: [],
-  statusSlashed: [],
+  slashedByStatus: [],
   namedSlots: [],
   recentProposals: [],
   missedProposals: [],
   recent: [],
   totals: NOTHING,
 };
+
+/** A slashing that has just been counted. */
+export interface ObservedSlashing {
+  readonly slot: number;
+  readonly kind: RecentSlashing['kind'];
+  /** All validators of the slashing, ascending. */
+  readonly validators: readonly number[];
+}
+
+export function slashingEvent(watch: Watch, { slot, kind, validators }: ObservedSlashing): SourceEvent {
+  const watched = validators.filter((validator) => watches(watch, validator)).length;
+  return { type: 'slashing', slot, kind, validators: few(watch, validators), count: validators.length, watched };
+}
+
+/** A few validators of a slashing, which can have 131,072, the watched ones first. */
+export function few(watch: Watch, validators: readonly number[]): number[] {
+  const watched = validators.filter((validator) => watches(watch, validator));
+  const others = validators.filter((validator) => !watches(watch, validator));
+  return [...watched, ...others].slice(0, MAX_NAMED);
+}
 
 /** Counts the slashings in a canonical block, each once, whichever block contained it first. */
 export function countSlashings(

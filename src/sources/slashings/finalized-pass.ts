@@ -75,7 +75,7 @@ export async function finalizedPass(
 }
 
 function afterFinality(
-  { options: { chain, catchUpMs, onFinalityBack }, now }: PollContext,
+  { options: { chain, catchUpMs }, now, events }: PollContext,
   previous: Slashings,
   epoch: number,
   sampled: boolean,
@@ -83,7 +83,7 @@ function afterFinality(
   const state = withFinality(previous, epoch, chain, now);
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
-  if (finalizedEpoch < before) onFinalityBack(before, finalizedEpoch);
+  if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
   // At least the newest epoch is counted, even if catch_up is short.
   const reach = sampled ? 1 : Math.max(1, Math.floor(catchUpMs / 1000 / SECONDS_PER_EPOCH));
   return skipTo({ ...state, isFinalityDue: false }, finalizedEpoch - reach);
@@ -117,7 +117,7 @@ async function countNext(
   epoch: number,
   pending: Promise<EpochRows>,
 ): Promise<Step> {
-  const { now, options } = context;
+  const { now, options, events } = context;
   const read = await attempt(context, () => pending);
   if (read instanceof Error) {
     // During an outage, or while the service refuses all requests, no epoch is given up.
@@ -132,9 +132,11 @@ async function countNext(
   const failure = slashings.failure ?? names.failure;
   const isOpen = read.rows.some((row) => row.status === '0') || unreadBlocks(state, read.rows).length > 0;
   if ((isOpen || failure) && !hasWaitedLong(state, now)) return { state: waiting(state, now), failure };
-  if (names.failure) options.onUnnamed(names.failure);
+  if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
   const proposals = watchedProposals(read, options.watch);
-  for (const proposal of proposals) if (proposal.status !== 'proposed') options.onMissedProposal(proposal);
+  for (const proposal of proposals) {
+    if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
+  }
   const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
   return { state: countParticipation(context, await withCommittee(context, counted, epoch), epoch, read.rows) };
 }

@@ -2,8 +2,9 @@ import { CHAINS, type Chain, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { MS_PER_MINUTE } from '../../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
-import { type Watch, watchedCount, watches } from '../../lib/watch.ts';
+import { type Watch, watches } from '../../lib/watch.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
+import { type Slashed, slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
@@ -13,7 +14,6 @@ type SlashingValue = number | null | undefined;
 const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
-const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
@@ -70,11 +70,16 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
     `Attestations ${FINAL} (attestationscount)`,
     one(({ totals }) => totals.attestations),
   ],
-  ['block_deposits_total', 'counter', `Deposits ${FINAL} (depositscount)`, one(({ totals }) => totals.deposits)],
+  [
+    'block_deposits_total',
+    'counter',
+    `Deposits of the old deposit list ${FINAL}. Since Electra deposits are requested on the execution layer and do not count (depositscount)`,
+    one(({ totals }) => totals.deposits),
+  ],
   [
     'block_voluntary_exits_total',
     'counter',
-    `Voluntary exits ${FINAL} (voluntaryexitscount)`,
+    `Voluntary exits ${FINAL}. Exits requested on the execution layer do not count (voluntaryexitscount)`,
     one(({ totals }) => totals.voluntaryExits),
   ],
   [
@@ -146,22 +151,9 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 /** beaconchain_watched_*: the validators that the operator names. */
 function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
   if (watch.length === 0) return [];
-  const slashed = watchedSlashed(watch, state);
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
-  const timePerValidator = (slots: readonly [validator: number, slot: number][]): Sample[] =>
-    slots.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) }));
   return [
-    gauge('watched_validators', 'Number of validators in validators.watch', sample(chain, watchedCount(watch))),
-    gauge(
-      'watched_validators_slashed',
-      `Number of watched validators that were slashed. ${NAMES}`,
-      sample(chain, slashed.length),
-    ),
-    gauge(
-      'watched_validator_slashed_timestamp_seconds',
-      `Time of the slot whose block includes the slashing of a watched validator. ${NAMES}`,
-      timePerValidator(slashed),
-    ),
+    ...slashedFamilies(chain, watch, watchedSlashed(watch, state)),
     {
       name: 'beaconchain_watched_proposals_total',
       type: 'counter',
@@ -181,7 +173,7 @@ function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Sla
     gauge(
       'watched_validator_missed_proposal_timestamp_seconds',
       'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
-      timePerValidator(missed),
+      missed.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) })),
     ),
   ];
 }
@@ -199,16 +191,16 @@ function timeOf(chain: Chain, slot: number | undefined): UnixSeconds | undefined
   return slot === undefined ? undefined : slotTime(chain, slot);
 }
 
-/** The watched validators that were seen slashed, each with the slot that included the slashing. */
-export function watchedSlashed(
-  watch: Watch,
-  { slashed, proposerSlashed, statusSlashed }: Slashings,
-): [number, number][] {
-  const first = new Map<number, number>();
-  for (const [validator, slot] of [...slashed, ...proposerSlashed, ...statusSlashed]) {
-    if (watches(watch, validator)) first.set(validator, Math.min(slot, first.get(validator) ?? slot));
-  }
-  return [...first];
+/** The watched validators that were slashed. The first slot with evidence wins over what their status says. */
+export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashedByStatus }: Slashings): Slashed[] {
+  const isWatched = (validator: number): boolean => watches(watch, validator);
+  const reported = slashedByStatus.filter(({ validator }) => isWatched(validator));
+  const all = new Map(reported.map((one) => [one.validator, one]));
+  const evidence = [...slashed, ...proposerSlashed].filter(([validator]) => isWatched(validator));
+  // The last one first, so that the first one stays.
+  for (const [validator, slot] of evidence.sort(([, a], [, b]) => b - a))
+    all.set(validator, { ...all.get(validator), validator, slot });
+  return [...all.values()].sort((a, b) => a.validator - b.validator);
 }
 
 /** The head; undefined if it is stale. */

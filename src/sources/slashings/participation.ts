@@ -10,7 +10,7 @@ import type { Slashings } from './schema.ts';
  * other source has read them: at a first start, and for a period that was over at the start.
  */
 export async function withCommittee(context: PollContext, previous: Slashings, epoch: number): Promise<Slashings> {
-  const { options, api, signal, now } = context;
+  const { options, api, signal, now, events } = context;
   const { chain, seatsOf } = options;
   const period = periodOf(epoch);
   const known = previous.committee?.period === period ? previous.committee : undefined;
@@ -19,6 +19,8 @@ export async function withCommittee(context: PollContext, previous: Slashings, e
   if (known && known.askedAt <= now && now - known.askedAt < MEMBERS_RETRY_MS) return previous;
   const read = await attempt(context, () => readSeats(api, chain, period, signal));
   const seats = read instanceof Error ? [] : (read ?? []);
+  // Once a period: its other epochs find this committee in the state.
+  if (seats.length === 0 && !known) events.push({ type: 'members_unknown', period });
   return { ...previous, committee: { period, seats, askedAt: now } };
 }
 
@@ -32,14 +34,11 @@ export function countParticipation(
   epoch: number,
   rows: readonly SlotRow[],
 ): Slashings {
-  const { seatsOf, watch, onNoCommittee } = options;
+  const { seatsOf, watch } = options;
   if (!seatsOf) return state;
   const period = periodOf(epoch);
   const seats = seatsOf(period) ?? (state.committee?.period === period ? state.committee.seats : []);
-  if (seats.length === 0) {
-    onNoCommittee(period);
-    return state;
-  }
+  if (seats.length === 0) return state;
   const own = seats.flatMap((validator, position) => (watches(watch, validator) ? [position] : []));
   const { participated, missed } = participationIn(rows, own);
   const { syncDuties } = state.totals;

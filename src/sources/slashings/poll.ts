@@ -3,16 +3,17 @@ import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
+import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
+import { few } from './count.ts';
 import { finalizedPass, hasBacklog } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
 import { attempt, isRequestSpecific, type PollContext } from './read.ts';
-import type { RecentSlashing, Slashings } from './schema.ts';
+import type { Slashings } from './schema.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
-const MAX_NAMED = 20;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
 export async function pollSlashings(
@@ -22,8 +23,8 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const context: PollContext = { options, api, signal, now: timing.now };
-  let state = withStatusSlashed(previous, options.slashedByStatus());
+  const context: PollContext = { options, api, signal, now: timing.now, events: [] };
+  let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   // During an outage, or while the service refuses all requests, an epoch that cannot be read is not given up.
@@ -33,21 +34,22 @@ export async function pollSlashings(
     const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
     // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    const own: PollContext = { ...context, events: [] };
+    const pass = await attempt(context, () => finalizedPass(own, state, { sampled, readsFinality }));
+    if (!(pass instanceof Error)) context.events.push(...own.events);
     state = pass instanceof Error ? { ...state, stuckSince: undefined } : pass.state;
     failure ??= pass instanceof Error ? pass : pass.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
-  if (skipped > 0 && timing.coverage !== 'sampled') options.onSkipped(skipped);
-  const value = prune(state, options.watch);
-  return failure ? { value, failure } : { value };
+  if (skipped > 0 && timing.coverage !== 'sampled') context.events.push({ type: 'epochs_skipped', epochs: skipped });
+  return { value: prune(state, options.watch), events: context.events, ...(failure && { failure }) };
 }
 
-/** Each validator with the slot at which it was first seen slashed. */
-function withStatusSlashed(state: Slashings, slashed: ReturnType<SlashingsOptions['slashedByStatus']>): Slashings {
-  const known = new Set(state.statusSlashed.map(([validator]) => validator));
-  const fresh = slashed.filter(([validator]) => !known.has(validator));
-  return fresh.length === 0 ? state : { ...state, statusSlashed: [...state.statusSlashed, ...fresh] };
+/** Keeps what the status says of slashed validators, also after it is no longer read. */
+function withStatus(state: Slashings, slashed: readonly Slashed[]): Slashings {
+  const all = new Map(state.slashedByStatus.map((one) => [one.validator, one]));
+  for (const one of slashed) all.set(one.validator, { ...all.get(one.validator), ...one });
+  return { ...state, slashedByStatus: [...all.values()] };
 }
 
 /** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
@@ -68,31 +70,23 @@ function isHeadPassDue({ headPassAt }: Slashings, { coverage, now, intervalMs }:
  * entries beyond the limit. The slashing of a watched validator is kept for good.
  */
 export function prune(whole: Slashings, watch: Watch): Slashings {
-  const state = { ...whole, recent: whole.recent.map((slashing) => withFewValidators(slashing, watch)) };
+  const recent = whole.recent.map((slashing) => ({ ...slashing, validators: few(watch, slashing.validators) }));
+  const state = { ...whole, recent };
   if (state.scannedEpoch === undefined) return state;
   const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
   const mayGo = ([validator, slot]: [number, number]): boolean => slot < firstOpenSlot && !watches(watch, validator);
-  const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
+  const seen = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
   return {
     ...state,
     namedSlots: state.namedSlots.filter((slot) => slot >= firstOpenSlot),
     reads: state.reads.filter((read) => read.slot >= firstOpenSlot),
-    seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
+    seen: bounded(seen, ([, slot]) => slot < firstOpenSlot),
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
-    statusSlashed: state.statusSlashed.filter(([validator]) => watches(watch, validator)),
+    slashedByStatus: state.slashedByStatus.filter(({ validator }) => watches(watch, validator)),
     recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };
-}
-
-/** Keeps a few validators of a slashing, which can have 131,072, the watched ones first. */
-function withFewValidators(slashing: RecentSlashing, watch: Watch): RecentSlashing {
-  const { validators } = slashing;
-  if (validators.length <= MAX_NAMED) return slashing;
-  const watched = validators.filter((validator) => watches(watch, validator));
-  const others = validators.filter((validator) => !watches(watch, validator));
-  return { ...slashing, validators: [...watched, ...others].slice(0, MAX_NAMED) };
 }
 
 function bounded<T>(entries: [T, number][], mayDrop: (entry: [T, number]) => boolean): [T, number][] {

@@ -1,7 +1,7 @@
 import { ProposerSlashing, type SlotRow } from '../../api/answers/slots.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { afterFailure, refusedUntil } from '../refusal.ts';
-import { addRecent } from './count.ts';
+import { addRecent, slashingEvent } from './count.ts';
 import { implausible, type PollContext, type Step } from './read.ts';
 import type { Slashings } from './schema.ts';
 
@@ -15,8 +15,8 @@ export async function readProposerNames(
   previous: Slashings,
   rows: readonly SlotRow[],
 ): Promise<Step> {
-  const { options, now } = context;
-  const { readsProposerNames, operatorAt, onUnnamed } = options;
+  const { options, now, events } = context;
+  const { readsProposerNames, operatorAt } = options;
   let state = previous;
   for (const row of rows) {
     if (!readsProposerNames || now < refusedUntil(state.namesRefusal, operatorAt)) break;
@@ -32,7 +32,7 @@ export async function readProposerNames(
       const namesRefusal = afterFailure(before, error, now, operatorAt);
       state = { ...state, namesRefusal };
       if (now >= refusedUntil(namesRefusal, operatorAt)) return { state, failure: error };
-      if (refusedUntil(before, operatorAt) === 0) onUnnamed(error);
+      if (refusedUntil(before, operatorAt) === 0) events.push({ type: 'names_unreadable', err: error.message });
     }
   }
   return { state };
@@ -46,7 +46,7 @@ async function readValidators({ api, options: { chain }, signal }: PollContext, 
 }
 
 function withNames(
-  { options }: PollContext,
+  { options, events }: PollContext,
   previous: Slashings,
   slot: number,
   validators: ReadonlySet<number>,
@@ -57,7 +57,7 @@ function withNames(
     if (known.has(validator)) continue;
     const slashing = { slot, kind: 'proposer', validators: [validator] } as const;
     state = addRecent({ ...state, proposerSlashed: [...state.proposerSlashed, [validator, slot]] }, slashing);
-    options.onSlashing(slashing);
+    events.push(slashingEvent(options.watch, slashing));
   }
   return state;
 }

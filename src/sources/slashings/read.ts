@@ -6,7 +6,8 @@ import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { countSlashings } from './count.ts';
+import type { SourceEvent } from '../source.ts';
+import { countSlashings, slashingEvent } from './count.ts';
 import { identityOf } from './evidence.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { EpochRows, Slashings } from './schema.ts';
@@ -17,6 +18,8 @@ export interface PollContext {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly now: UnixMs;
+  /** What the poll has found so far. */
+  readonly events: SourceEvent[];
 }
 
 /** The result of a step of a poll: the new value, and the failure if there is one. */
@@ -118,7 +121,7 @@ export async function readSlashings(
     }
     const complete = new Set(own.map(identityOf)).size >= block.attesterslashingscount;
     const counted = countSlashings(noteTry(state, block, complete), block.slot, own);
-    for (const slashing of counted.observed) context.options.onSlashing(slashing);
+    for (const slashing of counted.observed) context.events.push(slashingEvent(context.options.watch, slashing));
     ({ state } = counted);
   }
   return { state, failure };

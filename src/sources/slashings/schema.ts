@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { Refusal } from '../refusal.ts';
+import { Slashed } from '../slashed.ts';
 
 const Index = z.number().int().nonnegative();
 const Quantity = z.number().nonnegative().nullish();
@@ -96,8 +97,8 @@ export const Slashings = z.object({
   slashed: z.array(z.tuple([Index, Index])),
   /** Validators slashed as a proposer, each with the slot of the block that included it. */
   proposerSlashed: z.array(z.tuple([Index, Index])),
-  /** Watched validators that their status shows as slashed, each with the first slot of the epoch of that answer. */
-  statusSlashed: z.array(z.tuple([Index, Index])),
+  /** The watched validators that are slashed according to their status, as last read. */
+  slashedByStatus: z.array(Slashed).default([]),
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),

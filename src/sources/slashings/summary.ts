@@ -18,6 +18,7 @@ import {
   type Table,
   time,
 } from '../content.ts';
+import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
@@ -35,7 +36,10 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   const { chain, watch } = options;
   const isWatching = watch.length > 0;
   return {
-    notices: [...slashedNotices(options, state), ...missedNotices(options, state, timing.now)],
+    notices: [
+      ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
+      ...missedNotices(options, state, timing.now),
+    ],
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
@@ -54,11 +58,6 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       },
     ],
   };
-}
-
-function slashedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
-  const slashed = watchedSlashed(watch, state).map(([validator]) => String(validator));
-  return slashed.length === 0 ? [] : [firing('BeaconchainWatchedValidatorSlashed', slashed, chain)];
 }
 
 /** Proposals missed in the last day. */

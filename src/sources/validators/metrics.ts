@@ -3,13 +3,15 @@ import { type Chain, epochTime, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { etherOf } from '../../lib/ether.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
-import { rangesOf, watchedCount, watches } from '../../lib/watch.ts';
+import { rangesOf, watches } from '../../lib/watch.ts';
 import type { Family, Sample } from '../../metrics/family.ts';
+import { slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { DUTIES, NO_VALIDATORS, type Performance, type Validator, type Validators } from './schema.ts';
+import { slashedIn } from './slashed.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -76,31 +78,12 @@ export function nextValidatorsChange(options: ValidatorsOptions, value: Validato
 
 /** Every family of the source for one chain. A part that is off has families without samples. */
 export function validatorFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
+  const { chain, watch, status, hasSlashings } = options;
   return [
-    ...(options.hasSlashings ? [] : slashedFamilies(options, value)),
-    ...statusFamilies(options.chain, shownOf(options, value, timing)),
+    // The slashings source adds to these from the blocks of the chain.
+    ...(hasSlashings ? [] : slashedFamilies(chain, watch, status ? slashedIn(value, watch) : undefined)),
+    ...statusFamilies(chain, shownOf(options, value, timing)),
     ...memberFamilies(options, value, timing.now),
-  ];
-}
-
-/** The slashings source also counts these, from the blocks of the chain. */
-function slashedFamilies({ chain, watch, status }: ValidatorsOptions, { validators }: Validators): Family[] {
-  const slashed = validators.filter(({ index, slashedSince }) => slashedSince !== undefined && watches(watch, index));
-  return [
-    gauge('validators', 'Number of validators in validators.watch', [
-      { labels: { chain }, value: watchedCount(watch) },
-    ]),
-    gauge('validators_slashed', 'Number of watched validators that were seen slashed', [
-      ...(status ? [{ labels: { chain }, value: slashed.length }] : []),
-    ]),
-    gauge(
-      'validator_slashed_timestamp_seconds',
-      'Time at which a watched validator was first seen slashed',
-      (status ? slashed : []).map(({ index, slashedSince = 0 }) => ({
-        labels: { chain, validator: String(index) },
-        value: epochTime(chain, slashedSince),
-      })),
-    ),
   ];
 }
 

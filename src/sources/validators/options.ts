@@ -16,8 +16,6 @@ export interface ValidatorsOptions {
   readonly hasSlashings: boolean;
   /** When the operator last started or reloaded the program: refused parts are then requested again. */
   readonly operatorAt: UnixMs;
-  /** Called when the service refuses a part, which is then off for a day. */
-  readonly onRefused: (part: Part, failure: Error) => void;
 }
 
 /** The parts that the service may refuse, each for itself. */

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { afterFailure, type Refusal, refusedUntil } from '../refusal.ts';
+import type { SourceEvent } from '../source.ts';
 import type { Part, ValidatorsOptions } from './options.ts';
 import type { Validators } from './schema.ts';
 
@@ -10,6 +11,8 @@ export interface PollContext {
   readonly api: Api;
   readonly now: UnixMs;
   readonly signal: AbortSignal;
+  /** What the poll has found so far. */
+  readonly events: SourceEvent[];
 }
 
 /** The value after a part was read, and why it was not read completely. */
@@ -27,15 +30,15 @@ export function isStatusOn({ status, operatorAt }: ValidatorsOptions, value: Val
 
 /** The refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
 export function refused(
-  { options, now, signal }: PollContext,
+  { options, now, signal, events }: PollContext,
   part: Part,
   before: Refusal | undefined,
   error: unknown,
 ): { refusal: Refusal | undefined; failure: Error | undefined } {
   if (signal.aborted || !(error instanceof Error)) throw error;
-  const { operatorAt, onRefused } = options;
+  const { operatorAt } = options;
   const refusal = afterFailure(before, error, now, operatorAt);
   if (now >= refusedUntil(refusal, operatorAt)) return { refusal, failure: error };
-  if (refusedUntil(before, operatorAt) === 0) onRefused(part, error);
+  if (refusedUntil(before, operatorAt) === 0) events.push({ type: 'part_refused', part, err: error.message });
   return { refusal, failure: undefined };
 }

@@ -17,7 +17,7 @@ export async function pollValidators(
   signal: AbortSignal,
 ): Promise<Poll<Validators>> {
   const { now } = timing;
-  const context: PollContext = { options, api, now, signal };
+  const context: PollContext = { options, api, now, signal, events: [] };
   let value = { ...previous, validators: previous.validators.filter(({ index }) => watches(options.watch, index)) };
   let failure: Error | undefined;
   let oneTimeRequests = 0;
@@ -32,5 +32,5 @@ export async function pollValidators(
   if (now >= membersDue(options, value, now)) await read(readMembers);
   if (isStatusOn(options, value, now)) await read((status, before) => readStatus(status, before, timing));
   if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
-  return { value, oneTimeRequests, ...(failure && { failure }) };
+  return { value, oneTimeRequests, events: context.events, ...(failure && { failure }) };
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Status, Wei } from '../../api/answers/validators.ts';
 import { Refusal } from '../refusal.ts';
+import { Slashed } from '../slashed.ts';
 
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
@@ -19,8 +20,9 @@ const Validator = z.object({
   readAt: z.number(),
   /** The epoch of the first of the answers in a row in which it is offline. */
   offlineSince: Index.exactOptional(),
-  /** The epoch of the first answer in which it is slashed. */
-  slashedSince: Index.exactOptional(),
+  slashed: Slashed.exactOptional(),
+  /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
+  wasUnslashed: z.literal(true).exactOptional(),
 });
 export type Validator = z.infer<typeof Validator>;
 

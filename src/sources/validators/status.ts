@@ -8,6 +8,7 @@ import type { Timing } from '../source.ts';
 import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import type { Validator, Validators } from './schema.ts';
+import { slashingOf } from './slashed.ts';
 
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
@@ -101,7 +102,8 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
     ...(online === false && { offlineSince: epoch }),
-    ...(row?.slashed && { slashedSince: epoch }),
+    ...(row?.slashed && { slashed: { validator: index, ...slashingOf(row, epoch) } }),
+    ...(row?.slashed === false && { wasUnslashed: true }),
   };
 }
 
@@ -114,18 +116,13 @@ function remembered(before: Validator | undefined, timing: Timing): Validator | 
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
 function withHistory(read: Validator, before: Validator | undefined): Validator {
-  const { offlineSince } = read;
-  const slashedSince = before?.slashedSince ?? read.slashedSince;
+  const { offlineSince, slashed, wasUnslashed = before?.wasUnslashed, ...rest } = read;
+  const since = before?.wasUnslashed && { reportedSlot: read.epoch * SLOTS_PER_EPOCH };
   return {
-    ...read,
+    ...rest,
     ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
-    ...(slashedSince !== undefined && { slashedSince }),
+    ...(slashed || before?.slashed
+      ? { slashed: { validator: read.index, ...since, ...slashed, ...before?.slashed } }
+      : wasUnslashed && { wasUnslashed }),
   };
-}
-
-/** The validators that were seen slashed, each with the first slot of the epoch of that answer. */
-export function slashedIn({ validators }: Validators): [validator: number, slot: number][] {
-  return validators.flatMap(({ index, slashedSince }) =>
-    slashedSince === undefined ? [] : [[index, slashedSince * SLOTS_PER_EPOCH]],
-  );
 }

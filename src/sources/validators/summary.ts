@@ -5,20 +5,25 @@ import { count, percent, plural, spaced } from '../../lib/words.ts';
 import { firing } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { type Refusal, refusedUntil } from '../refusal.ts';
+import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import { type Shown, shownOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
+import { slashedIn } from './slashed.ts';
 
 const MAX_NAMED = 5;
 
 /** The watched validators: who is offline, balances, duties, and who is in a sync committee. */
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
-  const { status, syncCommittee } = options;
+  const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const shown = shownOf(options, value, timing);
   return {
-    notices: noticesOf(options, shown),
+    notices: [
+      ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
+      ...noticesOf(options, shown),
+    ],
     facts: [
       ...(status ? [['Watched validators', validators(options, value, shown, timing.now)] as const] : []),
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),

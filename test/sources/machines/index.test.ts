@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import type { Warning } from '../../../src/sources/machines/options.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { attempts, HOUR, NOW, timing } from '../../support/timing.ts';
 
 describe('sources/machines/index', () => {
-  const endings: Warning[] = [];
-  const source = machinesSource(machinesOptions(), (ending) => endings.push(ending));
+  const source = machinesSource(machinesOptions());
 
   it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
     const delays = Array.from({ length: 50 }, (_, i) => {

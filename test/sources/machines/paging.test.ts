@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Warning } from '../../../src/sources/machines/options.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
+import type { Poll } from '../../../src/sources/source.ts';
 import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
 import {
   type Arrays,
@@ -44,13 +44,13 @@ function fleet(make: (fields: Record<string, unknown>) => unknown, count: number
 }
 
 describe('sources/machines paging', () => {
-  const endings: Warning[] = [];
+  let endings: Poll<Machines>['events'];
 
   async function poll(api: FakeApi, lateAt?: number): Promise<Machines> {
-    endings.length = 0;
     const empty = { machines: [], dropped: 0, namesAt: NOW, lateAt };
-    const warn = (ending: Warning): unknown => endings.push(ending);
-    return (await pollMachines(machinesOptions(), api, empty, timing(), noSignal(), warn)).value;
+    const result = await pollMachines(machinesOptions(), api, empty, timing(), noSignal());
+    endings = result.events;
+    return result.value;
   }
 
   it('reads everything, whether the page size counts per array or over all, and wherever the arrays end', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Warning } from '../../../src/sources/machines/options.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
@@ -23,14 +22,10 @@ function quietAt(now: number): Machines {
 const EMPTY = quietAt(NOW);
 
 describe('sources/machines/poll', () => {
-  const endings: Warning[] = [];
-  const DONE = { value: { ...EMPTY, beganAt: SECONDS }, oneTimeRequests: 0 };
+  const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [], oneTimeRequests: 0 };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW) {
-    endings.length = 0;
-    return pollMachines(machinesOptions(), api, previous, timing({ now }), noSignal(), (ending) =>
-      endings.push(ending),
-    );
+    return pollMachines(machinesOptions(), api, previous, timing({ now }), noSignal());
   }
 
   /** What a poll of the one page with these records makes of `previous`. */
@@ -115,9 +110,7 @@ describe('sources/machines/poll', () => {
       stop.abort(new Error('stopping'));
       return machinesPage({}, 'more');
     });
-    await expect(pollMachines(machinesOptions(), api, EMPTY, timing(), stop.signal, () => undefined)).rejects.toThrow(
-      'stopping',
-    );
+    await expect(pollMachines(machinesOptions(), api, EMPTY, timing(), stop.signal)).rejects.toThrow('stopping');
   });
 
   it('takes an answer without the envelope for a failure', async () => {

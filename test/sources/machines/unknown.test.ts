@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
-import type { Warning } from '../../../src/sources/machines/options.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import type { Poll } from '../../../src/sources/source.ts';
+import type { Poll, SourceEvent } from '../../../src/sources/source.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
 import type { FleetRequest } from '../../support/fleet.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
@@ -24,7 +23,7 @@ class Account {
   /** The names that were requested one by one, in order. */
   readonly asked: string[] = [];
   readonly spans = new Set<number>();
-  readonly warnings: Warning[] = [];
+  readonly events: SourceEvent[] = [];
   state = EMPTY;
   /** Requests of the last poll. */
   requests = 0;
@@ -46,9 +45,9 @@ class Account {
       const age = this.ages.get(name ?? '');
       return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
     });
-    const warn = (warning: Warning): unknown => this.warnings.push(warning);
     const when = timing({ now, intervalMs });
-    const poll = await pollMachines(machinesOptions(options), api, this.state, when, noSignal(), warn);
+    const poll = await pollMachines(machinesOptions(options), api, this.state, when, noSignal());
+    this.events.push(...(poll.events ?? []));
     this.state = Machines.parse(JSON.parse(JSON.stringify(poll.value)));
     this.requests = api.requests.length;
     return poll;
@@ -137,14 +136,14 @@ describe('sources/machines machine-names', () => {
       const account = new Account();
       account.failures.set('', reason);
       expect((await account.poll(NOW - 6 * HOUR)).failure).toBeUndefined();
-      expect(account.warnings).toEqual([]);
+      expect(account.events).toEqual([]);
       expect((await account.poll(NOW)).failure).toBeUndefined();
       account.lists.length = 0;
       await account.poll(NOW + DAY - 1);
       expect(account.lists).toEqual([]);
       await account.poll(NOW + DAY);
       expect(account.lists).toEqual([NOW + DAY]);
-      expect(account.warnings).toEqual(['names_refused']);
+      expect(account.events).toMatchObject([{ reason: 'names_refused' }]);
       const operatorAt = NOW + DAY + 7 * HOUR;
       await account.poll(operatorAt, { operatorAt });
       expect(account.lists).toEqual([NOW + DAY, operatorAt]);

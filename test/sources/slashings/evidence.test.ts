@@ -57,6 +57,11 @@ describe('sources/slashings/evidence', () => {
       expect(votes(0, 2, 1, 2, { attestation2_beaconblockroot: '0x4b50f711' })).toBe('double_vote');
     });
 
+    it('is a double vote when the data differ in the index alone: since Gloas the index is a vote on the payload', () => {
+      const same = { attestation2_beaconblockroot: '0x4b50f711' };
+      expect(votes(1, 2, 1, 2, { ...same, attestation1_index: 0, attestation2_index: 1 })).toBe('double_vote');
+    });
+
     it('is a surround vote when one surrounds the other, in either order', () => {
       expect(votes(1, 4, 2, 3)).toBe('surround_vote');
       expect(votes(2, 3, 1, 4)).toBe('surround_vote');

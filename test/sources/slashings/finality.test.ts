@@ -67,7 +67,7 @@ describe('sources/slashings finality', () => {
     expect(await nextEpoch(follower)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
     expect(follower.state).toMatchObject({ finalizedEpoch: F + 2, scannedEpoch: F + 2 });
     expect(proposed(follower)).toBe(3 * 32);
-    expect(follower.goneBack).toEqual([]);
+    expect(follower.found('finality_back')).toEqual([]);
   });
 
   it('goes back when all answers of an hour are lower, which is reported, and nothing is counted twice', async () => {
@@ -81,7 +81,7 @@ describe('sources/slashings finality', () => {
       // Finality is read from the second poll on, when the latest epoch has advanced.
       expect(follower.state.finalizedEpoch).toBe(i <= 11 ? F : F - 40 + i);
     }
-    expect(follower.goneBack).toEqual([[F, F - 28]]);
+    expect(follower.found('finality_back')).toEqual([{ from: F, to: F - 28 }]);
     expect(follower.state.scannedEpoch).toBe(F);
     chain.grow(E + 30, F + 30);
     await follower.poll(EPOCH_MS);

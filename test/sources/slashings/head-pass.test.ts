@@ -27,6 +27,19 @@ describe('sources/slashings/head-pass', () => {
     expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
   });
 
+  it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
+    const follower = await settled();
+    const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
+    const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
+    follower.chain.epochs.set(E, epochRows(E, { 31: withoutPayload }));
+    await follower.poll();
+    expect(follower.failure).toBeUndefined();
+    expect(follower.value('head_slot')).toBe(E * 32 + 31);
+    expect(follower.value('head_sync_participation_ratio')).toBeDefined();
+    for (const name of ['base_fee_wei', 'gas_used', 'gas_limit', 'transactions', 'execution_block'])
+      expect(follower.value(`head_${name}`), name).toBeUndefined();
+  });
+
   it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
     const follower = await settled();
     follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
@@ -111,7 +124,24 @@ describe('sources/slashings/head-pass', () => {
       follower.chain.slash(slot, [3, 1]);
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(await follower.poll()).toEqual(['latest']);
-      expect(follower.sightings).toEqual([{ slot, kind: 'double_vote', validators: [1, 3] }]);
+      expect(follower.sightings).toMatchObject([{ slot, kind: 'double_vote', validators: [1, 3] }]);
+    });
+
+    it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
+      const follower = await settled();
+      for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
+      const stop = new AbortController();
+      follower.signal = stop.signal;
+      follower.fault = (what) => {
+        if (what === `slot/${E * 32 + 10}`) stop.abort(new Error('stopping'));
+        return stop.signal.aborted ? 'network' : undefined;
+      };
+      await expect(follower.poll()).rejects.toThrow();
+      follower.signal = new AbortController().signal;
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[9], [10]]);
+      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
     });
 
     it('are not requested if the block is orphaned', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/lib/watch.ts';
+import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
@@ -74,6 +75,33 @@ describe('sources/slashings/metrics', () => {
         }
       }),
     );
+  });
+
+  it.each<
+    [string, status: Omit<Slashed, 'validator'> | undefined, evidence: number | undefined, slot: number | undefined]
+  >([
+    ['the slot of the evidence', undefined, E * 32 + 9, E * 32 + 9],
+    ['the slot of the evidence, whatever the status tells', { slot: E * 32 }, E * 32 + 9, E * 32 + 9],
+    ['the slot of the evidence, whatever an earlier status tells', { slot: (E - 1) * 32 }, E * 32 + 9, E * 32 + 9],
+    ['the epoch that the status tells, without evidence', { slot: E * 32 }, undefined, E * 32],
+    ['not known, if neither tells', { reportedSlot: E * 32 }, undefined, undefined],
+  ])('the time of a slashing is %s, and stays so', async (_, status, evidence, slot) => {
+    const reported: Slashed[] = [];
+    const follower = new Follower({ watch: [{ first: 7, last: 7 }], slashedByStatus: () => reported });
+    follower.chain.grow(E, E - 2);
+    if (evidence !== undefined) follower.chain.slash(evidence, [7]);
+    await follower.poll();
+    if (status) reported.push({ validator: 7, ...status });
+    // The status is read, and then it is off.
+    for (let i = 0; i < 2; i += 1) {
+      await follower.poll();
+      reported.splice(0);
+      const timeOf = (name: string): number | undefined =>
+        follower.value(`watched_validator_${name}_timestamp_seconds`, { validator: '7' });
+      expect(timeOf('slashed')).toBe(slot && GENESIS + slot * 12);
+      expect(timeOf('reported_slashed')).toBe(status?.reportedSlot && GENESIS + status.reportedSlot * 12);
+      expect(follower.value('watched_validators_slashed')).toBe(1);
+    }
   });
 
   it('names the watched validators that were slashed, ranges included, through a restart', async () => {

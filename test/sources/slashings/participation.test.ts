@@ -158,13 +158,7 @@ describe('participation of watched validators in sync committees', () => {
     async (_, given) => {
       const { committees = { [PERIOD]: seats({ 0: 1, 9: 2 }) }, reason } = given;
       const { follower, counts, finalize } = await following({ seatsOf: undefined }, { committees });
-      const source = slashingsSource(
-        slashingsOptions({
-          watch: WATCH,
-          seatsOf: () => undefined,
-          onNoCommittee: (period) => follower.leftOut.push(period),
-        }),
-      );
+      const source = slashingsSource(slashingsOptions({ watch: WATCH, seatsOf: () => undefined }));
       Object.assign(follower, { source });
       follower.fault = (what) => (what.startsWith('members/') ? reason : undefined);
       expect(await finalize()).toEqual([`members/${PERIOD}`]);
@@ -173,7 +167,7 @@ describe('participation of watched validators in sync committees', () => {
       expect(follower.state.scannedEpoch).toBe(F + 2);
       expect(follower.value('slots_total', { status: 'proposed' })).toBe(96);
       expect(counts()).toEqual([0, 0]);
-      expect(follower.leftOut).toEqual([PERIOD, PERIOD]);
+      expect(follower.found('members_unknown')).toEqual([{ period: PERIOD }]);
       expect(await finalize(ALL, 1, HOUR - 3 * MINUTE)).toEqual([]);
       expect(await finalize(ALL, 1, 2 * MINUTE)).toEqual([`members/${PERIOD}`]);
 
@@ -192,7 +186,7 @@ describe('participation of watched validators in sync committees', () => {
     Object.assign(follower.state, { committee: undefined });
     expect(await finalize()).toEqual([`members/${PERIOD}`]);
     expect(counts()).toEqual([0, 0]);
-    expect(follower.leftOut).toContain(PERIOD);
+    expect(follower.found('members_unknown')).toEqual([{ period: PERIOD }]);
   });
 
   it('are not requested if the other source has them, otherwise once', async () => {
@@ -207,7 +201,7 @@ describe('participation of watched validators in sync committees', () => {
     expect(await finalize()).toEqual([]);
     // The two watched seats of the answer.
     expect(counts()).toEqual([160, 0]);
-    expect(follower.leftOut).toEqual([]);
+    expect(follower.found('members_unknown')).toEqual([]);
   });
 
   it('each epoch counts once, whatever poll is lost', async () => {

@@ -54,14 +54,14 @@ describe('sources/slashings/proposals', () => {
       }),
     );
     expect(counts(follower)).toEqual([2, 1, 1]);
-    expect(follower.missed).toEqual([
+    expect(follower.found('missed_proposal')).toEqual([
       { slot: SLOT + 1, validator: 2, status: 'missed' },
       { slot: SLOT + 2, validator: 3, status: 'orphaned' },
     ]);
     await follower.poll();
     await finalize(follower);
     expect(counts(follower)).toEqual([2, 1, 1]);
-    expect(follower.missed).toHaveLength(2);
+    expect(follower.found('missed_proposal')).toHaveLength(2);
   });
 
   it.for<[string, readonly Record<string, unknown>[], readonly number[]]>([
@@ -114,6 +114,6 @@ describe('sources/slashings/proposals', () => {
     expect(counts(follower)).toEqual([0, 0, 0]);
     for (let i = 0; i < 5; i += 1) await follower.poll();
     expect(counts(follower)).toEqual([0, 1, 0]);
-    expect(follower.missed).toEqual([{ slot: SLOT + 3, validator: 4, status: 'missed' }]);
+    expect(follower.found('missed_proposal')).toEqual([{ slot: SLOT + 3, validator: 4, status: 'missed' }]);
   });
 });

@@ -56,7 +56,7 @@ describe('sources/slashings/proposer-names', () => {
     expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
     expect(follower.value('proposer_slashings_total')).toBe(3);
     expect(shown(follower)).toEqual([3, 8]);
-    expect(follower.sightings).toEqual([
+    expect(follower.sightings).toMatchObject([
       { slot: SLOT + 4, kind: 'proposer', validators: [3] },
       { slot: SLOT + 9, kind: 'proposer', validators: [12] },
       { slot: SLOT + 9, kind: 'proposer', validators: [8] },
@@ -103,7 +103,7 @@ describe('sources/slashings/proposer-names', () => {
       }
       expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
       expect(follower.failure).toBeUndefined();
-      expect(follower.unnamed).toHaveLength(1);
+      expect(follower.found('names_unreadable')).toHaveLength(1);
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(3);
       for (let epoch = F + 2; epoch < F + 5; epoch += 1) {
@@ -111,7 +111,7 @@ describe('sources/slashings/proposer-names', () => {
         follower.chain.slashProposers(epoch * 32, [5]);
         expect(namesAsked(await follower.poll())).toEqual([]);
       }
-      expect(follower.unnamed).toHaveLength(1);
+      expect(follower.found('names_unreadable')).toHaveLength(1);
 
       follower.fault = () => undefined;
       const reloaded = slashingsSource(
@@ -138,7 +138,7 @@ describe('sources/slashings/proposer-names', () => {
     expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
     expect(follower.state.scannedEpoch).toBe(F + 1);
     expect(shown(follower)).toEqual([1]);
-    expect(follower.unnamed).toEqual([]);
+    expect(follower.found('names_unreadable')).toEqual([]);
     // After the success, another one is the first again.
     expect(follower.state.namesRefusal).toBeUndefined();
   });
@@ -161,7 +161,7 @@ describe('sources/slashings/proposer-names', () => {
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(2);
       expect(follower.value('skipped_epochs_total')).toBe(0);
-      expect(follower.unnamed).toHaveLength(1);
+      expect(follower.found('names_unreadable')).toHaveLength(1);
       expect(shown(follower)).toEqual([1]);
     },
   );

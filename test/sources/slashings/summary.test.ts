@@ -25,6 +25,18 @@ describe('sources/slashings/summary', () => {
       'bad: 1 watched validator of mainnet slashed: 5.',
     ],
     [
+      'a slashing of this week',
+      { proposerSlashed: [[5, slotAt(NOW - 7 * DAY + HOUR)]] },
+      { proposerSlashed: [[5, slotAt(NOW - 7 * DAY - HOUR)]] },
+      'bad: 1 watched validator of mainnet slashed: 5.',
+    ],
+    [
+      'a validator that the status reports as slashed since',
+      { slashedByStatus: [{ validator: 5, reportedSlot: slotAt(NOW - HOUR) }] },
+      { slashedByStatus: [{ validator: 5 }] },
+      'bad: 1 watched validator of mainnet slashed: 5.',
+    ],
+    [
       'a missed proposal',
       { missedProposals: [[5, slotAt(NOW - HOUR)]] },
       { missedProposals: [[5, slotAt(NOW - 2 * DAY)]] },

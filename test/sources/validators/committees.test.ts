@@ -123,8 +123,7 @@ describe('the sync committees of watched validators', () => {
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
     '%s at two attempts refuses them for a day, told once; what is known stays, and the status is read',
     async (reason) => {
-      const told: string[] = [];
-      const options = { ...OPTIONS, status: true, onRefused: (part: string) => told.push(part) };
+      const options = { ...OPTIONS, status: true };
       const { value: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, options);
       const api = serviceOf({
         sync_committee_members: (request) => {
@@ -134,10 +133,10 @@ describe('the sync committees of watched validators', () => {
       const [now, later] = [NOW + HOUR, NOW + 2 * HOUR];
       const first = await poll(api, known, options, now);
       expect(first.failure).toMatchObject({ reason });
-      expect(told).toEqual([]);
-      const { value: state, failure } = await poll(api, first.value, options, later);
+      expect(first.events).toEqual([]);
+      const { value: state, failure, events } = await poll(api, first.value, options, later);
       expect(failure).toBeUndefined();
-      expect(told).toEqual(['sync_committee']);
+      expect(events).toMatchObject([{ type: 'part_refused', part: 'sync_committee' }]);
       expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(20);
       expect(shown(state, later)).toEqual({ current: ['7'], next: undefined });
       expect(due(state, later)).toBe(later + DAY);

@@ -81,25 +81,24 @@ describe('the performance of watched validators', () => {
   });
 
   it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the status continues', async () => {
-    const told: string[] = [];
-    const options = { ...MANY, onRefused: (part: string) => told.push(part) };
     const api = serviceOf({
       validators_performance: (request) => {
         throw failed(request, 'forbidden');
       },
     });
-    const first = await poll(api, undefined, options);
+    const first = await poll(api, undefined, MANY);
     expect(first.failure).toMatchObject({ reason: 'forbidden' });
-    const { value: state, failure } = await poll(api, first.value, options, NOW + 10 * MINUTE);
+    expect(first.events).toEqual([]);
+    const { value: state, failure, events } = await poll(api, first.value, MANY, NOW + 10 * MINUTE);
     expect(failure).toBeUndefined();
     expect(sizes(api)).toEqual([100, 20, 20]);
-    expect(told).toEqual(['performance']);
+    expect(events).toMatchObject([{ type: 'part_refused', part: 'performance' }]);
     const due: Validators = { ...state, pollsSincePerformance: 8 };
-    await poll(api, due, options, NOW + 2 * EPOCH);
+    await poll(api, due, MANY, NOW + 2 * EPOCH);
     expect(sizes(api)).toHaveLength(3);
-    await poll(api, due, options, NOW + 10 * MINUTE + DAY);
+    const { events: again } = await poll(api, due, MANY, NOW + 10 * MINUTE + DAY);
     expect(sizes(api)).toHaveLength(4);
-    expect(told).toEqual(['performance']);
+    expect(again).toEqual([]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { epochAt } from '../../../src/lib/chain.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
@@ -201,8 +202,7 @@ describe('the status of watched validators', () => {
     });
 
     it('403 of the first request, and again ten minutes later, refuses the part: reported once, requested again a day later or after a reload', async () => {
-      const told: string[] = [];
-      const options = validatorsOptions({ onRefused: (part) => told.push(part) });
+      const options = validatorsOptions();
       const api = serviceOf({
         validators: (request) => {
           throw failed(request, 'forbidden');
@@ -212,10 +212,10 @@ describe('the status of watched validators', () => {
       expect(first.failure).toMatchObject({ reason: 'forbidden' });
       const again = await poll(api, first.value, options, NOW - 1);
       expect(again.failure).toMatchObject({ reason: 'forbidden' });
-      expect(told).toEqual([]);
-      const { value: state, failure } = await poll(api, again.value, options);
+      expect([...(first.events ?? []), ...(again.events ?? [])]).toEqual([]);
+      const { value: state, failure, events } = await poll(api, again.value, options);
       expect(failure).toBeUndefined();
-      expect(told).toEqual(['status']);
+      expect(events).toMatchObject([{ type: 'part_refused', part: 'status' }]);
       expect(api.requests).toHaveLength(3);
       const source = validatorsSource(options);
       expect(source.parts?.(first.value)).toContainEqual({ part: 'status', isRefused: false });
@@ -228,9 +228,9 @@ describe('the status of watched validators', () => {
           ?.requestsPerDay;
       expect(planned(NO_VALIDATORS)).toBeCloseTo(30);
       expect(planned(state)).toBeLessThan(1);
-      const { value: later } = await poll(api, state, options, NOW + DAY);
+      const { value: later, events: afterwards } = await poll(api, state, options, NOW + DAY);
       expect(api.requests).toHaveLength(4);
-      expect(told).toEqual(['status']);
+      expect(afterwards).toEqual([]);
       const reloaded = validatorsSource(validatorsOptions({ operatorAt: NOW + DAY + 1 }));
       expect(reloaded.due(later, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
         NOW + DAY + EPOCH,
@@ -252,23 +252,71 @@ describe('the status of watched validators', () => {
     expect(next.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
   });
 
+  const ALONE = validatorsOptions({ hasSlashings: false });
+
+  /** The epochs in which validator 4 was slashed and first reported so. */
+  function times(state: Validators, now = NOW): (number | undefined)[] {
+    const epochOf = (name: string): number | undefined => {
+      const [sample] = samplesOf(
+        families(state, now, ALONE),
+        `beaconchain_watched_validator_${name}_timestamp_seconds`,
+      );
+      return sample && epochAt('mainnet', 1000 * Number(sample.value));
+    };
+    return [epochOf('slashed'), epochOf('reported_slashed')];
+  }
+
+  it.each<[string, life: unknown, epoch: number | undefined]>([
+    ['the last epoch', { exit: 444_381, withdrawable: 444_376 + 8192 }, 444_376],
+    ['2023', { exit: 200_005, withdrawable: 200_000 + 8192 }, 200_000],
+    [
+      'an epoch after that of the answer, which is not believed',
+      { exit: 444_381, withdrawable: 444_378 + 8192 },
+      undefined,
+    ],
+    // As recorded from production (api-facts 8).
+    ['the exit alone, whose queue decided', { exit: 401_930, withdrawable: 402_186 }, undefined],
+    ['nothing', undefined, undefined],
+    ['nonsense', { exit: 'x', withdrawable: 2 ** 64 }, undefined],
+  ])('a validator that is slashed when first read was slashed in %s, and fires no alert', async (_, life, epoch) => {
+    const slashed = { slashed: true, status: 'active_slashed', life_cycle_epochs: life };
+    const { value: state } = await poll(serviceOf({ validators: rows({ 4: slashed }) }), undefined, ALONE);
+    expect(value(state, 'validators_slashed', NOW, ALONE)).toBe(1);
+    expect(times(state)).toEqual([epoch, undefined]);
+  });
+
+  it.each<[string, changes: readonly (Record<string, unknown> | null)[], fires: boolean]>([
+    ['after an answer that said it was not', [{}, { slashed: true }], true],
+    ['also with an answer between that lacks it', [{}, null, { slashed: true }], true],
+    ['for good', [{}, { slashed: true }, {}, null, { slashed: true }], true],
+    ['but not if it was not found before', [null, { slashed: true }], false],
+    ['but not if one answer withdraws an older one', [{ slashed: true }, {}, { slashed: true }], false],
+  ])('fires the alert without a time if it is reported as slashed %s', async (_, changes, fires) => {
+    let state = NO_VALIDATORS;
+    for (const [i, change] of changes.entries()) {
+      const answer = rows({ 4: change }, 444_370 + i);
+      ({ value: state } = await poll(serviceOf({ validators: answer }), state, ALONE));
+    }
+    const first = 444_370 + changes.findIndex((one) => one?.['slashed'] === true);
+    expect(times(state)).toEqual([undefined, fires ? first : undefined]);
+    const { notices } = validatorsSource(ALONE).summary(state, timing({ now: NOW, intervalMs: EPOCH }), {
+      intervalMs: EPOCH,
+    });
+    expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
+  });
+
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
-    const options = validatorsOptions({ hasSlashings: false });
     const change = { 4: { slashed: true, status: 'withdrawal_done', online: null } };
-    const { value: state } = await poll(serviceOf({ validators: rows(change) }), undefined, options);
+    const { value: state } = await poll(serviceOf({ validators: rows(change) }), undefined, ALONE);
     const { value: later } = await poll(
       serviceOf({ validators: rows({ 4: null }, 444_378) }, 444_378),
       state,
-      options,
+      ALONE,
       NOW + EPOCH,
     );
-    expect(value(later, 'validators', NOW + EPOCH, options)).toBe(12);
-    expect(value(later, 'validators_slashed', NOW + EPOCH, options)).toBe(1);
-    const [slashed] = samplesOf(
-      families(later, NOW, options),
-      'beaconchain_watched_validator_slashed_timestamp_seconds',
-    );
-    expect(slashed).toMatchObject({ labels: { validator: '4' }, value: startOfEpoch(444_377) / 1000 });
+    expect(value(later, 'validators', NOW + EPOCH, ALONE)).toBe(12);
+    expect(value(later, 'validators_slashed', NOW + EPOCH, ALONE)).toBe(1);
+    expect(times(later)).toEqual([undefined, undefined]);
     expect(families(later).map(({ name }) => name)).not.toContain('beaconchain_watched_validators_slashed');
   });
 });

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
@@ -21,7 +20,7 @@ function sources(validators: number, changes: Partial<Config['validators']>): So
   const defaults = defaultConfig();
   const watch = { mainnet: [{ first: 0, last: validators - 1 }], hoodi: [] };
   const config = { ...defaults, validators: { ...defaults.validators, watch, ...changes } };
-  return sourcesOf(config, pino({ enabled: false }), START).filter(({ name }) => name === 'validators');
+  return sourcesOf(config, START).filter(({ name }) => name === 'validators');
 }
 
 describe('system/simulation/validators: members of sync committees', () => {

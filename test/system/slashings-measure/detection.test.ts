@@ -26,16 +26,7 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
   const kept = new Map<string, { readonly at: number; readonly body: unknown }>();
   const delays: number[] = [];
   let now = start;
-  const source = slashingsSource(
-    slashingsOptions({
-      intervalMs,
-      onSlashing({ slot }) {
-        const at = slotTime('mainnet', slot) * 1000;
-        // What happened before it looked for the first time is no measure of how fast it looks.
-        if (at > start) delays.push(now - at);
-      },
-    }),
-  );
+  const source = slashingsSource(slashingsOptions({ intervalMs }));
   const api = fakeApi(({ path }) => {
     const at = now + MAX_WAY_MS * unit(run, now);
     const known = kept.get(path);
@@ -46,7 +37,13 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
   });
   let state = source.empty;
   while (now < start + 2 * HOUR) {
-    ({ value: state } = await source.poll(api, state, timing({ now, intervalMs }), noSignal()));
+    const poll = await source.poll(api, state, timing({ now, intervalMs }), noSignal());
+    state = poll.value;
+    for (const event of poll.events ?? []) {
+      const at = event.type === 'slashing' ? slotTime('mainnet', event.slot) * 1000 : start;
+      // What happened before it looked for the first time is no measure of how fast it looks.
+      if (at > start) delays.push(now - at);
+    }
     now = source.due(state, attempts(now), timing({ now, intervalMs }));
   }
   return delays;

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { type Chain, slotTime } from '../lib/chain.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { type Watch, watchedCount } from '../lib/watch.ts';
+import type { Family, Sample } from '../metrics/family.ts';
+import { firing } from './conditions.ts';
+import type { Notice } from './content.ts';
+
+const Index = z.number().int().nonnegative();
+
+/** A watched validator that was slashed, which is for good. */
+export const Slashed = z.object({
+  validator: Index,
+  /** The slot of the block with the evidence, or the first slot of the epoch that its status tells; absent: not known. */
+  slot: Index.exactOptional(),
+  /** The first slot of the epoch of the answer that reports it as slashed, if an earlier answer did not. */
+  reportedSlot: Index.exactOptional(),
+});
+export type Slashed = z.infer<typeof Slashed>;
+
+/** How long the alert fires. */
+const FIRING_MS = 7 * MS_PER_DAY;
+const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
+
+/** `slashed`: undefined if slashings are not read at all. */
+export function slashedFamilies(chain: Chain, watch: Watch, slashed: readonly Slashed[] | undefined): Family[] {
+  const times = (field: 'slot' | 'reportedSlot'): Sample[] =>
+    (slashed ?? []).flatMap(({ validator, [field]: slot }) =>
+      slot === undefined ? [] : [{ labels: { chain, validator: String(validator) }, value: slotTime(chain, slot) }],
+    );
+  return [
+    gauge('validators', 'Number of validators in validators.watch', [
+      { labels: { chain }, value: watchedCount(watch) },
+    ]),
+    gauge(
+      'validators_slashed',
+      `Number of watched validators that were slashed. ${NAMES}`,
+      slashed ? [{ labels: { chain }, value: slashed.length }] : [],
+    ),
+    gauge(
+      'validator_slashed_timestamp_seconds',
+      `Time of the slot whose block includes the slashing of a watched validator, or the start of the epoch that its status tells (life_cycle_epochs); absent if neither is known. ${NAMES}`,
+      times('slot'),
+    ),
+    gauge(
+      'validator_reported_slashed_timestamp_seconds',
+      'Start of the epoch of the answer that reports a watched validator as slashed after an answer that did not; not the time of the slashing (data[].slashed)',
+      times('reportedSlot'),
+    ),
+  ];
+}
+
+/** As in the alert rule: validators that were slashed within a week, or first reported so within it. */
+export function slashedNotices(chain: Chain, slashed: readonly Slashed[], now: UnixMs): Notice[] {
+  const isRecent = (slot = 0): boolean => now - slotTime(chain, slot) * 1000 < FIRING_MS;
+  const recent = slashed.filter(({ slot, reportedSlot }) => isRecent(slot) || isRecent(reportedSlot));
+  if (recent.length === 0) return [];
+  const names = recent.map(({ validator }) => String(validator));
+  return [firing('BeaconchainWatchedValidatorSlashed', names, chain)];
+}
+
+function gauge(name: string, help: string, samples: Sample[]): Family {
+  return { name: `beaconchain_watched_${name}`, type: 'gauge', help: `${help}.`, samples };
+}
