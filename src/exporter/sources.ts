@@ -169,6 +169,11 @@ function slashingsOf(
       log.warn({ source: 'slashings', chain, period }, 'seats are not counted, because the members are not known');
     },
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
+    onTied: (epoch) =>
+      log.warn(
+        { source: 'slashings', chain, epoch },
+        'two blocks of a slot are reported as canonical: the first is counted',
+      ),
     onFinalityBack: (from, to) => log.warn({ source: 'slashings', chain, from, to }, 'finalized epoch went back'),
   });
 }

@@ -17,6 +17,7 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     onUnnamed: () => undefined,
     onNoCommittee: () => undefined,
     onSkipped: () => undefined,
+    onTied: () => undefined,
     onFinalityBack: () => undefined,
     ...overrides,
   };

@@ -27,6 +27,8 @@ export interface SlashingsOptions {
   readonly onNoCommittee: (period: number) => void;
   /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
   readonly onSkipped: (epochs: number) => void;
+  /** Called when the first of two blocks of a slot was taken for the canonical one, because no later block is known. */
+  readonly onTied: (epoch: number) => void;
   /** Called when finality went back, because the service has named a lower epoch for an hour. */
   readonly onFinalityBack: (from: number, to: number) => void;
 }
