@@ -48,6 +48,7 @@ const MESSAGES = {
   names_unreadable: 'names of slashed proposers cannot be read',
   members_unknown: 'seats are not counted, because the members are not known',
   epochs_skipped: 'finalized epochs skipped',
+  blocks_tied: 'two blocks of a slot are reported as canonical: the first is counted',
   finality_back: 'finalized epoch went back',
   part_refused: 'the service refuses a part of validators',
 } as const satisfies Partial<Record<SourceEvent['type'], string>>;

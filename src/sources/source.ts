@@ -71,6 +71,8 @@ export type SourceEvent = Readonly<
   | { type: 'members_unknown'; period: number }
   /** Finalized epochs were skipped, and not because of the budget. */
   | { type: 'epochs_skipped'; epochs: number }
+  /** The first of two blocks of a slot was taken for the canonical one, because no later block is known. */
+  | { type: 'blocks_tied'; epoch: number }
   /** The service has named a lower finalized epoch for an hour. */
   | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */

@@ -112,7 +112,6 @@ const validators: Validators = Validators.parse({
       index: 12_345,
       status: 'active_ongoing',
       online: false,
-      slashed: false,
       balance: '32002422501000000000',
       effectiveBalance: '32000000000000000000',
       epoch: 479_021,

@@ -35,7 +35,7 @@ export function truthOfEpochs(
   const counted = [...new Set([...seen, ...final])];
   const ofKind = (kind: number): number => counted.filter((n) => n % 3 === kind).length;
   const slashed = [...new Set(counted.flatMap(validatorsOf))].sort((a, b) => a - b);
-  const blocks = epochs.flatMap((epoch) => chain.rows(epoch) ?? []).filter((row) => row['status'] === '1');
+  const blocks = epochs.flatMap((epoch) => chain.canonicalRows(epoch));
   const total = (field: string): number => blocks.reduce((sum, row) => sum + Number(row[field]), 0);
   const slots = epochs.map((epoch) => chain.count(epoch, epoch));
   const slotsThat = (outcome: 'proposed' | 'missed' | 'orphaned'): number =>

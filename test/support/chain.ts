@@ -20,6 +20,8 @@ interface Duty {
 
 interface Block {
   readonly root: string;
+  /** The root of the block before it on its own branch. */
+  readonly parent: string;
   /** Slashings by number. */
   readonly slashings: readonly number[];
   canonical: boolean;
@@ -51,7 +53,7 @@ export class Chain implements ChainView {
   /** Adds a slot whose block has these slashings. */
   add(slashings: readonly number[]): void {
     const slot = this.firstSlot + this.slots.length;
-    this.slots.push([{ root: rootOf(slot), slashings, canonical: true }]);
+    this.slots.push([{ root: rootOf(slot), parent: this.#parentAt(slot), slashings, canonical: true }]);
   }
 
   /** Adds a missed slot. */
@@ -65,8 +67,9 @@ export class Chain implements ChainView {
       const rivals = this.slots[i] ?? [];
       for (const block of rivals) block.canonical = false;
       const slashings = blocks[i % blocks.length];
-      const root = rootOf(this.firstSlot + i, rivals.length);
-      if (slashings) rivals.push({ root, slashings, canonical: true });
+      const slot = this.firstSlot + i;
+      const root = rootOf(slot, rivals.length);
+      if (slashings) rivals.push({ root, parent: this.#parentAt(slot), slashings, canonical: true });
     }
   }
 
@@ -74,22 +77,24 @@ export class Chain implements ChainView {
     this.finalized = Math.min(this.finalized + epochs, this.latest - 2);
   }
 
-  /** The rows of an epoch, newest fork first. */
+  /** The rows of an epoch. */
   rows(epoch: number): Fields[] | undefined {
     const slots = this.#slotsOf(epoch);
     if (slots.length === 0) return undefined;
     return slots.flatMap((_, i) => this.slotRows(epoch * 32 + i));
   }
 
-  /** The rows of one slot, newest fork first. */
+  /** The rows of one slot, the oldest or the newest fork first. */
   slotRows(slot: number): Fields[] {
     const blocks = this.slots[slot - this.firstSlot] ?? [];
     if (blocks.length === 0) {
       const isFinal = Math.floor(slot / 32) <= this.finalized;
       return [row({ slot, proposer: proposerOf(slot, 0), status: isFinal ? '2' : '0' })];
     }
-    const rows = blocks.map((block, fork) => row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block) }));
-    return rows.reverse();
+    const rows = blocks.map((block, fork) =>
+      row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block), status: this.#statusOf(slot, block) }),
+    );
+    return between(0, 1, this.#seed, slot) === 0 ? rows : rows.reverse();
   }
 
   /** The slashing records of a slot, those of orphaned blocks included. */
@@ -112,7 +117,22 @@ export class Chain implements ChainView {
 
   /** The slashings in the canonical block of a slot. */
   canonicalIn(slot: number): readonly number[] {
-    return this.slots[slot - this.firstSlot]?.find((block) => block.canonical)?.slashings ?? [];
+    return this.canonicalAt(slot)?.slashings ?? [];
+  }
+
+  /** The rows of the canonical blocks of an epoch. */
+  canonicalRows(epoch: number): Fields[] {
+    const isCanonical = ({ slot, blockroot }: Fields): boolean => this.canonicalAt(Number(slot))?.root === blockroot;
+    return (this.rows(epoch) ?? []).filter(isCanonical);
+  }
+
+  #statusOf(slot: number, block: Block): '1' | '3' {
+    const isRival = block === this.slots[slot - this.firstSlot]?.[0] && this.isTied(slot);
+    return block.canonical || (isRival && this.canonicalAt(slot)) ? '1' : '3';
+  }
+
+  protected canonicalAt(slot: number): Block | undefined {
+    return this.slots[slot - this.firstSlot]?.find(({ canonical }) => canonical);
   }
 
   /** The slashings of each canonical block of an epoch that has some, by block root. */
@@ -130,12 +150,29 @@ export class Chain implements ChainView {
     return { proposed, missed, orphaned: blocks.length - proposed - missed };
   }
 
+  /**
+   * Whether the first block of a slot says "1" next to the canonical one, because the service updates the status by slot
+   * (api-facts 5.1). A block up to the slot `last` decides.
+   */
+  protected isTied(slot: number, last = slot + 63 - (slot % 32)): boolean {
+    const isLikely = (one: number): boolean => between(0, 1, this.#seed, one, 8) === 0;
+    const later = Array.from({ length: last - slot }, (_, i) => slot + 1 + i);
+    return isLikely(slot) && later.some((one) => this.canonicalAt(one) && !isLikely(one));
+  }
+
   /** The canonical blocks that a reorganisation of this depth would orphan. */
   protected replacedBy(depth: number): Block[] {
     return this.slots
       .slice(this.#firstReplaced(depth))
       .flat()
       .filter(({ canonical }) => canonical);
+  }
+
+  /** The root of the newest canonical block before a slot. */
+  #parentAt(slot: number): string {
+    let before = slot - 1;
+    while (before >= this.firstSlot && !this.canonicalAt(before)) before -= 1;
+    return this.canonicalAt(before)?.root ?? rootOf(before);
   }
 
   #firstReplaced(depth: number): number {
@@ -148,12 +185,12 @@ export class Chain implements ChainView {
     return start < 0 ? [] : this.slots.slice(start, start + 32);
   }
 
-  #fieldsOf({ root, canonical, slashings }: Block): Fields {
+  #fieldsOf({ root, parent, slashings }: Block): Fields {
     const seed = seedOf(root);
     const count = (high: number, what: number): number => between(0, high, this.#seed, seed, what);
     return {
-      status: canonical ? '1' : '3',
       blockroot: root,
+      parentroot: parent,
       attesterslashingscount: slashings.length,
       proposerslashingscount: Math.max(0, count(20, 1) - 18),
       attestationscount: count(8, 2),

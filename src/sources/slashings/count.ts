@@ -116,7 +116,7 @@ export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotR
   const lastProposerSlashing = blocks.findLast((row) => row.proposerslashingscount > 0)?.slot;
   return {
     ...state,
-    stuckSince: undefined,
+    tried: undefined,
     scannedEpoch: epoch,
     ...(lastProposerSlashing === undefined ? {} : { lastProposerSlashingSlot: lastProposerSlashing }),
     totals: {
@@ -142,7 +142,7 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
   const skipped = epoch - (state.scannedEpoch ?? epoch);
   if (skipped <= 0) return state;
   const totals = { ...state.totals, skippedEpochs: state.totals.skippedEpochs + skipped };
-  return { ...state, stuckSince: undefined, scannedEpoch: epoch, totals };
+  return { ...state, tried: undefined, scannedEpoch: epoch, totals };
 }
 
 /**

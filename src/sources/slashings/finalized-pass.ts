@@ -1,13 +1,15 @@
 import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import { MS_PER_HOUR } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
 import { countParticipation, withCommittee } from './participation.ts';
 import { readProposerNames } from './proposer-names.ts';
 import {
   attempt,
+  decided,
   implausible,
   isRequestSpecific,
+  isTied,
   type PollContext,
   readEpoch,
   readSlashings,
@@ -27,7 +29,7 @@ export interface FinalizedOptions {
 const MIN_LAG = 2;
 /** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
 const LOWER_ANSWERS = 3;
-/** How long an epoch that cannot be counted is read again. */
+/** How long an epoch that cannot be counted is read again, and for how long in addition the names of its proposers. */
 const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 /** At one request a second, this many epochs do not delay the next head pass. */
 const MAX_EPOCHS_PER_POLL = 12;
@@ -64,7 +66,8 @@ export async function finalizedPass(
   for (const promise of pending) promise.catch(() => undefined);
   try {
     for (const [i, epoch] of epochs.entries()) {
-      const step = await countNext(context, state, epoch, pending[i] as Promise<EpochRows>);
+      const next = (): Promise<EpochRows> => pending[i + 1] ?? readEpoch(context, epoch + 1, 'finalized_pass');
+      const step = await countNext(context, state, epoch, pending[i] as Promise<EpochRows>, sampled ? undefined : next);
       ({ state } = step);
       if (state.scannedEpoch !== epoch) return step;
     }
@@ -110,29 +113,46 @@ export function withFinality(state: Slashings, epoch: number, chain: Chain, now:
   return { ...state, finalizedEpoch: epoch, scannedEpoch: scanned, lowerFinality: undefined };
 }
 
-/** Counts the next finalized epoch. Until it can be counted completely, it is read again, for up to an hour. */
+/**
+ * Counts the next finalized epoch. Until it can be counted completely, it is read again, for up to an hour.
+ * @param readNext Reads the epoch after it. Absent: the budget does not allow it.
+ */
 async function countNext(
   context: PollContext,
   previous: Slashings,
   epoch: number,
   pending: Promise<EpochRows>,
+  readNext: (() => Promise<EpochRows>) | undefined,
 ): Promise<Step> {
   const { now, options, events } = context;
-  const read = await attempt(context, () => pending);
-  if (read instanceof Error) {
+  const { tried = { at: now, epochMs: 0, namesMs: 0 } } = previous;
+  const ms = ownTimeSince(tried.at, context);
+  const epochMs = tried.epochMs + ms;
+  const isLastAttempt = epochMs >= GIVE_UP_AFTER_MS;
+  const answer = await attempt(context, () => pending);
+  if (answer instanceof Error) {
     // During an outage, or while the service refuses all requests, no epoch is given up.
-    if (!isRequestSpecific(read)) return { state: { ...previous, stuckSince: undefined }, failure: read };
-    return hasWaitedLong(previous, now)
-      ? { state: skipTo(previous, epoch) }
-      : { state: waiting(previous, now), failure: read };
+    if (!isRequestSpecific(answer)) return { state: previous, failure: answer };
+    if (isLastAttempt) return { state: skipTo(previous, epoch) };
+    return { state: { ...previous, tried: { ...tried, at: now, epochMs } }, failure: answer };
   }
+  const next = isTied(answer) && readNext ? await attempt(context, readNext) : undefined;
+  const known = decided(answer, next instanceof Error ? undefined : next);
+  const isGuess = isTied(known) && (isLastAttempt || !readNext);
+  const read = isGuess ? decided(answer, undefined, true) : known;
   const slashings = await readSlashings(context, previous, unreadBlocks(previous, read.rows));
+  const readFailure = next instanceof Error ? next : slashings.failure;
+  if (readFailure && !isRequestSpecific(readFailure)) return { state: slashings.state, failure: readFailure };
   const names = await readProposerNames(context, slashings.state, read.rows);
   const { state } = names;
-  const failure = slashings.failure ?? names.failure;
   const isOpen = read.rows.some((row) => row.status === '0') || unreadBlocks(state, read.rows).length > 0;
-  if ((isOpen || failure) && !hasWaitedLong(state, now)) return { state: waiting(state, now), failure };
+  const namesMs = tried.namesMs + (names.failure ? ms : 0);
+  if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
+    const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
+    return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure };
+  }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
+  if (isGuess) events.push({ type: 'blocks_tied', epoch });
   const proposals = watchedProposals(read, options.watch);
   for (const proposal of proposals) {
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
@@ -141,13 +161,12 @@ async function countNext(
   return { state: countParticipation(context, await withCommittee(context, counted, epoch), epoch, read.rows) };
 }
 
-/** A time in the future was noted before the clock was set back. */
-function waiting(state: Slashings, now: UnixMs): Slashings {
-  return { ...state, stuckSince: Math.min(state.stuckSince ?? now, now) };
-}
-
-function hasWaitedLong(state: Slashings, now: UnixMs): boolean {
-  return state.stuckSince !== undefined && now - state.stuckSince >= GIVE_UP_AFTER_MS;
+/**
+ * The time of our own trying since the last attempt. Not before the program was started, and at most an interval: for
+ * the rest of the time it slept, or its requests were refused. None if the clock was set back.
+ */
+function ownTimeSince(at: UnixMs, { now, intervalMs, options }: PollContext): Milliseconds {
+  return Math.max(0, Math.min(now - Math.max(at, options.operatorAt), intervalMs));
 }
 
 export function hasBacklog(state: Slashings): boolean {

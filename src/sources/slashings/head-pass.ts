@@ -1,7 +1,7 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { attempt, type PollContext, readEpoch, readSlashings, type Step, unreadBlocks } from './read.ts';
+import { attempt, decided, type PollContext, readEpoch, readSlashings, type Step, unreadBlocks } from './read.ts';
 import type { EpochRows, Head, Slashings } from './schema.ts';
 
 /** After this many attempts at the head, a block or epoch is left to the finalized pass. */
@@ -19,7 +19,8 @@ export async function headPass(context: PollContext, previous: Slashings): Promi
   let failure: Error | undefined;
   const { passed } = state;
   if (passed) {
-    const read = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
+    const answer = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
+    const read = answer instanceof Error ? answer : decided(answer, latest);
     if (read instanceof Error) failure = read;
     else epochs.unshift(read);
     const isDone = passed.tries + 1 >= MAX_TRIES || (!(read instanceof Error) && isWhole(read));
@@ -44,7 +45,7 @@ function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Sl
 
 /**
  * Whether the rows were read after the end of the epoch. The service caches answers for about a minute (api-facts 5.1).
- * A missed last slot looks like one to come until it is final.
+ * A missed last slot looks like one to come until it is final, and so do two blocks until a later one decides.
  */
 function isWhole({ rows }: EpochRows): boolean {
   return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');

@@ -23,21 +23,22 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const context: PollContext = { options, api, signal, now: timing.now, events: [] };
+  const { now, intervalMs } = timing;
+  const context: PollContext = { options, api, signal, now, intervalMs, events: [] };
   let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
-  // During an outage, or while the service refuses all requests, an epoch that cannot be read is not given up.
-  if (failure && !isRequestSpecific(failure)) state = { ...state, stuckSince: undefined };
-  else {
+  if (!failure || isRequestSpecific(failure)) {
     const isAdvanced = state.finalizedEpoch === undefined || state.isFinalityDue === true;
     const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
     // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     const own: PollContext = { ...context, events: [] };
     const pass = await attempt(context, () => finalizedPass(own, state, { sampled, readsFinality }));
-    if (!(pass instanceof Error)) context.events.push(...own.events);
-    state = pass instanceof Error ? { ...state, stuckSince: undefined } : pass.state;
+    if (!(pass instanceof Error)) {
+      ({ state } = pass);
+      context.events.push(...own.events);
+    }
     failure ??= pass instanceof Error ? pass : pass.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
@@ -54,7 +55,7 @@ function withStatus(state: Slashings, slashed: readonly Slashed[]): Slashings {
 
 /** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
 export function slashingsDue(state: Slashings, timing: Timing, tick: UnixMs): UnixMs {
-  if (hasBacklog(state) && state.stuckSince === undefined) return timing.now;
+  if (hasBacklog(state) && state.tried === undefined) return timing.now;
   if (timing.coverage !== 'full') return tick;
   return isHeadPassDue(state, timing) ? timing.now : (state.headPassAt ?? 0) + timing.intervalMs;
 }

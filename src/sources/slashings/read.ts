@@ -5,7 +5,7 @@ import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { SourceEvent } from '../source.ts';
 import { countSlashings, slashingEvent } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -18,6 +18,8 @@ export interface PollContext {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly now: UnixMs;
+  /** The effective interval between polls. */
+  readonly intervalMs: Milliseconds;
   /** What the poll has found so far. */
   readonly events: SourceEvent[];
 }
@@ -66,26 +68,41 @@ const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
  * One row for each slot, ascending. A slot can have an orphaned row in addition to the canonical one. The service
- * updates the status by slot (api-facts 5.1), so both can say "1". In this case the block counts that a later canonical
- * block names as its parent; without one, the first.
+ * updates the status by slot (api-facts 5.1), so both can say "1". Then the parent of the first canonical block after
+ * the slot decides. As long as there is no such block, the slot is still scheduled, or its first block is taken.
  */
-export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
-  const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => a - b);
-  const parents = new Set<string | null | undefined>();
-  // From the end, so that an orphaned branch of several blocks does not confirm its own blocks.
-  const picked = bySlot.toReversed().map(([, candidates]) => {
-    const row = pick(candidates, parents);
-    if (row.status === '1') parents.add(row.parentroot);
+export function canonicalRows(rows: readonly SlotRow[], takesFirst = false): SlotRow[] {
+  const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => b - a);
+  let next: SlotRow | undefined;
+  const picked = bySlot.map(([, candidates]) => {
+    const row = pick(candidates, next, takesFirst);
+    if (row.status === '1') next = row;
     return row;
   });
   return picked.reverse();
 }
 
-function pick(candidates: readonly SlotRow[], parents: ReadonlySet<string | null | undefined>): SlotRow {
+function pick(candidates: readonly SlotRow[], next: SlotRow | undefined, takesFirst: boolean): SlotRow {
   const ranked = candidates.toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status));
   const best = ranked[0] as SlotRow;
   const rivals = ranked.filter((row) => row.status === best.status);
-  return rivals.find((row) => row.status === '1' && parents.has(row.blockroot)) ?? best;
+  if (best.status !== '1' || rivals.every(({ blockroot }) => blockroot === best.blockroot)) return best;
+  if (!next) return takesFirst ? best : { ...best, status: '0' };
+  const { parentroot = null } = next;
+  if (parentroot === null) return best;
+  return rivals.find(({ blockroot }) => blockroot === parentroot) ?? { ...best, status: '3' };
+}
+
+/** The epoch with the canonical rows that follow from the next epoch, if that was read. */
+export function decided({ epoch, allRows }: EpochRows, next: EpochRows | undefined, takesFirst = false): EpochRows {
+  const rows = canonicalRows([...allRows, ...(next?.allRows ?? [])], takesFirst);
+  return { epoch, rows: rows.filter((row) => row.epoch === epoch), allRows };
+}
+
+/** Whether two blocks of a slot say that they are canonical, and no later block of the epoch decides. */
+export function isTied({ rows, allRows }: EpochRows): boolean {
+  const open = new Set(rows.filter(({ status }) => status === '0').map(({ slot }) => slot));
+  return allRows.some(({ slot, status }) => status === '1' && open.has(slot));
 }
 
 /**

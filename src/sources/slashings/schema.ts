@@ -8,7 +8,7 @@ const Quantity = z.number().nonnegative().nullish();
 
 export interface EpochRows {
   readonly epoch: number;
-  /** One canonical row for each slot, ascending. */
+  /** One row for each slot, the canonical one, ascending. */
   readonly rows: readonly SlotRow[];
   /** Every row, those of forks included. */
   readonly allRows: readonly SlotRow[];
@@ -87,8 +87,11 @@ export const Slashings = z.object({
   lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
-  /** Since when (Unix ms) the next epoch cannot be counted completely. */
-  stuckSince: z.number().optional(),
+  /**
+   * How long we have tried in vain to read the next epoch, and its proposer slashings by name, up to the last attempt at
+   * `at` (Unix ms).
+   */
+  tried: z.object({ at: z.number(), epochMs: z.number(), namesMs: z.number() }).optional(),
   /** Blocks above the scanned epoch whose slashings were requested. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
   /** Identities of counted slashings, each with the slot in which it was first seen. */

@@ -42,6 +42,9 @@ describe('sources/slashings/canonical', () => {
     const later = row({ slot: 6, parentroot: rootOf(5, 1) });
     expect(chosen(row({ slot: 5 }), fork(5, 1), later)[0]).toEqual([5, '1', rootOf(5, 1)]);
     expect(chosen(later, fork(5, 1), row({ slot: 5 }))[0]).toEqual([5, '1', rootOf(5, 1)]);
+    const other = row({ slot: 6, parentroot: rootOf(4) });
+    expect(chosen(row({ slot: 5 }), fork(5, 1), other)[0]).toEqual([5, '3', rootOf(5)]);
+    expect(chosen(row({ slot: 5 }), fork(5, 1))).toEqual([[5, '0', rootOf(5)]]);
   });
 
   it('follows the chain back through a fork of several blocks that all say canonical', () => {

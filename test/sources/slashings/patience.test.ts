@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { Follower } from '../../support/follower.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
@@ -10,8 +12,8 @@ const F = E - 2;
 const BAD = F + 1;
 
 /** A follower that is about to read the finalized epochs BAD and BAD + 1. */
-async function settled(): Promise<Follower> {
-  const follower = new Follower();
+async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
+  const follower = new Follower(...options);
   follower.chain.grow(E, F);
   await follower.poll();
   follower.chain.grow(E + 2, F + 2);
@@ -93,19 +95,54 @@ describe('sources/slashings patience', () => {
       },
     );
 
-    it.each<FailureReason>(['network', 'rate_limited', 'forbidden'])(
-      'waits for it as long as it takes when the service is away: %s',
-      async (reason) => {
+    it.each<[FailureReason, what: string]>([
+      ['network', `${BAD}`],
+      ['rate_limited', `${BAD}`],
+      ['forbidden', `${BAD}`],
+      ['network', `slot/${BAD * 32}`],
+      ['rate_limited', `slot/${BAD * 32}`],
+    ])('waits for it as long as it takes when the service is away: %s for %s', async (reason, what) => {
+      const follower = await settled();
+      follower.chain.slash(BAD * 32, [7]);
+      failing(follower, what, reason);
+      await pass(follower, 3 * HOUR);
+      expect(follower.failure).toMatchObject({ reason });
+      expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it.each([MINUTE, HOUR])(
+      'counts neither a stop nor a sleep of two hours as a part of that hour, with an interval of %i ms',
+      async (intervalMs) => {
         const follower = await settled();
-        failing(follower, `${BAD}`, reason);
-        await pass(follower, 3 * HOUR);
-        expect(follower.failure).toMatchObject({ reason });
-        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
-        follower.fault = () => undefined;
+        failing(follower, `${BAD}`, 'bad_request');
         await follower.poll();
-        expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+        await follower.poll(2 * HOUR);
+        const source = slashingsSource(slashingsOptions({ operatorAt: follower.now + 2 * HOUR }));
+        Object.assign(follower, { source });
+        await follower.poll(2 * HOUR, { intervalMs });
+        await pass(follower, HOUR - 2 * MINUTE);
+        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+        await follower.poll();
+        expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
       },
     );
+
+    it('does not count a wait for the names of slashed proposers as a part of that hour', async () => {
+      const follower = await settled({ readsProposerNames: true });
+      follower.chain.slashProposers(BAD * 32, [7]);
+      failing(follower, `names/${BAD * 32}`, 'server_error');
+      await pass(follower, HOUR - MINUTE);
+      failing(follower, `${BAD}`, 'bad_request');
+      await pass(follower, 10 * MINUTE);
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+      expect(follower.sightings).toMatchObject([{ validators: [7] }]);
+    });
 
     it.each<[FailureReason, what: string]>([
       ['network', 'everything'],
@@ -120,7 +157,7 @@ describe('sources/slashings patience', () => {
       follower.fault = (asked) => (what === 'everything' || asked === what ? reason : undefined);
       await pass(follower, 2 * HOUR);
       failing(follower, `${BAD}`, 'server_error');
-      await pass(follower, HOUR);
+      await pass(follower, HOUR / 2 - MINUTE);
       expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
       follower.fault = () => undefined;
       await follower.poll();

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { Follower } from '../../support/follower.ts';
+import { epochRows, type Fields, rootOf, row, slashing } from '../../support/slot-rows.ts';
+import { HOUR } from '../../support/timing.ts';
+
+const EPOCH = 405_000;
+
+/**
+ * A slot of EPOCH with two blocks that both say that they are canonical: block 1 is, and block 2 is not. The slots after
+ * it up to `next` are missed. One of the blocks has a slashing, of validator 1 or 2.
+ */
+interface Tie {
+  readonly position: number;
+  readonly next: number;
+  readonly slashingIn: 1 | 2;
+}
+
+/** A follower that counts from EPOCH - 3 on and has not seen the tie, and the epochs in which the first block counted. */
+async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1 | 2)[] = [1, 2]) {
+  const seats = [1, ...Array.from({ length: 511 }, (_, i) => 100_000 + i)];
+  const follower = new Follower({ watch: [{ first: 1, last: 2 }], seatsOf: () => seats });
+  const { chain } = follower;
+  chain.grow(EPOCH - 1, EPOCH - 3);
+  await follower.poll();
+  const slot = EPOCH * 32 + position;
+  const rows = [...epochRows(EPOCH), ...epochRows(EPOCH + 1)].flatMap((usual, i): Fields[] => {
+    if (i === position)
+      return blocks.map((n) => row({ slot, ...rival(slot, n), attesterslashingscount: n === slashingIn ? 1 : 0 }));
+    if (i > position && i < next) return [row({ slot: EPOCH * 32 + i, status: '2' })];
+    return [i === next ? { ...usual, parentroot: rootOf(slot, 1) } : usual];
+  });
+  for (const epoch of [EPOCH, EPOCH + 1])
+    chain.epochs.set(
+      epoch,
+      rows.filter((fields) => fields['epoch'] === epoch),
+    );
+  chain.slashings.set(slot, [slashing(slot, [slashingIn], { block_root: rootOf(slot, slashingIn) })]);
+  return { follower, chain, slot };
+}
+
+function rival(slot: number, n: 1 | 2): Fields {
+  const bits = `0x${(n === 1 ? 'ff' : '00').repeat(64)}`;
+  return { proposer: n, blockroot: rootOf(slot, n), exec_transactions_count: 1_000 * n, syncaggregate_bits: bits };
+}
+
+function slashed({ sightings }: Follower): number[] {
+  return sightings.flatMap(({ validators }) => validators);
+}
+
+function counts({ state }: Follower) {
+  const { slots, transactions, watchedProposals, syncDuties } = state.totals;
+  return { slots, transactions, watchedProposals, syncDuties };
+}
+
+/** The counts of four epochs, if this block of the tie counts. The other blocks have 145 transactions and all seats. */
+function expected({ position, next }: Tie, block: 1 | 2 = 1) {
+  const missed = Math.min(next, 32) - position - 1;
+  return {
+    slots: { proposed: 128 - missed, missed, orphaned: 0 },
+    transactions: 145 * (127 - missed) + 1_000 * block,
+    watchedProposals: { proposed: 1, missed: 0, orphaned: 1 },
+    syncDuties: { participated: 129 - missed - block, missed: block - 1 },
+  };
+}
+
+const TIES = [28, 29, 30, 31]
+  .flatMap((position) =>
+    [...new Set([position + 1, 31, 32, 34])].flatMap((next) => [
+      { position, next, slashingIn: 1 as const },
+      { position, next, slashingIn: 2 as const },
+    ]),
+  )
+  .filter(({ position, next }) => next > position);
+const LAST: Tie = { position: 29, next: 33, slashingIn: 1 };
+
+describe.each([[[1, 2]], [[2, 1]]] as const)(
+  'sources/slashings: two rows of a slot say canonical, in the order %o',
+  (blocks) => {
+    it.each(TIES)('and the parent of the next block is counted at finality, at once: %o', async (tie) => {
+      const { follower, chain } = await prepared(tie, blocks);
+      chain.grow(EPOCH + 2, EPOCH);
+      const asked = await follower.poll();
+      expect(counts(follower)).toEqual(expected(tie));
+      expect(slashed(follower)).toEqual(tie.slashingIn === 1 ? [1] : []);
+      // The head pass reads the next epoch once, and the finalized pass only if no block of the same epoch decides.
+      expect(asked.filter((what) => what === `${EPOCH + 1}`)).toHaveLength(tie.next < 32 ? 1 : 2);
+    });
+
+    it.each(TIES)('and the slashings of the parent of the next block are read at the head: %o', async (tie) => {
+      const { follower, chain, slot } = await prepared(tie, blocks);
+      const rows = chain.rows(EPOCH) ?? [];
+      chain.epochs.set(
+        EPOCH,
+        rows.filter((fields) => Number(fields['slot']) <= slot),
+      );
+      chain.latest = EPOCH;
+      await follower.poll();
+      expect(slashed(follower)).toEqual([]);
+      chain.epochs.set(EPOCH, rows);
+      chain.latest = EPOCH + 1;
+      await follower.poll();
+      expect(slashed(follower)).toEqual(tie.slashingIn === 1 ? [1] : []);
+    });
+
+    it('and none is counted for an hour while the next epoch cannot be read, and then the first, which is told', async () => {
+      const { follower, chain } = await prepared(LAST, blocks);
+      chain.grow(EPOCH + 2, EPOCH);
+      follower.fault = (what) => (what === `${EPOCH + 1}` ? 'server_error' : undefined);
+      for (let i = 0; i < 60; i += 1) await follower.poll();
+      expect(follower.failure).toMatchObject({ reason: 'server_error' });
+      expect(follower.state.scannedEpoch).toBe(EPOCH - 1);
+      const { state, now } = follower;
+      await follower.poll();
+      expect(counts(follower)).toEqual(expected(LAST, blocks[0]));
+      expect(follower.found('blocks_tied')).toMatchObject([{ epoch: EPOCH }]);
+      // The same poll after a kill: now the next epoch can be read.
+      follower.events.length = 0;
+      Object.assign(follower, { state, now, fault: () => undefined });
+      await follower.poll();
+      expect([counts(follower), slashed(follower)]).toEqual([expected(LAST), [1]]);
+    });
+
+    it('and the first is counted at once, and told, where the budget does not allow to read the next epoch', async () => {
+      const { follower, chain } = await prepared(LAST, blocks);
+      chain.grow(EPOCH + 2, EPOCH);
+      const scarce = { coverage: 'sampled', intervalMs: HOUR } as const;
+      expect((await follower.poll(HOUR, scarce))[0]).toBe('finalized');
+      expect(await follower.poll(HOUR, scarce)).toEqual(['finalized']);
+      expect(follower.state.totals).toMatchObject({
+        transactions: 145 * (32 + 29) + 1_000 * blocks[0],
+        skippedEpochs: 2,
+      });
+      expect(follower.found('blocks_tied')).toMatchObject([{ epoch: EPOCH }]);
+    });
+  },
+);
