@@ -124,7 +124,7 @@ export class Simulation {
       log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
-      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions),
+      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions, clock.now()),
       onPoll: nothing,
       onSchedules: (schedules) => {
         events.scheduled(schedules, clock.monotonic());
