@@ -1,10 +1,11 @@
+import { PROCESSES, type ProcessRecord } from '../../api/answers/machines.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';
 import { missing, PROCESS_FIELDS, type Shown, shownMachines } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machines, PROCESSES, type ProcessRecord } from './schema.ts';
+import { lastSeen, type Machines } from './schema.ts';
 
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 
@@ -59,6 +60,14 @@ const CHECKS: Readonly<
 
 function isOffline({ seen }: Shown, polls: Polls): boolean {
   return silence(lastSeen(seen), polls) > offlineAfter(polls);
+}
+
+/** Whether several machines are silent, and none reports. One that was dead a day before the last one does not count. */
+export function areAllSilent(all: readonly ListedMachine[]): boolean {
+  const seen = all.flatMap(({ shown, alerts }) => (shown ? [{ at: lastSeen(shown.seen), alerts }] : []));
+  const newest = Math.max(...seen.map(({ at }) => at));
+  const together = seen.filter(({ at }) => newest - at <= THRESHOLDS.silent_together_seconds);
+  return together.length > 1 && seen.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
 }
 
 /** The alerts that apply to a machine, the worst first. */

@@ -30,9 +30,6 @@ export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_co
 /** `names`: the machines to which the warning applies, if not to all. */
 export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
-/** The maximum of the service (api-facts 7.2). */
-export const RECORDS_PER_PAGE = 10;
-
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 

@@ -1,3 +1,4 @@
+import { PROCESSES, type Process, type ProcessRecord } from '../../api/answers/machines.ts';
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
 import type { UnixMs } from '../../lib/time.ts';
@@ -16,11 +17,11 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
+import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
+import type { Machine, Machines } from './schema.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -70,6 +71,7 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
     const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
     return names.length === 0 ? [] : [firing(alert, names)];
   });
+  if (areAllSilent(all)) notices.unshift(firing('BeaconchainAllMachinesSilent', []));
   if (dropped === 0) return notices;
   return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
 }

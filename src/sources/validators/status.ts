@@ -1,10 +1,13 @@
+import { ValidatorRow } from '../../api/answers/validators.ts';
+import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
-import { IDENTIFIERS } from './costs.ts';
+import type { Timing } from '../source.ts';
+import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
-import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
+import type { Validator, Validators } from './schema.ts';
 
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
@@ -13,14 +16,14 @@ const MAX_FAILURES = 3;
  * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
-export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
+export async function readStatus(context: PollContext, previous: Validators, timing: Timing): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;
   const known = new Map(previous.validators.map((one) => [one.index, one]));
   const read: Read[] = [];
   let answers = 0;
   let failures = 0;
   let failure: Error | undefined;
-  for (const chunk of chunksOf(context.options.watch, IDENTIFIERS)) {
+  for (const chunk of chunksOf(context.options.watch, PAGE_SIZE)) {
     try {
       read.push(...(await readChunk(context, chunk)));
       answers += 1;
@@ -35,7 +38,10 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   }
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
-  for (const one of read) known.set(one.index, withHistory({ ...one, readAt }, known.get(one.index)));
+  for (const one of read) {
+    const before = remembered(known.get(one.index), { ...timing, now: readAt });
+    known.set(one.index, withHistory({ ...one, readAt }, before));
+  }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
@@ -61,16 +67,9 @@ type Read = Omit<Validator, 'readAt'>;
 /** The validators of one request. A validator that a readable answer lacks is not found. */
 async function readChunk({ options, api, signal }: PollContext, chunk: readonly number[]): Promise<Read[]> {
   const { chain } = options;
-  const body = { chain, validator: { validator_identifiers: chunk }, page_size: IDENTIFIERS };
-  const request = {
-    endpoint: 'validators',
-    priority: 'validators',
-    path: '/api/v2/ethereum/validators',
-    body,
-  } as const;
-  let answer: ReturnType<typeof ValidatorsAnswer.parse>;
+  let answer: AnswerOf<'validators'>;
   try {
-    answer = await api.request(request, ValidatorsAnswer, signal);
+    answer = await api.request(requestTo('validators', { chain, identifiers: chunk }), signal);
   } catch (error) {
     // Here a 404 says that the service knows none of them.
     if (!isFailure(error, 'not_found')) throw error;
@@ -104,6 +103,13 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     ...(online === false && { offlineSince: epoch }),
     ...(row?.slashed && { slashedSince: epoch }),
   };
+}
+
+/** Nobody knows what happened while its values were withdrawn, so being offline begins anew after that. */
+function remembered(before: Validator | undefined, timing: Timing): Validator | undefined {
+  if (!before || isShown(before.readAt, maxAge(timing), timing.now)) return before;
+  const { offlineSince, ...rest } = before;
+  return rest;
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import { CHAINS } from '../../../src/lib/chain.ts';
 import { html } from '../../../src/lib/html.ts';
 import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
-import { type Machine, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
+import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';
 import type { Polls } from '../../../src/sources/source.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
@@ -130,6 +131,18 @@ describe('sources/machines/summary', () => {
       for (const polled of [{ lastSuccessAt: NOW - 2 * MINUTE }, { intervalMs: HOUR }, { lastSuccessAt: undefined }]) {
         expect(told(polled)).toEqual([]);
       }
+    });
+
+    it.each([
+      ['two silent ones', ['b', 'c'], true],
+      ['two silent ones, and one that died before', ['b', 'c', 'dead'], true],
+      ['one silent one, and one that died before', ['b', 'dead'], false],
+      ['a fresh one', ['b', 'c', 'fresh'], false],
+    ])('calls all silent where there are %s: %s', (_, names, isTold) => {
+      const ages: Record<string, number> = { fresh: MINUTE, b: 11 * MINUTE, c: 23 * HOUR, dead: 25 * HOUR };
+      const fleet = names.map((name) => machine(name, Array(3).fill(ages[name])));
+      const all = 'All machines are silent. Is your site down?';
+      expect(summary(fleet).notices[0] === all).toBe(isTold);
     });
 
     it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
