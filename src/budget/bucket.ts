@@ -22,7 +22,7 @@ const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
 /** A rate-limit counter of the service, which has its own limits. */
 export const Bucket = z.object({
-  /** From the last answers. */
+  /** From the last answers, without filler. */
   limits: PerWindow,
   remaining: PerWindow,
   resetAt: unixMs.optional(),
@@ -32,11 +32,15 @@ export const Bucket = z.object({
   closedAt: unixMs.optional(),
   /** Consecutive 429s that did not say how long to wait. */
   blindWaits: Count,
+  /** Consecutive 429s that named a wait of 0, each right after the wait of the one before. */
+  zeroWaits: Count.optional(),
   /** When our first request was charged to it. */
   firstUseAt: unixMs.optional(),
   /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
+  /** When the operator started or reloaded the program, until an answer shows whether the plan is still the same. */
+  askedAt: unixMs.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
@@ -55,6 +59,10 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
+/** Each third wait of 0 in a row counts as unreadable. If all further ones did, a busy client would silence us for long. */
+const UNREADABLE_ZERO_WAITS = 3;
+/** A 429 longer than this after the last wait begins another row. */
+const SAME_ROW_MS = MS_PER_MINUTE;
 const HOURS_PER_DAY = 24;
 /**
  * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so it makes no
@@ -69,15 +77,6 @@ const TRIAL_MS = 30 * MS_PER_DAY;
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
   const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
-}
-
-/**
- * Whether a window only repeats the limit of the second. The service does this for windows that a plan does not have
- * (api-facts 6.1).
- */
-export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
-  const { second = ASSUMED_PER_SECOND } = limits;
-  return window !== 'second' && limits[window] === second;
 }
 
 /** An hour or month at some time. */
@@ -99,7 +98,7 @@ export function windowAt(
   now: UnixMs,
 ): WindowNow | undefined {
   const window = currentWindow(bucket, name, options, now);
-  if (!window || isAsking(window, options)) return undefined;
+  if (!window || isAsking(bucket, options, now)) return undefined;
   const resetsAt = windowEnd(name, window.since);
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
   const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
@@ -108,9 +107,9 @@ export function windowAt(
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
 }
 
-/** Whether the window is used up by our count, and the next answer may say otherwise. */
-export function isAsking(window: LongWindow, options: BudgetOptions): boolean {
-  return window.mayAsk === true && usable(window, options.utilization) < 1;
+/** Whether no request may be sent as far as known, and one is sent all the same, because the operator asks. */
+export function isAsking({ askedAt, ...known }: Bucket, options: BudgetOptions, now: UnixMs): boolean {
+  return askedAt !== undefined && quotaOf(known, options, now).opensAt > now;
 }
 
 /**
@@ -139,10 +138,12 @@ export interface Quota {
   readonly left: number;
   readonly resetsAt: UnixMs;
   readonly end: UnixMs;
+  /** Since when one request, due or not, is to show whether the plan is still the same. */
+  readonly askedAt?: UnixMs | undefined;
 }
 
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
-  const { closedUntil } = bucket;
+  const closedUntil = isAsking(bucket, options, now) ? 0 : bucket.closedUntil;
   const spent = LONG_WINDOWS.flatMap((name) => {
     const window = windowAt(bucket, name, options, now);
     return window && window.left < 1 ? [{ name, ...window }] : [];
@@ -150,7 +151,7 @@ export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Qu
   const opensAt = Math.max(closedUntil, ...spent.map(({ resetsAt }) => resetsAt));
   const limit = spent.at(-1)?.name ?? (closedUntil > now ? '429' : 'month');
   const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
-  return { opensAt, limit, left, resetsAt, end };
+  return { opensAt, limit, left, resetsAt, end, askedAt: bucket.askedAt };
 }
 
 const NO_QUOTA = {
@@ -186,7 +187,7 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
-  const granted = isFiller(bucket, name) ? undefined : bucket.limits[name];
+  const granted = bucket.limits[name];
   if (remaining === undefined || own === undefined || granted === undefined) return undefined;
   return Math.max(0, granted - remaining - own);
 }
@@ -199,27 +200,52 @@ export function observeBucket(
   now: UnixMs,
 ): Bucket {
   const { status, observation, unaccounted } = answer;
+  const { askedAt, ...known } = bucket;
   const seen: Bucket = {
-    ...bucket,
-    limits: { ...bucket.limits, ...observation.limits },
-    remaining: { ...bucket.remaining, ...observation.remaining },
+    // A server error says nothing about the plan.
+    ...(status >= 500 ? bucket : known),
+    ...reported(bucket, observation),
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
   for (const name of LONG_WINDOWS) {
-    const limit = realLimit(seen, name, options);
+    const isSaid = says(observation, name);
+    const isReal = isSaid ? name === 'month' || seen.limits.hour !== seen.limits.month : bucket[name] !== undefined;
+    const granted = isReal ? seen.limits[name] : undefined;
+    const limit = realLimit(name, granted, options);
     if (limit === undefined) {
       delete seen[name];
       continue;
     }
-    const isReal = !isFiller(seen, name);
-    const granted = isReal ? seen.limits[name] : undefined;
     const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
-    const remaining = isReal && !isPrevious ? observation.remaining[name] : undefined;
+    const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? refund(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
   return { ...seen, ...waitAfter(bucket, status, observation, now) };
+}
+
+/**
+ * Whether an answer says if the plan has a window. For those that it lacks the service repeats the limit of another
+ * (api-facts 6.1), which only the same answer can show. A limit of 0 is ignored, because it is real only for a
+ * revocation.
+ */
+function says({ limits }: Observation, window: WindowName): boolean {
+  return Boolean(limits[window] && limits.second && (window !== 'hour' || limits.month));
+}
+
+/** The limits and remaining requests after an answer. A window that repeats the limit of the second is filler. */
+function reported(bucket: Bucket, observation: Observation): Pick<Bucket, 'limits' | 'remaining'> {
+  const seen = { limits: { ...bucket.limits }, remaining: { ...bucket.remaining } };
+  for (const window of WINDOWS.filter((name) => says(observation, name))) {
+    const isFiller = window !== 'second' && observation.limits[window] === observation.limits.second;
+    for (const field of ['limits', 'remaining'] as const) {
+      const { [window]: count } = observation[field];
+      if (isFiller) delete seen[field][window];
+      else if (count !== undefined) seen[field][window] = count;
+    }
+  }
+  return seen;
 }
 
 /**
@@ -251,14 +277,9 @@ export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: Unix
 }
 
 /** The lower of the service's limit and the configured one; undefined: no such limit. */
-function realLimit(bucket: Bucket, name: LongWindowName, options: BudgetOptions): number | undefined {
-  const { limits } = bucket;
+function realLimit(name: LongWindowName, granted: number | undefined, options: BudgetOptions): number | undefined {
   const planned = name === 'month' ? options.perMonth : undefined;
-  const isReal = !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
-  // A limit of 0 is ignored, as for the second.
-  const granted = (isReal && limits[name]) || undefined;
-  if (granted === undefined) return planned;
-  return Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
+  return granted === undefined ? planned : Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
 }
 
 function waitAfter(
@@ -266,29 +287,38 @@ function waitAfter(
   status: number,
   { resetSeconds }: Observation,
   now: UnixMs,
-): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
-  const { closedUntil, blindWaits } = bucket;
+): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits' | 'zeroWaits'> {
+  const { blindWaits } = bucket;
+  // The answer to a question of the operator: the account has another plan.
+  const isOver = bucket.askedAt !== undefined && !isRefunded(status);
+  const closedUntil = isOver ? 0 : bucket.closedUntil;
   // While a bucket is closed no request is sent, so this answer belongs to the event that closed it.
   const isSameEvent = blindWaits > 0 && now < closedUntil;
-  if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
+  if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0, zeroWaits: 0 };
   const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
+  const isZero = resetSeconds === 0;
+  const isRow = isZero && now - closedUntil <= SAME_ROW_MS;
+  const zeroWaits = (isRow ? (bucket.zeroWaits ?? 0) : 0) + Number(isZero && now >= closedUntil);
   // A reset of 0 may be a fraction of a second, rounded down.
-  if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
-  if (isSameEvent) return { closedUntil, blindWaits };
+  if (resetSeconds !== undefined && zeroWaits < UNREADABLE_ZERO_WAITS)
+    return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: isRow ? blindWaits : 0, zeroWaits };
+  if (isSameEvent) return { closedUntil, blindWaits, zeroWaits };
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
+    zeroWaits: 0,
   };
 }
 
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
 export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
-  const { closedAt = 0, closedUntil, firstUseAt = 0, hour, month } = bucket;
-  if (Math.max(closedAt, firstUseAt, hour?.since ?? 0, month?.since ?? 0) <= now) return bucket;
+  const { askedAt = 0, closedAt = 0, closedUntil, firstUseAt = 0, hour, month } = bucket;
+  if (Math.max(askedAt, closedAt, firstUseAt, hour?.since ?? 0, month?.since ?? 0) <= now) return bucket;
   return {
     ...bucket,
     ...(closedAt > now ? { closedAt: now, closedUntil: closedUntil - (closedAt - now) } : {}),
     ...(firstUseAt > now ? { firstUseAt: now } : {}),
+    ...(askedAt > now ? { askedAt: now } : {}),
     ...(hour ? { hour: { ...hour, since: Math.min(hour.since, now) } } : {}),
     ...(month ? { month: { ...month, since: Math.min(month.since, now) } } : {}),
   };
@@ -301,7 +331,7 @@ export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
 export function describePlan(bucket: Bucket | undefined): string | undefined {
   const second = bucket?.limits.second;
   if (!bucket || second === undefined) return undefined;
-  const month = isFiller(bucket, 'month') ? undefined : bucket.limits.month;
+  const { month } = bucket.limits;
   if (month !== undefined) return `${second} per second and ${month} per month, as on a trial or a legacy plan`;
   const names: Readonly<Record<number, string>> = { 1: 'Hobbyist', 2: 'Business', 5: 'Scale' };
   return `${second} per second without a quota, as on ${names[second] ?? 'an agreed plan'}`;

@@ -18,6 +18,7 @@ export interface Observation {
   readonly validKey: boolean | undefined;
 }
 
+const MAX_BUCKET_NAME = 32;
 /** The month is the longest window, so a longer wait cannot be one for a reset. */
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
@@ -70,8 +71,9 @@ export function isBucketName(name: string): boolean {
   return !(name in Object.prototype);
 }
 
+/** The name is a label and is shown in a terminal, so nothing is left of it that could be long or invisible. */
 function bucketName(text: string | undefined): string | undefined {
-  const name = text?.trim();
+  const name = text?.replaceAll(/[^\w-]/g, '').slice(0, MAX_BUCKET_NAME);
   return name && isBucketName(name) ? name : undefined;
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MS_PER_MINUTE } from '../lib/duration.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,
@@ -26,7 +26,7 @@ const Key = z.object({
   standing: KeyStatus,
   /** When the service last reported the status, or was last asked whether it still holds. */
   since: unixMs,
-  /** For a revoked key: one request may be sent to see whether it still is. */
+  /** One request may be sent to see whether the key is still revoked, or a minute after the first 401 still refused. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
   validHeader: z.boolean().optional(),
@@ -60,6 +60,8 @@ interface AnswerHead {
   readonly unaccounted: number;
 }
 
+/** A single 401 may be a passing failure of the service. */
+const FIRST_REFUSED_KEY_WAIT_MS = MS_PER_MINUTE;
 const REFUSED_KEY_WAIT_MS = 10 * MS_PER_MINUTE;
 const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
 
@@ -72,16 +74,20 @@ export function emptyLedger(): Ledger {
 /**
  * The ledger for the key with which the program is started or reloaded. Another key may belong to another account, so
  * its ledger is empty. With the same key, a request may ask whether access is still revoked and whether a quota is still
- * used up, if the last answer was long enough ago.
+ * the same, if the last answer was long enough ago.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key } = ledger;
   if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
   if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
-  const asking = mapBuckets(ledger, (bucket) =>
-    bucket.month && bucket.closedUntil <= now ? { ...bucket, month: { ...bucket.month, mayAsk: true } } : bucket,
-  );
+  const asking = mapBuckets(ledger, (bucket) => (isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket));
   return { ...asking, key: { ...key, mayProbe: key.standing === 'revoked' } };
+}
+
+/** Whether a quota limits us. Only the wait for a month's end is longer than an hour. A 429 is an answer, too. */
+function isWorthAsking({ month, closedAt = 0, closedUntil }: Bucket, now: UnixMs): boolean {
+  if (now - closedAt < ASK_AGAIN_AFTER_MS) return false;
+  return closedUntil > now ? closedUntil - closedAt > MS_PER_HOUR : month !== undefined;
 }
 
 /** A time in the future is from before the clock was set back. The same object if there is none. */
@@ -103,8 +109,8 @@ export function bucketOf(ledger: Ledger, route: string): string {
 }
 
 /** Whether the key is accepted, and the remaining requests are known. */
-export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions): boolean {
-  return key.standing === 'valid' && Object.values(buckets).every(({ month }) => !month || !isAsking(month, options));
+export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions, now: UnixMs): boolean {
+  return key.standing === 'valid' && Object.values(buckets).every((bucket) => !isAsking(bucket, options, now));
 }
 
 /** Whether an answer has named the bucket of the route. */
@@ -124,7 +130,7 @@ export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, n
 function keyOpensAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
-      return key.since + REFUSED_KEY_WAIT_MS;
+      return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);
     case 'revoked':
       return key.mayProbe ? 0 : Number.POSITIVE_INFINITY;
     default:
@@ -213,7 +219,10 @@ function keyAfter(ledger: Ledger, answer: AnswerHead, now: UnixMs): Ledger['key'
   const validKey = status === 401 ? undefined : observation.validKey;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
   if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
-  if (status === 401) return { ...key, standing: 'refused', since: now, mayProbe: false };
+  if (status === 401) {
+    const mayProbe = !isKeyClosed(ledger) || (before.mayProbe && !isProbe);
+    return { ...key, standing: 'refused', since: now, mayProbe };
+  }
   // Its request was sent before the key was refused, so it is out of date.
   if (isKeyClosed(ledger) && !isProbe) return before;
   // A 429 or a server error says nothing about the key, unless a header calls it valid.

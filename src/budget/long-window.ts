@@ -27,11 +27,6 @@ export const LongWindow = z.object({
   since: unixMs,
   /** When an answer first reported the remaining requests, and the requests that others had made before. */
   others: z.object({ since: unixMs, before: z.number() }).optional(),
-  /**
-   * The operator has started or reloaded the program since the last answer. If the window is used up, the plan may be a
-   * larger one by now, which only an answer can show.
-   */
-  mayAsk: z.literal(true).optional(),
 });
 export type LongWindow = z.infer<typeof LongWindow>;
 
@@ -72,8 +67,7 @@ export function uncharge(window: LongWindow): LongWindow {
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
   const { limit, granted, unaccounted } = said;
-  const first: LongWindow = { limit, own: 1 + unaccounted, since: now };
-  const { mayAsk: _, ...known } = window ?? first;
+  const known: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
   if (said.remaining === undefined) return { ...known, limit };
   const remaining = Math.max(0, said.remaining - unaccounted);
   if (granted === undefined) return { ...known, limit, remaining };

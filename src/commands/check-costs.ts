@@ -1,4 +1,3 @@
-import { isFiller } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
@@ -118,7 +117,7 @@ function describeParts({ validators }: CheckInput, { source, pace }: SourceView)
 
 function describeBucket({ state, plan }: CheckInput, name: string, allowed: number): string {
   const bucket = state.ledger.buckets[name];
-  const limits = WINDOWS.filter((window) => bucket?.limits[window] !== undefined && !isFiller(bucket, window)).map(
+  const limits = WINDOWS.filter((window) => bucket?.limits[window] !== undefined).map(
     (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
   );
   const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;

@@ -19,7 +19,7 @@ const KEY_MESSAGES = {
 const HOW_TO_SET = 'in api.key or api.key_file and reload, or in BEACONCHAIN_API_KEY and restart';
 
 const KEY_HELP: Readonly<Record<keyof typeof KEY_MESSAGES, string>> = {
-  refused: `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again every 10 minutes`,
+  refused: `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again after a minute, then every 10 minutes`,
   revoked: `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
 };
 

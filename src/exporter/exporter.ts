@@ -118,7 +118,7 @@ export class Exporter implements Pages {
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#plan, limiter.ledger, clock.now()),
-      limitsKnown: () => areLimitsKnown(limiter.ledger, this.#plan.budgetOptions),
+      limitsKnown: () => areLimitsKnown(limiter.ledger, this.#plan.budgetOptions, clock.now()),
       onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
       onEvent: (source, event) => this.#events.found(source, event),
       onPoll: (source, failure) => {

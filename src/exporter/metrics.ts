@@ -1,4 +1,4 @@
-import { allowedPerDay, type Bucket, type BudgetOptions, isFiller, usedByOthers } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, type BudgetOptions, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -165,7 +165,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
       }),
     );
   const reported = (field: 'limits' | 'remaining'): Sample[] =>
-    perWindow(WINDOWS, (known, window) => (isFiller(known, window) ? undefined : known[field][window]));
+    perWindow(WINDOWS, (known, window) => known[field][window]);
   const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
     resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
   );

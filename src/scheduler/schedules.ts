@@ -104,8 +104,18 @@ export function schedulesOf(
   now: UnixMs,
 ): ReadonlyMap<Source, Schedule> {
   const paces = pacesOf(sources, budgetView, now);
+  const asked = new Set<string>();
   return new Map(
-    sources.map((known) => [known.source, scheduleOf(known, valueFor(paces, known.source), budgetView, now)]),
+    sources.map(({ source, current }) => {
+      const bucket = budgetView.bucketOf(source);
+      const { askedAt = 0 } = budgetView.quotaOf(bucket);
+      // The first source that is not paused takes the fewest requests to show whether the plan is still the same.
+      const isAsker = !asked.has(bucket) && (current.pausedUntil ?? 0) <= now;
+      if (isAsker) asked.add(bucket);
+      const isDueNow = isAsker && (current.lastAttemptAt ?? 0) < askedAt;
+      const known = { source, current: isDueNow ? { ...current, isDueNow } : current };
+      return [source, scheduleOf(known, valueFor(paces, source), budgetView, now)];
+    }),
   );
 }
 

@@ -5,7 +5,6 @@ import {
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
-  isFiller,
   observeBucket,
   quotaOf,
   unchargeBucket,
@@ -61,7 +60,7 @@ describe('budget/bucket', () => {
       (n) => {
         const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
         for (const name of ['hour', 'month'] as const) {
-          expect(isFiller(bucket, name)).toBe(true);
+          expect(bucket.limits[name]).toBeUndefined();
           expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
         }
         expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
@@ -173,7 +172,8 @@ describe('budget/bucket', () => {
 
   it('is spent again after a renewal that no answer reports', () => {
     // The limiter names only the window that refuses.
-    const refusal = { 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '0' };
+    const second = { 'x-ratelimit-limit-second': '1' };
+    const refusal = { ...second, 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '0' };
     const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
     expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
     const asked = told(usedUp, {}, { at: NOVEMBER });
@@ -262,16 +262,14 @@ describe('budget/bucket', () => {
 
   it('that is used up allows one request after a start, whose answer decides', () => {
     const usedUp = told(told(EMPTY_BUCKET, trial(700)), trial(0));
-    const { month } = usedUp;
-    if (!month) throw new Error('no month');
-    const started: Bucket = { ...usedUp, month: { ...month, mayAsk: true } };
+    const started: Bucket = { ...usedUp, askedAt: OCTOBER };
     expect(bucketOpensAt(started, BUDGET_OPTIONS, OCTOBER)).toBe(0);
     expect(bucketOpensAt(told(started, trial(0)), BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
     expect(told(started, trial(0)).month?.own).toBe(3);
     expect(bucketOpensAt(told(started, trial(10)), BUDGET_OPTIONS, OCTOBER)).toBe(0);
     expect(bucketOpensAt(told(started, hobbyist), BUDGET_OPTIONS, OCTOBER)).toBe(0);
     // With something left there is nothing to ask.
-    const left: Bucket = { ...usedUp, month: { ...month, remaining: 5, mayAsk: true } };
+    const left: Bucket = { ...told(usedUp, trial(5)), askedAt: OCTOBER };
     expect(windowAt(left, 'month', BUDGET_OPTIONS, OCTOBER)?.left).toBe(5);
   });
 

@@ -61,6 +61,12 @@ describe('budget/headers', () => {
     expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
   });
 
+  it('keeps at most 32 letters, digits, _ and - of the name of a bucket', () => {
+    const named = (text: string): string | undefined => readHeaders({ 'ratelimit-bucket': text }, NOW).bucket;
+    expect(named(`v1:a b\u0007\u202e_-${'x'.repeat(99)}`)).toBe(`v1ab_-${'x'.repeat(26)}`);
+    for (const text of ['\u202e', '::', ':constructor', '__proto__']) expect(named(text)).toBeUndefined();
+  });
+
   it.each([
     ['true', true],
     [' TRUE ', true],

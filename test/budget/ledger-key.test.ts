@@ -46,11 +46,16 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('may ask once every 10 min after a 401, on any route', () => {
-    for (const route of [LANE, OTHER]) expect(opensAt(refused, route)).toBe(NOW + 10 * MINUTE);
-    const asked = sent(refused, NOW + 10 * MINUTE);
-    expect(opensAt(asked, OTHER)).toBe(NOW + 20 * MINUTE);
-    expect(opensAt(told(asked, 401, { at: NOW + 10 * MINUTE + 300 }), LANE)).toBe(NOW + 20 * MINUTE + 300);
+  it('may ask a minute after a 401, then once every 10 min, on any route', () => {
+    // Another request, which was sent before, is refused too.
+    for (const ledger of [refused, told(refused, 401, { isProbe: false })]) {
+      for (const route of [LANE, OTHER]) expect(opensAt(ledger, route)).toBe(NOW + MINUTE);
+    }
+    const asked = sent(refused, NOW + MINUTE);
+    expect(opensAt(asked, OTHER)).toBe(NOW + 11 * MINUTE);
+    const again = told(asked, 401, { at: NOW + MINUTE + 300 });
+    expect(opensAt(again, LANE)).toBe(NOW + 11 * MINUTE + 300);
+    expect(opensAt(told(asked, 200, { at: NOW + MINUTE + 300 }), LANE)).toBe(0);
   });
 
   it('learns no bucket and no limits from a 401, which has those of callers without a key', () => {
@@ -81,7 +86,11 @@ describe('budget/ledger: the key', () => {
 });
 
 describe('budget/ledger: a request that is refused with its key', () => {
-  const month = { 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '600' };
+  const month = {
+    'x-ratelimit-limit-second': '1',
+    'x-ratelimit-limit-month': '1000',
+    'x-ratelimit-remaining-month': '600',
+  };
 
   it('is not charged, which would lower the count of other users', () => {
     const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...month } });
@@ -116,7 +125,7 @@ describe('budget/ledger: revoked', () => {
       expect(other.key).toEqual({ fingerprint: 'another key', standing: 'unknown', since: 0, mayProbe: false });
       expect(opensAt(other, LANE)).toBe(0);
     }
-    expect(withKey(refused, 'this key', NOW + 10 * MINUTE)).toEqual(refused);
+    expect(withKey(refused, 'this key', NOW + 10 * MINUTE).key).toMatchObject({ standing: 'refused', since: NOW });
   });
 
   it('ends when that request is answered', () => {
@@ -140,5 +149,18 @@ describe('budget/ledger: a quota that is used up', () => {
     expect(opensAt(usedUp, LANE)).toBeGreaterThan(NOW);
     expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE - 1), LANE)).toBeGreaterThan(NOW);
     expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE), LANE)).toBe(0);
+  });
+
+  it('may be probed after a 429 that names the end of the month, too, but not in a shorter wait', () => {
+    const at = NOW + 10 * MINUTE;
+    const closedFor = (seconds: number): Ledger =>
+      told(usedUp, 429, { headers: { 'ratelimit-window': 'month', 'ratelimit-reset': String(seconds) } });
+    expect(opensAt(withKey(closedFor(2_000_000), 'this key', at - 1), LANE)).toBe(NOW + 2_000_000_000);
+    const asking = withKey(closedFor(2_000_000), 'this key', at);
+    expect(opensAt(asking, LANE)).toBe(0);
+    // The next start does not ask at once: a 429 is an answer.
+    const same = told(sent(asking, at), 429, { at, headers: { 'ratelimit-reset': '2000000' } });
+    expect(withKey(same, 'this key', at + MINUTE)).toEqual(same);
+    expect(withKey(closedFor(3_600), 'this key', at)).toEqual(closedFor(3_600));
   });
 });

@@ -124,6 +124,35 @@ describe('budget/ledger: 429', () => {
     }
   });
 
+  /** The waits after these answers in seconds, each right after the wait of the one before. */
+  function waitsAfter(answers: readonly (string | number)[], lateMs = 0): number[] {
+    let [ledger, at] = [emptyLedger(), NOW];
+    return answers.map((answer) => {
+      const refusal = { status: 429, headers: { 'ratelimit-reset': String(answer) } };
+      ledger = told(ledger, V1, typeof answer === 'string' ? { ...refusal, at } : { status: answer, at });
+      const waitMs = opensAt(ledger, V1) - at;
+      at = Math.max(at, opensAt(ledger, V1)) + lateMs;
+      return Math.max(0, waitMs / 1000);
+    });
+  }
+
+  it('takes each third wait of 0 in a row as unreadable; any 200, and a wait that is not 0, ends the row', () => {
+    const row = Array.from({ length: 24 }, () => '0');
+    const doubling = [60, 120, 240, 480, 960, 1_920, 3_600, 3_600];
+    expect(waitsAfter(row)).toEqual(doubling.flatMap((seconds) => [1, 1, seconds]));
+    expect(waitsAfter(['0', '0', 200, '0', '0', 200, '0', '0', '0'])).toEqual([1, 1, 0, 1, 1, 0, 1, 1, 60]);
+    expect(waitsAfter([...row.slice(0, 7), 200, '0', '0', '0'])).toEqual([1, 1, 60, 1, 1, 120, 1, 0, 1, 1, 60]);
+    expect(waitsAfter(['0', '0', '1', '0', '0', '7', '0', '0', '0'])).toEqual([1, 1, 1, 1, 1, 7, 1, 1, 60]);
+    // Long after the wait, another one may have used up the second.
+    expect(waitsAfter(row.slice(0, 4), 61_000)).toEqual([1, 1, 1, 1]);
+    // Refused together: one.
+    let ledger = emptyLedger();
+    for (const ms of [0, 1, 50, 400]) {
+      ledger = told(ledger, V1, { status: 429, at: NOW + ms, headers: { 'ratelimit-reset': '0' } });
+    }
+    expect(opensAt(ledger, V1)).toBe(NOW + 1_400);
+  });
+
   it('takes refusals of requests that left together as one', () => {
     let ledger = told(emptyLedger(), V1, { status: 429 });
     for (const ms of [1, 50, 400]) ledger = told(ledger, V1, { status: 429, at: NOW + ms });

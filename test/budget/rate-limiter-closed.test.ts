@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { withKey } from '../../src/budget/ledger.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
-import { bucket, LANE, Queue } from './queue.ts';
+import { bucket, Queue } from './queue.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
 
@@ -128,19 +128,6 @@ describe('budget/rateLimiter: 429', () => {
 });
 
 describe('budget/rateLimiter: the key', () => {
-  it('after a 401 lets one request leave every 10 min, on any route', async () => {
-    const queue = await known();
-    await queue.ask('a');
-    await queue.answer('a', 401);
-    for (let minute = 1; minute <= 21; minute += 1) {
-      await queue.clock.advance(MINUTE);
-      for (const route of [LANE, 'other']) await queue.ask(`${route} ${minute}`, { route });
-      const sent = queue.log.findLast((line) => line.endsWith(` ${minute}`));
-      if (sent) await queue.answer(sent, 401);
-    }
-    expect(queue.log.filter((line) => !line.includes('closed'))).toEqual(['a', `${LANE} 9`, `${LANE} 19`]);
-  });
-
   it('revoked: turns everybody away at once and for good', async () => {
     const queue = await known();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.ask(name);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -18,8 +19,13 @@ async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Ba
   const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
   async function work(route: string): Promise<never> {
     for (;;) {
-      const permit = await rateLimiter.acquire({ route, priority: 'machines' }, noSignal());
-      permit.release(await server.exchange(route));
+      try {
+        const permit = await rateLimiter.acquire({ route, priority: 'machines' }, noSignal());
+        permit.release(await server.exchange(route));
+      } catch (error) {
+        if (!(error instanceof BudgetClosed)) throw error;
+        await clock.sleep(error.until - clock.now());
+      }
     }
   }
   const workers = 2 * Math.max(...Object.values(options.limits));
@@ -47,6 +53,17 @@ describe('budget/rateLimiter: rate', () => {
         expect(ratio).toBeLessThanOrEqual(1);
       },
     );
+  });
+
+  it.each([
+    { neighbour: 0.9, resets: ['1'], longestGap: 3 },
+    { neighbour: 0.8, resets: ['1', '0'], longestGap: 3 },
+    { neighbour: 0.7, resets: ['0'], longestGap: 600 },
+  ])('another client that uses up most seconds does not silence us: %j', async ({ longestGap, ...busy }) => {
+    const options = { windows: 'aligned', seed: 1, limits: { default: 1 }, utilization: 0.9 } as const;
+    const { arrivals } = (await backlog({ ...options, ...busy, seconds: 7_200 })).server;
+    const gaps = arrivals.slice(1).map((at, i) => (at - (arrivals[i] ?? at)) / 1_000);
+    expect(Math.max(...gaps)).toBeLessThan(longestGap);
   });
 
   it.each(WINDOWS)('exceeds no bucket while it learns which route draws from which, windows %s', async (windows) => {

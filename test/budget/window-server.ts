@@ -8,6 +8,10 @@ export interface WindowServerOptions {
   /** Requests per second by bucket. A test may change them at any time. */
   readonly limits: Record<string, number>;
   readonly bucketOf?: (route: string) => string;
+  /** Another client uses up this share of the windows. */
+  readonly neighbour?: number;
+  /** `ratelimit-reset` of a 429, one after the other; default: 1. */
+  readonly resets?: readonly string[];
 }
 
 interface Head {
@@ -48,14 +52,18 @@ export class WindowServer {
     const headers = { 'ratelimit-bucket': bucket, 'x-ratelimit-limit-second': String(limit) };
     if (window.count <= limit) return { status: 200, headers };
     this.refused += 1;
-    return { status: 429, headers: { ...headers, 'ratelimit-reset': '1' } };
+    const { resets = ['1'] } = this.#options;
+    return { status: 429, headers: { ...headers, 'ratelimit-reset': resets[this.refused % resets.length] ?? '1' } };
   }
 
   #windowOf(bucket: string): { start: number; count: number } {
     const now = this.#clock.now();
     const last = this.#windows.get(bucket);
     if (last && now < last.start + 1_000) return last;
-    const window = { start: this.#options.windows === 'aligned' ? Math.floor(now / 1_000) * 1_000 : now, count: 0 };
+    const { windows, neighbour = 0, limits } = this.#options;
+    const isTaken = neighbour > 0 && this.#random() < neighbour;
+    const start = windows === 'aligned' ? Math.floor(now / 1_000) * 1_000 : now;
+    const window = { start, count: isTaken ? (limits[bucket] ?? 0) : 0 };
     this.#windows.set(bucket, window);
     return window;
   }

@@ -26,9 +26,9 @@ describe('own-families', () => {
     expect(sampleValue(families, 'beaconchain_api_access_revoked')).toBe(revoked);
   });
 
-  it('leave out windows that only repeat the second, and keep those that are limits', () => {
-    const limits = { second: 5, minute: 5, hour: 5, day: 5, month: 1_000 };
-    const remaining = { second: 0, minute: 0, hour: 0, day: 0, month: 7 };
+  it('report the limits and what is left of them', () => {
+    const limits = { second: 5, month: 1_000 };
+    const remaining = { second: 0, month: 7 };
     const buckets = { default: { ...EMPTY_BUCKET, limits, remaining, resetAt: NOW } };
     const families = accountFamilies(ledgerWith({}, buckets));
     expect(samplesOf(families, 'beaconchain_ratelimit_limit')).toEqual([

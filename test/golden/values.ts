@@ -165,12 +165,12 @@ export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
   );
 }
 
-/** An account on a plan with real and filler windows, and a second bucket. */
+/** An account on a plan with a quota, and a second bucket. */
 export const ledger: Ledger = {
   buckets: {
     default: {
-      limits: { second: 5, minute: 5, hour: 5, day: 5, month: 100_000 },
-      remaining: { second: 4, minute: 4, hour: 4, day: 4, month: 87_654 },
+      limits: { second: 5, month: 100_000 },
+      remaining: { second: 4, month: 87_654 },
       resetAt: NOW + 500,
       closedUntil: 0,
       blindWaits: 0,

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedPerDay, type BudgetOptions } from '../../src/budget/bucket.ts';
-import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
-import { bucketOf, emptyLedger, Ledger, opensAt } from '../../src/budget/ledger.ts';
+import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, windowAt } from '../../src/budget/bucket.ts';
+import { type Headers, readHeaders, WINDOWS } from '../../src/budget/headers.ts';
+import { answered, bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
@@ -101,6 +101,99 @@ describe('fuzz ledger', PATIENT, () => {
       }),
       cases(200),
     );
+  });
+});
+
+const LONG = ['hour', 'month'] as const;
+/** An account has the windows that are not undefined. */
+const plan = fc.record({
+  second: fc.constantFrom(1, 2, 5),
+  hour: fc.constantFrom(undefined, 7, 40),
+  month: fc.constantFrom(undefined, 9, 60),
+});
+const HEADERS = [
+  ...['limit', 'remaining', 'reset', 'window', 'bucket'].map((name) => `ratelimit-${name}`),
+  ...WINDOWS.flatMap((window) => [`x-ratelimit-limit-${window}`, `x-ratelimit-remaining-${window}`]),
+];
+const someHeaders = fc.oneof(fc.subarray(HEADERS, { maxLength: 3 }), fc.subarray(HEADERS));
+const exchange = fc.record({
+  status: fc.constantFrom(200, 200, 404, 500),
+  /** The plan from this request on. */
+  change: fc.option(plan, { freq: 20, nil: undefined }),
+  /** Another client has used up the second. */
+  isBusy: fc.constantFrom(false, false, true),
+  isFallback: fc.constantFrom(false, false, false, true),
+  dropped: someHeaders,
+  repeated: someHeaders,
+});
+type Exchange = typeof exchange extends fc.Arbitrary<infer T> ? T : never;
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
+
+/** An answer as the service makes it: windows that the plan lacks repeat others (api-facts 6.1). */
+function answerOf({ status, isBusy, isFallback, dropped, repeated }: Exchange, plan: Plan, used: number) {
+  const { second, month = second, hour = month } = plan;
+  const limits = { second, minute: hour, hour, day: month, month };
+  const over = LONG.findLast((name) => used >= (plan[name] ?? Number.POSITIVE_INFINITY));
+  const refused = over !== undefined || isBusy;
+  const window = over ?? 'second';
+  const left = (limit: number): number => (limit === second ? 0 : Math.max(0, limit - used - (refused ? 0 : 1)));
+  const fallback = { 'ratelimit-limit': 20, 'ratelimit-reset': 1 };
+  const usual = {
+    'ratelimit-limit': limits[window],
+    'ratelimit-remaining': left(limits[window]),
+    'ratelimit-reset': over ? 3_600 : 1,
+    'ratelimit-window': window,
+    'ratelimit-bucket': 'default',
+    ...Object.fromEntries(WINDOWS.map((name) => [`x-ratelimit-limit-${name}`, limits[name]])),
+    ...Object.fromEntries(WINDOWS.map((name) => [`x-ratelimit-remaining-${name}`, left(limits[name])])),
+  };
+  const kept = Object.entries(usual).filter(([name]) => !dropped.includes(name));
+  const headers = (isFallback ? Object.entries(refused ? fallback : {}) : kept).map(([name, value]) => [
+    name,
+    repeated.includes(name) ? [String(value), String(value)] : String(value),
+  ]);
+  return { status: refused ? 429 : status, over, headers: Object.fromEntries(headers) as Headers };
+}
+
+describe('random headers', PATIENT, () => {
+  it('give no quota that the account lacks; one that it has is neither forgotten nor exceeded', () => {
+    const options = { utilization: 1 };
+    const start = Date.UTC(2026, 9, 5);
+    const property = fc.property(plan, fc.array(exchange, { maxLength: 40, size: 'max' }), (first, exchanges) => {
+      let [ledger, at, used, current] = [emptyLedger(), start, 0, first];
+      /** Since the last answer that had every limit. */
+      let plans = [first];
+      const counted = new Set<string>();
+      for (const one of exchanges) {
+        at = Math.max(at + 1_000, opensAt(ledger, 'a', options, at));
+        if (at >= start + HOUR) return;
+        if (one.change) {
+          current = one.change;
+          plans.push(current);
+          counted.clear();
+        }
+        const { status, over, headers } = answerOf(one, current, used);
+        if (over) expect([...counted]).not.toContain(over);
+        if (status < 429) used += 1;
+        const answer = {
+          status,
+          isProbe: false,
+          revoked: false,
+          unaccounted: 0,
+          observation: readHeaders(headers, at),
+        };
+        ledger = answered(sent(ledger, 'a', options, at), 'a', answer, options, at);
+        const isSaid = ['second', ...LONG].every((window) => `x-ratelimit-limit-${window}` in headers);
+        if (isSaid) plans = [current];
+        for (const name of LONG) {
+          const limit = windowAt(ledger.buckets[bucketOf(ledger, 'a')] ?? EMPTY_BUCKET, name, options, at)?.limit;
+          if (isSaid && `x-ratelimit-remaining-${name}` in headers) counted.add(name);
+          const known = isSaid || counted.has(name) ? [current[name]] : [undefined, ...plans.map((p) => p[name])];
+          expect(known).toContain(limit);
+        }
+      }
+    });
+    fc.assert(property, cases(2_000));
   });
 });
 

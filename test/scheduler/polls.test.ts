@@ -42,7 +42,7 @@ describe('scheduler/polls', () => {
     it.each([
       ['network', MINUTE],
       ['timeout', MINUTE],
-      ['unauthorized', HOUR],
+      ['unauthorized', MINUTE],
       ['method_not_allowed', HOUR],
       ['unexpected_status', MINUTE],
       ['invalid_body', MINUTE],

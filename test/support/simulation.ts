@@ -125,7 +125,7 @@ export class Simulation {
       log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
-      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions),
+      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions, clock.now()),
       onEvent: options.onEvent ?? nothing,
       onPoll: nothing,
       onSchedules: (schedules) => {

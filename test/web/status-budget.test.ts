@@ -49,7 +49,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 
 describe('web/status-budget', () => {
   it('shows the seconds against what is planned on average', () => {
-    expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5, minute: 5, hour: 5, month: 5 } } })).toEqual([
+    expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
       'per second up to 5 every second 0.061 a second on average',
       'Plan: 5 per second without a quota, as on Scale. Plans 5,252 of 388,800 requests a day.',
     ]);

@@ -1,5 +1,5 @@
 import type { Headers } from '../../../src/budget/headers.ts';
-import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';
@@ -8,6 +8,8 @@ import { type Check, when } from './check.ts';
 const TOLERANCE_MS = 10;
 /** After so long what a process learned is written, if writes work at all. */
 const KEPT_AFTER_MS = 5_000;
+/** So long after the last answer a refused key is tried again, and a start or a reload asks. */
+const ASKS_AFTER_MS = 10 * MINUTE - TOLERANCE_MS;
 
 /** Whether a later process can read what this one learned: it had the time to write it. */
 function wasKept(by: Sent, since: number, { traffic, host }: World): boolean {
@@ -24,7 +26,7 @@ interface Closed {
 
 /**
  * After a 429 nothing is sent before its wait is over (behaviour 3): over restarts too, once the answer could be kept.
- * Another key is another account. A wait that is not named is at least a minute. Judged where all share one bucket.
+ * Another key is another account. A start or a reload may ask once in a wait for the end of the month (behaviour 8). A wait that is not named is at least a minute. Judged where all share one bucket.
  */
 export function waits(): Check {
   let closed: Closed[] = [];
@@ -48,6 +50,11 @@ export function waits(): Check {
     name: 'limits: nothing is sent before the wait after a 429 is over',
     onEvent(event, world) {
       if (world.service.setting.buckets !== 'one') return undefined;
+      if (event.kind === 'start' || event.kind === 'reload') {
+        const isLate = (at: number) =>
+          event.at - at >= ASKS_AFTER_MS || world.traffic.stepsBetween(at, event.at).length > 0;
+        closed = closed.filter(({ at, waitMs }) => waitMs <= HOUR || !isLate(at));
+      }
       if (event.kind === 'reload') use(event.exporter.key);
       if (event.kind === 'head' && event.sent.head) onHead(event.sent, event.at, event.sent.head);
       if (event.kind !== 'sent') return undefined;
@@ -92,22 +99,22 @@ function namedWaitMs(headers: Headers, now: number): number | undefined {
   return named.length === 0 ? undefined : Math.max(...named);
 }
 
-const KEY_WAIT_MS = 10 * MINUTE;
-
 /**
- * With a refused key one request is sent every ten minutes, and with a revoked one only after a start or a reload ten
+ * With a refused key one request is sent a minute later, then one every ten minutes, and with a revoked one only after a start or a reload ten
  * minutes after the last refusal (behaviour 3 and 4). Another key starts anew.
  */
 export function refusedKeys(): Check {
   let key: string | undefined;
   /** `since`: of the last refusal, or of the last request that asked. */
-  let refused: { readonly how: 'refused' | 'revoked'; readonly since: number; readonly by: Sent } | undefined;
+  let refused:
+    | { readonly how: 'refused' | 'revoked'; readonly since: number; readonly by: Sent; readonly isFirst: boolean }
+    | undefined;
   let actedAt = Number.NEGATIVE_INFINITY;
 
   function onHead(sent: Sent, at: number, { status, headers }: NonNullable<Sent['head']>): void {
     if (sent.key !== key) return;
-    if (status === 401) refused = { how: 'refused', since: at, by: sent };
-    else if (status === 429 && isRevocation(headers)) refused = { how: 'revoked', since: at, by: sent };
+    if (status === 401) refused = { how: 'refused', since: at, by: sent, isFirst: refused?.isFirst ?? true };
+    else if (status === 429 && isRevocation(headers)) refused = { how: 'revoked', since: at, by: sent, isFirst: false };
     // An answer to what was sent before the refusal is out of date; a 429 or a failure says nothing.
     else if (refused && sent.at < refused.since) return;
     else if (headers['ratelimit-validapikey'] === 'true' || (status !== 429 && status < 500)) refused = undefined;
@@ -124,13 +131,13 @@ export function refusedKeys(): Check {
       if (sent.key !== key) refused = undefined;
       key = sent.key;
       if (!refused) return undefined;
-      const { how, since, by } = refused;
+      const { how, since, by, isFirst } = refused;
       const isKnown = by.process === sent.process || wasKept(by, since, world);
       // A process that does not know of the refusal learns of it from its own answer.
-      refused = isKnown ? { how, since: sent.at, by: sent } : undefined;
+      refused = isKnown ? { how, since: sent.at, by: sent, isFirst: false } : undefined;
       // It was on its way to the network before the answer came.
       if (!isKnown || sent.at === since || world.traffic.stepsBetween(since, sent.at).length > 0) return undefined;
-      const asksAt = since + KEY_WAIT_MS - TOLERANCE_MS;
+      const asksAt = since + (isFirst ? MINUTE - TOLERANCE_MS : ASKS_AFTER_MS);
       if (how === 'refused' ? sent.at >= asksAt : actedAt >= asksAt) return undefined;
       return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - since) / SECOND} s after the key was ${how}`;
     },

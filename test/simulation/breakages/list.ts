@@ -63,13 +63,13 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'filler window obeyed',
     file: 'budget/bucket.ts',
-    find: "  return window !== 'second' && limits[window] === second;",
-    replace: '  return false;',
+    find: '      if (isFiller) delete seen[field][window];\n      else if',
+    replace: '      if',
   },
   {
     name: 'refused key asked at once',
     file: 'budget/ledger.ts',
-    find: '      return key.since + REFUSED_KEY_WAIT_MS;',
+    find: '      return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);',
     replace: '      return 0;',
   },
   {

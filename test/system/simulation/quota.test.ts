@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withKey } from '../../../src/budget/ledger.ts';
 import { sourceId } from '../../../src/state/entry.ts';
 import { configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
@@ -77,15 +78,36 @@ describe('system/simulation/quota', () => {
     await sim.stop();
   });
 
-  it('a larger plan is noticed at the next start', async () => {
+  it.each([
+    ['start', 0],
+    ['start', 1],
+    ['start', 400],
+    ['reload', 0],
+    ['reload', 400],
+  ])('a larger plan is noticed by one request at the next %s, with %i left', async (how, left) => {
     const sources = configured();
     let sim = await trial(sources);
-    leave(sim, 1);
+    leave(sim, left);
     await sim.clock.advance(DAY);
+    const restart = async (): Promise<void> => {
+      if (how === 'start') sim = await restarted(sim, sources, { pauseMs: 11 * MINUTE });
+      else {
+        await sim.clock.advance(11 * MINUTE);
+        sim.exchanges.length = 0;
+        const { ledger } = sim.rateLimiter;
+        sim.rateLimiter.adopt({ utilization: 0.9 }, withKey(ledger, ledger.key.fingerprint, sim.clock.now()));
+        sim.scheduler.adopt(sources, sim.entries);
+      }
+    };
+    await restart();
+    await sim.clock.advance(MINUTE);
+    // The plan is the same: nothing else is sent that is not due.
+    expect(sim.exchanges.length).toBe(1);
     sim.sandbox.plan = 'hobbyist';
-    sim = await restarted(sim, sources);
+    await restart();
     await sim.clock.advance(5 * MINUTE);
     expect(intervals(sim)).toMatchObject({ machines: MINUTE, 'slashings-mainnet': 65_000 });
+    expect(statuses(sim)).not.toContain(429);
     expect(shown(sim)).toBe(3);
     await sim.stop();
   });
@@ -123,19 +145,31 @@ describe('system/simulation/quota', () => {
     await sim.stop();
   });
 
-  it('with a refused key one request is sent every 10 minutes, over a restart too, and at once with another', async () => {
+  it('a single 401 is over after a minute, on a trial too', async () => {
+    const sim = await trial();
+    const { key } = sim.sandbox;
+    Object.assign(sim.sandbox, { key: 'another' });
+    while (sim.exchanges.at(-1)?.status !== 401) await sim.clock.advance(MINUTE / 2);
+    Object.assign(sim.sandbox, { key });
+    const { at = 0 } = sim.exchanges.at(-1) ?? {};
+    await sim.clock.advance(at + 1.5 * MINUTE - sim.clock.now());
+    expect(sim.rateLimiter.ledger.key.standing).toBe('valid');
+    await sim.stop();
+  });
+
+  it('with a refused key one request is sent after a minute, then every 10 minutes, over a restart too, and at once with another', async () => {
     const sources = configured();
     const first = new Simulation({ start: START, sandbox: { machines: 3, key: 'right' }, key: 'wrong', sources });
     await first.clock.advance(35 * MINUTE);
     const minutes = ({ exchanges }: Simulation): number[] =>
       exchanges.map(({ at }) => Math.floor((at - START) / MINUTE));
     expect([statuses(first), minutes(first)]).toEqual([
-      [401, 401, 401, 401],
-      [0, 10, 20, 30],
+      [401, 401, 401, 401, 401],
+      [0, 1, 11, 21, 31],
     ]);
     const again = await restarted(first, sources, { key: 'wrong' });
     await again.clock.advance(10 * MINUTE);
-    expect(minutes(again)).toEqual([40]);
+    expect(minutes(again)).toEqual([41]);
     const right = await restarted(again, sources, { key: 'right' });
     await right.clock.advance(MINUTE);
     expect(minutes(right)[0]).toBe(45);
