@@ -1,10 +1,11 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { EnvHttpProxyAgent, errors as undici } from 'undici';
+import { EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
+import { createConnector, type Lookup, NotConnected, unlessAborted } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
 
@@ -40,6 +41,8 @@ export interface TransportOptions {
   readonly timeoutMs: Milliseconds;
   /** None by default: environment variables are not read here. */
   readonly proxies?: Proxies | undefined;
+  /** Default: the look-up of the system. */
+  readonly lookup?: Lookup;
 }
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
@@ -48,12 +51,28 @@ const NO_PROXIES: Proxies = { http: '', https: '', except: '' };
 
 /** HTTP over undici: keep-alive, no redirects followed, proxies. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  const { timeoutMs, proxies = NO_PROXIES } = options;
+  const { timeoutMs, proxies = NO_PROXIES, lookup } = options;
+  const connector = createConnector(timeoutMs, lookup);
+  const direct = connector.to('the service');
+  const brokenByProxy = new WeakSet<object>();
+  const toProxy = (proxy: string | URL, rest: object): Pool =>
+    new Pool(proxy, { ...rest, connect: connector.to('the proxy') }).on('disconnect', (_origin, _targets, error) =>
+      brokenByProxy.add(error),
+    );
+  const proxyUrls = [proxies.http, proxies.https].map((url) => url && new URL(url).href);
   const agent = new EnvHttpProxyAgent({
     httpProxy: proxies.http,
     httpsProxy: proxies.https,
     noProxy: proxies.except,
     connectTimeout: timeoutMs,
+    connect: direct,
+    clientFactory: toProxy,
+    factory: (origin, rest: Pool.Options) => {
+      if (proxyUrls.includes(String(origin))) return toProxy(origin, rest);
+      const { connect } = rest;
+      const isTunnel = connect !== direct && typeof connect === 'function';
+      return new Pool(origin, isTunnel ? { ...rest, connect: connector.through(connect) } : rest);
+    },
     // If HTTP/2 is possible, all requests to a host wait for its first handshake, which may hang.
     allowH2: false,
   });
@@ -78,6 +97,7 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
         bodyTimeout: 0,
         ...(body === undefined ? {} : { body }),
       });
+      // undici reacts to the signal only after it has a connection, which would delay a shutdown.
       const response = await unlessAborted(answered, signal);
       return {
         status: response.statusCode,
@@ -98,19 +118,29 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
     }
   }
 
-  return { send, close: () => agent.destroy() };
-}
+  function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
+    if (error instanceof RequestFailed) return error;
+    const isConnecting = error instanceof NotConnected;
+    const cause = (isConnecting ? error.cause : error) as Error;
+    if (timeout.aborted || cause.name === 'TimeoutError' || cause instanceof undici.ConnectTimeoutError) {
+      const step = isConnecting ? error.message : connector.step();
+      const where = step === undefined ? '' : `; in progress: ${step}`;
+      return new RequestFailed(endpoint, 'timeout', `no complete response within api.timeout${where}`);
+    }
+    // undici has no code of its own for a proxy that refuses. Other messages can quote URLs and passwords.
+    const [, status] = /^Proxy .*?\((\d{3})\)/.exec(String(cause.message)) ?? [];
+    if (status) return new RequestFailed(endpoint, 'network', `the proxy responded with status ${status}`);
+    const peer = brokenByProxy.has(cause) ? 'the proxy' : 'the service';
+    const step = isConnecting ? error.message : `connection to ${peer}`;
+    return new RequestFailed(endpoint, 'network', `${step}: ${codeOf(cause) ?? 'failed'}`);
+  }
 
-/**
- * undici reacts to the signal only after it has a connection, so a host that accepts no connections would delay a
- * shutdown.
- */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  async function close(): Promise<void> {
+    connector.close();
+    await agent.destroy();
+  }
+
+  return { send, close };
 }
 
 /** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
@@ -126,15 +156,4 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
     if (!codeOf(error)?.startsWith('Z_')) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', 'content-encoding is gzip, but the body is not');
   }
-}
-
-function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
-  if (error instanceof RequestFailed) return error;
-  if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
-    return new RequestFailed(endpoint, 'timeout', 'no complete response within api.timeout');
-  }
-  // undici has no code of its own for a proxy that refuses. Other messages can quote URLs and passwords.
-  const [, status] = /^Proxy .*?\((\d{3})\)/.exec(String((error as Error).message)) ?? [];
-  const why = status ? `the proxy responded with status ${status}` : (codeOf(error) ?? 'connection failed');
-  return new RequestFailed(endpoint, 'network', why);
 }

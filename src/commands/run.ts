@@ -32,8 +32,17 @@ const EXIT_OF_VERDICT = { understood: EXIT.stopped, refused: EXIT.refused, partl
 /** The interface promises five seconds. */
 const STOP_WITHIN_MS = 4_500;
 
+/** How long a process may take to end after its command. */
+const END_WITHIN_MS = 1_000;
+
 /** Runs one command to its end and returns its exit code. Only the code of that command is loaded. */
 export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
+  const code = await exitCodeOf(argv, env);
+  setTimeout(() => leave(code), END_WITHIN_MS).unref();
+  return code;
+}
+
+async function exitCodeOf(argv: readonly string[], env: Environment): Promise<number> {
   try {
     const command = parseCommand(argv, env);
     if ('flags' in command) return await runCommand(command, env);
@@ -196,9 +205,12 @@ async function untilStopped(begin: (onLost: (error: Error) => void) => Promise<R
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  const running = await starting;
+  const started = await Promise.race([starting, stopped]);
   const why = await stopped;
-  await running.stop();
+  const ended = starting.then((running) => running.stop());
+  // A start may wait for a name for minutes. It has nothing to save.
+  if (started === why) ended.catch(() => undefined);
+  else await ended;
   return typeof why === 'string' ? EXIT.stopped : refuse(why.message, EXIT.refused);
 }
 
@@ -211,6 +223,15 @@ function endInTime(before?: () => void): void {
     before?.();
     process.kill(process.pid, 'SIGKILL');
   }, STOP_WITHIN_MS).unref();
+}
+
+/**
+ * Ends the process at once. `process.exit` waits for the threads of Node, and the look-up of a name holds one until a name
+ * server answers. A new program in its place (execve) ends all threads.
+ */
+function leave(code: number): void {
+  process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
+  process.exit(code);
 }
 
 /** The proxies without their user names and passwords. */

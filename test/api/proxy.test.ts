@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTransport, type WireRequest } from '../../src/api/transport.ts';
+import { createTransport, type TransportOptions, type WireRequest } from '../../src/api/transport.ts';
 import type { Proxies } from '../../src/lib/proxies.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
@@ -28,8 +28,9 @@ async function serve(listener: RequestListener, scheme: 'http' | 'https' = 'http
   return `${scheme}://localhost:${await listen(server)}`;
 }
 
-function transportOf(proxies: Partial<Proxies>, timeoutMs = 5_000) {
-  const transport = createTransport({ timeoutMs, proxies: { http: '', https: '', except: '', ...proxies } });
+function transportOf(proxies: Partial<Proxies>, rest: Partial<TransportOptions> = {}) {
+  const all = { http: '', https: '', except: '', ...proxies };
+  const transport = createTransport({ timeoutMs: 5_000, proxies: all, ...rest });
   cleanups.push(() => transport.close());
   return transport;
 }
@@ -107,9 +108,9 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
 
   describe.each(['http', 'https'] as const)('to %s', (scheme) => {
     /** What a request through this proxy fails with. */
-    async function failing(proxy: ForwardProxy, credentials = IN_URL) {
+    async function failing(proxy: ForwardProxy, credentials = IN_URL, rest: Partial<TransportOptions> = {}) {
       const base = await serve(echo, scheme);
-      const { send } = transportOf(both(withCredentials(proxy.url, credentials)));
+      const { send } = transportOf(both(withCredentials(proxy.url, credentials)), rest);
       const failure = await failureOf(send(get(base), noSignal()));
       expect(failure.message).not.toMatch(/user|p@ss|p%40|dXNlc|127\.0\.0\.1/);
       return failure;
@@ -121,6 +122,35 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       expect(failure).toMatchObject({ reason: 'network' });
       expect(failure.message).toBe('epoch_slots: network (the proxy responded with status 407)');
     });
+
+    it.each<[string, (proxy: ForwardProxy) => unknown, RegExp, Partial<TransportOptions>?]>([
+      ['refuses connections', (proxy) => proxy.close(), /connection to the proxy: ECONNREFUSED/],
+      [
+        'breaks the connection',
+        (proxy) => proxy.behave('break'),
+        /connection to the proxy: UND_ERR_SOCKET|tunnel or TLS through the proxy: UND_ERR_PRX_CONN/,
+      ],
+      [
+        'has an unknown name',
+        () => undefined,
+        /DNS look-up of the proxy: ENOTFOUND/,
+        { lookup: () => Promise.reject(Object.assign(new Error('127.0.0.1'), { code: 'ENOTFOUND' })) },
+      ],
+    ])('names a proxy that %s', async (_name, spoil, expected, rest) => {
+      const proxy = await startForwardProxy();
+      await spoil(proxy);
+      const failure = await failing(proxy, IN_URL, rest);
+      expect(failure.reason).toBe('network');
+      expect(failure.message).toMatch(expected);
+    });
+  });
+
+  it('names the tunnel of a proxy that does not answer', async () => {
+    const proxy = await startForwardProxy();
+    proxy.behave('silence');
+    const base = await serve(echo, 'https');
+    const failure = await failureOf(transportOf(both(proxy.url), { timeoutMs: 200 }).send(get(base), noSignal()));
+    expect(failure.message).toMatch(/timeout \(.* within api.timeout; in progress: tunnel or TLS through the proxy\)/);
   });
 
   it.each([407, 503])('is network where it refuses a tunnel with %i, and over when it does not', async (status) => {

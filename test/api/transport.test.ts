@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readBody } from '../../src/api/client.ts';
+import type { Lookup } from '../../src/api/connect.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { listen } from '../support/listen.ts';
@@ -20,8 +21,8 @@ async function serve(handler: RequestListener): Promise<{ server: Server; base: 
   return { server, base: `http://127.0.0.1:${await listen(server)}` };
 }
 
-function transportOf(timeoutMs: number) {
-  const transport = createTransport({ timeoutMs });
+function transportOf(timeoutMs: number, lookup?: Lookup) {
+  const transport = createTransport({ timeoutMs, ...(lookup && { lookup }) });
   cleanups.push(() => transport.close());
   return transport;
 }
@@ -112,7 +113,9 @@ describe('api/transport: failures', () => {
   ])('is network where the connection breaks %s', async (_, handler) => {
     const failure = await failureOf(exchange(handler));
     expect(failure.reason).toBe('network');
-    expect(failure.message).toMatch(/^epoch_slots: network \((UND_ERR_SOCKET|ECONNRESET|connection failed)\)$/);
+    expect(failure.message).toMatch(
+      /^epoch_slots: network \(connection to the service: (UND_ERR_SOCKET|ECONNRESET|failed)\)$/,
+    );
   });
 
   it('gives the status of a 429 whose body never ends', async () => {
@@ -161,5 +164,67 @@ describe('api/transport: failures', () => {
     stop.abort('stopping');
     await expect(asked).rejects.toBe('stopping');
     await transport.close();
+  });
+});
+
+/** A look-up that finds these addresses, first the first ones. */
+function finding(...answers: readonly (readonly string[])[]): Lookup {
+  let asked = 0;
+  return async () => (answers[asked++] ?? []).map((address) => ({ address, family: 4 }));
+}
+
+/** A port that accepts no connection on 127.0.0.1. */
+async function silentPort(): Promise<number> {
+  const { server, base } = await serve(() => undefined);
+  await new Promise((resolve) => server.close(resolve));
+  const port = Number(new URL(base).port);
+  cleanups.push(await fillBacklog(port));
+  return port;
+}
+
+describe('api/transport: connecting', () => {
+  const error = (code: string) => () => Promise.reject(Object.assign(new Error('name.test secret'), { code }));
+
+  it('tries the next address beside one that does not answer', async () => {
+    const port = await silentPort();
+    const server = createServer((_, response) => response.end('{}'));
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.2', resolve));
+    cleanups.push(() => server.close());
+    const { send } = transportOf(HOUR, finding(['127.0.0.1', '127.0.0.2']));
+    expect((await send(get(`http://name.test:${port}`), noSignal())).status).toBe(200);
+  });
+
+  it('gives up no address before api.timeout, also where the others have failed', async () => {
+    const { send } = transportOf(20 * FAST, finding(['127.0.0.2', '127.0.0.1', '127.0.0.3']));
+    const failure = await failureOf(send(get(`http://name.test:${await silentPort()}`), noSignal()));
+    expect(failure.message).toBe(
+      'epoch_slots: timeout (no complete response within api.timeout; in progress: connection to the service)',
+    );
+  });
+
+  it('looks a name up anew after a failure, because it may have moved', async () => {
+    const { base } = await serve((_, response) => response.end('{}'));
+    const { send } = transportOf(5_000, finding(['127.0.0.2'], ['127.0.0.1']));
+    const request = get(base.replace('127.0.0.1', 'name.test'));
+    await failureOf(send(request, noSignal()));
+    expect((await send(request, noSignal())).status).toBe(200);
+  });
+
+  it.each<[string, string, Lookup, string]>([
+    ['the name', 'http', error('ENOTFOUND'), 'DNS look-up of the service: ENOTFOUND'],
+    ['the address', 'http', finding(['127.0.0.2']), 'connection to the service: ECONNREFUSED'],
+    ['TLS', 'https', finding(['127.0.0.1']), 'TLS with the service: ERR_SSL_WRONG_VERSION_NUMBER'],
+  ])('says that %s failed', async (_, scheme, lookup, expected) => {
+    const { base } = await serve(() => undefined);
+    const { send } = transportOf(5_000, lookup);
+    const failure = await failureOf(send(get(`${scheme}://name.test:${new URL(base).port}`), noSignal()));
+    expect(failure.message).toBe(`epoch_slots: network (${expected})`);
+  });
+
+  it('says that the name server does not answer', async () => {
+    const { send } = transportOf(FAST, () => new Promise(() => undefined));
+    expect((await failureOf(send(get('http://name.test'), noSignal()))).message).toBe(
+      'epoch_slots: timeout (no complete response within api.timeout; in progress: DNS look-up of the service)',
+    );
   });
 });

@@ -179,6 +179,7 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['lib/clock.ts', 'performance.now', 'the clock'],
   ['lib/clock.ts', 'setTimeout', 'the clock'],
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
+  ['api/connect.ts', 'AbortSignal.timeout', 'the same limit, for an attempt that outlives its request'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
   ['web/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['web/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],

@@ -20,10 +20,14 @@ export const SURROUNDINGS: NodeJS.ProcessEnv = {
   BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS: '127.0.0.1:0',
 };
 
+/** The environment of a Node program that runs this code first. */
+export function preloaded(code: string): NodeJS.ProcessEnv {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
 /** The environment of a Node program whose wall clock is ahead. The program reads it only with `Date.now`. */
 export function ahead(ms: number): NodeJS.ProcessEnv {
-  const shift = `const { now } = Date; Date.now = () => now() + ${ms};`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` };
+  return preloaded(`const { now } = Date; Date.now = () => now() + ${ms};`);
 }
 
 export interface Ended {

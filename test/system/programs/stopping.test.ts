@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
-import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { portOf, preloaded, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
@@ -23,6 +26,31 @@ describe('system/programs/stopping', () => {
     await waitFor(() => expect(api.requests.length).toBeGreaterThan(0));
     await expectOrderlyStop(program, 'SIGTERM');
     expect(program.lines('poll failed')).toEqual([]);
+  });
+
+  it('demo stops although a thread is blocked, as by the look-up of a name', async () => {
+    // Reading a pipe that nobody writes blocks a thread, as a silent name server does.
+    const pipe = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const block = `import('node:fs').then(({ readFile }) => readFile('${pipe}', () => undefined))`;
+    const program = startExporter(['demo', LISTEN], preloaded(block));
+    await program.line('listening');
+    await expectOrderlyStop(program, 'SIGTERM');
+  });
+
+  it.each([
+    ['never comes', ''],
+    ['fails meanwhile', `process.on('SIGTERM', () => answer(new Error('EAI_AGAIN')))`],
+  ])('serve stops in its start, although the look-up of the name to listen on %s', async (_, how) => {
+    const hold = `import dns from 'node:dns'; dns.lookup = (_name, _options, answer) => {
+      console.log('{"msg":"looking up"}'); ${how} };`;
+    const program = startExporter(['serve', '--web.listen-address=name.test:0', '--log.format=json'], {
+      ...preloaded(hold),
+      BEACONCHAIN_API_KEY: 'key',
+      HTTPS_PROXY: 'http://localhost:1',
+    });
+    await program.line('looking up');
+    await expectOrderlyStop(program, 'SIGTERM');
   });
 
   it('demo stops although a scraper keeps its connection open', async () => {
