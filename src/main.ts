@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /** Runs the program; nothing else is loaded before it is known that this Node can run it. */
+import './lib/old-node.js';
+
+const stop = new AbortController();
+// From the first line on: without a handler, these signals have no effect on process 1. The second one has its default effect.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal));
 // By default, Node opens the inspector on this signal, which exposes the memory of the process and the API key in it.
 process.on('SIGUSR1', () => undefined);
-if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(`beaconchain-exporter needs Node 24 or newer; this is ${process.versions.node}\n`);
-  process.exit(1);
-}
 const { limitMemory } = await import('./commands/memory.ts');
 limitMemory();
 const { runProgram } = await import('./commands/run.ts');
-process.exitCode = await runProgram(process.argv.slice(2), process.env);
+process.exitCode = await runProgram(process.argv.slice(2), process.env, stop.signal);

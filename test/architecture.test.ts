@@ -10,7 +10,7 @@ const SRC = join(import.meta.dirname, '../src');
 
 function program(): Module[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.[jt]s$/.test(path))
     .map((path) => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
 }
 

@@ -1,10 +1,12 @@
 import type { RequestListener } from 'node:http';
+import { constants } from 'node:os';
 import type { Environment } from '../config/document.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError, describeMistake, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openDocuments, StateRefused } from '../exporter/state.ts';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock, within } from '../lib/clock.ts';
+import { LineOutput } from '../lib/line-output.ts';
 import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
@@ -29,23 +31,28 @@ type Flagged = Extract<Command, { flags: unknown }>;
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4, notSafe: 5 } as const;
 const EXIT_OF_VERDICT = { understood: EXIT.stopped, refused: EXIT.refused, partly: EXIT.partly };
 
+/** One for the process: its lines stay in order. */
+const logOutput = new LineOutput(process.stdout.fd);
+
 /** The interface promises five seconds. */
 const STOP_WITHIN_MS = 4_500;
+/** How long a start may continue after a signal. Then the log may take two more seconds. */
+const START_WITHIN_MS = 1_000;
 
 /** How long a process may take to end after its command. */
 const END_WITHIN_MS = 1_000;
 
 /** Runs one command to its end and returns its exit code. Only the code of that command is loaded. */
-export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
-  const code = await exitCodeOf(argv, env);
+export async function runProgram(argv: readonly string[], env: Environment, stop: AbortSignal): Promise<number> {
+  const code = await exitCodeOf(argv, env, stop);
   setTimeout(() => leave(code), END_WITHIN_MS).unref();
   return code;
 }
 
-async function exitCodeOf(argv: readonly string[], env: Environment): Promise<number> {
+async function exitCodeOf(argv: readonly string[], env: Environment, stop: AbortSignal): Promise<number> {
   try {
     const command = parseCommand(argv, env);
-    if ('flags' in command) return await runCommand(command, env);
+    if ('flags' in command) return await runCommand(command, env, stop);
     print(command.name === 'help' ? helpText(command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
@@ -56,15 +63,19 @@ async function exitCodeOf(argv: readonly string[], env: Environment): Promise<nu
     const isRefusal = [ConfigError, StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
     throw error;
+  } finally {
+    await logOutput.end();
   }
 }
 
-async function runCommand(command: Flagged, env: Environment): Promise<number> {
+async function runCommand(command: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
   const { name, flags } = command;
+  let log: Logger | undefined;
+  whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => log)));
   const given = await readSettings(command, env);
-  if (name === 'backfill') return runBackfill(flags, given);
+  if (name === 'backfill') return runBackfill(flags, given, stop);
   if (name === 'check') return runCheck(flags, given);
-  const log = await openLogger(given.config.log);
+  log = await openLogger(given.config.log, logOutput);
   const warn = warningLog(log);
   warn(given.doubts);
   const readAgain = async (): Promise<Settings> => {
@@ -72,7 +83,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     warn(again.doubts);
     return again;
   };
-  return untilStopped((onLost) => start(command, given, readAgain, log, onLost), log);
+  return untilStopped((onLost) => start(command, given, readAgain, log, onLost), log, stop);
 }
 
 async function readSettings({ name, flags, overrides }: Flagged, env: Environment): Promise<Given> {
@@ -112,7 +123,7 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
   const { check } = await import('./check.ts');
   const { mayProbe, probe } = await import('./probe/probe.ts');
   const { verdictOf } = await import('./probe/report.ts');
-  const log = await openLogger(config.log);
+  const log = await openLogger(config.log, logOutput);
   const warnings = doubts.map((doubt) => `Warning: ${describeMistake(doubt)}`);
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
@@ -122,23 +133,17 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
 }
 
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
-async function runBackfill(flags: Flags, settings: Given): Promise<number> {
+async function runBackfill(flags: Flags, settings: Given, signal: AbortSignal): Promise<number> {
   const { config } = settings;
-  const abort = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      abort.abort(new Error('stopping'));
-      endInTime();
-    });
-  }
   useAllCompilers();
   const { backfill, stoppedText } = await import('./backfill.ts');
-  const log = await openLogger(config.log);
+  const log = await openLogger(config.log, logOutput);
   const terminal = process.stderr;
+  terminal.on('error', () => undefined);
   try {
-    print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal: abort.signal }));
+    print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal }));
   } catch (error) {
-    if (!abort.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
     terminal.write(stoppedText(flags));
   }
   return EXIT.stopped;
@@ -165,7 +170,7 @@ async function start(
     return { stop: () => sandbox.close().then(() => access?.close()) };
   }
   const settings = { config, key, webConfig };
-  const exporter = { settings, readAgain, clock: systemClock, log, proxies, processMetrics };
+  const exporter = { settings, readAgain, clock: systemClock, log, proxies, processMetrics, output: logOutput };
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const { startDemo } = await import('./demo.ts');
@@ -175,7 +180,7 @@ async function start(
       access,
       isDefault,
       sandboxFlag: flags['sandbox.listen-address'],
-      print,
+      print: (text) => logOutput.write(text),
     });
   }
   if (proxies) log.info(namesOf(proxies), 'using a proxy');
@@ -189,39 +194,49 @@ async function accessBy(webConfig: WebConfig, log: Logger): Promise<Access> {
 }
 
 /**
- * Waits for SIGTERM or SIGINT, which may come during the start, or for the loss of the state, and then for an orderly stop.
- * SIGHUP reloads the configuration, after the start.
+ * Waits for the stop, which may come during the start, or for the loss of the state, and then for an orderly stop. SIGHUP
+ * reloads the configuration, after the start.
  */
-async function untilStopped(begin: (onLost: (error: Error) => void) => Promise<Running>, log: Logger): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
-  const starting = begin(resolve);
-  const stopped = promise.then((why) => {
-    if (typeof why === 'string') log.info({ signal: why }, 'stopping');
-    endInTime(() => log.error('not stopped in time'));
-    return why;
+async function untilStopped(
+  begin: (onLost: (error: Error) => void) => Promise<Running>,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<number> {
+  const { promise: stopped, resolve } = Promise.withResolvers<Error | undefined>();
+  whenAborted(stop, () => {
+    log.info({ signal: stop.reason }, 'stopping');
+    resolve(undefined);
+  });
+  if (stop.aborted) return EXIT.stopped;
+  const starting = begin((error) => {
+    endInTime(() => log);
+    resolve(error);
   });
   process.on('SIGHUP', () => {
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  const started = await Promise.race([starting, stopped]);
-  const why = await stopped;
-  const ended = starting.then((running) => running.stop());
   // A start may wait for a name for minutes. It has nothing to save.
-  if (started === why) ended.catch(() => undefined);
-  else await ended;
-  return typeof why === 'string' ? EXIT.stopped : refuse(why.message, EXIT.refused);
+  const cut = stopped.then(() => within(systemClock, START_WITHIN_MS, starting, () => undefined));
+  const running = await Promise.race([starting, cut]).catch((error) => {
+    if (!stop.aborted) throw error;
+  });
+  const why = await stopped;
+  await running?.stop();
+  return why ? await refuse(why.message, EXIT.refused) : EXIT.stopped;
 }
 
-/**
- * Kills the process if it has not ended by itself. `process.exit` would wait for the threads that read files, which may
- * hang on a disk that does not answer.
- */
-function endInTime(before?: () => void): void {
+/** Calls it when the signal aborts, or now if it has aborted. */
+function whenAborted(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act);
+}
+
+/** Kills the process if it has not ended by itself. */
+function endInTime(log: () => Logger | undefined): void {
   setTimeout(() => {
-    before?.();
-    process.kill(process.pid, 'SIGKILL');
+    log()?.error('not stopped in time');
+    endBy('SIGKILL');
   }, STOP_WITHIN_MS).unref();
 }
 
@@ -232,6 +247,13 @@ function endInTime(before?: () => void): void {
 function leave(code: number): void {
   process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
   process.exit(code);
+}
+
+/** As if nothing handled the signal. `process.exit` waits for threads that read files, which may hang on a broken disk. */
+function endBy(signal: NodeJS.Signals): void {
+  process.kill(process.pid, signal);
+  // Process 1 has no other way.
+  process.exit(128 + constants.signals[signal]);
 }
 
 /** The proxies without their user names and passwords. */
@@ -247,7 +269,9 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-function refuse(message: string, code: number): number {
-  process.stderr.write(`${message.trimEnd()}\n`);
+async function refuse(message: string, code: number): Promise<number> {
+  const output = new LineOutput(process.stderr.fd);
+  output.write(`${message.trimEnd()}\n`);
+  await output.end();
   return code;
 }

@@ -44,6 +44,8 @@ export interface ExporterOptions {
   readonly proxies?: Proxies | undefined;
   /** Whether to expose process_* and nodejs_*. */
   readonly processMetrics: boolean;
+  /** Counts the lines of the log that were lost. Default: none are. */
+  readonly output?: { readonly dropped: number } | undefined;
   /** Whether the service is simulated, which the status page says. */
   readonly isSimulated?: boolean;
   /** Gets the web config that a reload has read. */
@@ -374,6 +376,7 @@ export class Exporter implements Pages {
       budgetOptions: this.#plan.budgetOptions,
       lastReload: this.#lastReload,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
+      linesDropped: this.#options.output?.dropped ?? 0,
     };
   }
 

@@ -30,6 +30,8 @@ export interface Figures {
   readonly lastReload: LastReload;
   /** Whether this process polls. */
   readonly isLeader: boolean;
+  /** The number of lines of the log that could not be written. */
+  readonly linesDropped: number;
 }
 
 /** The inputs of /metrics. Each is read when a part is rendered. */
@@ -230,7 +232,7 @@ function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }:
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, isLeader }: Figures): Family[] {
+function exporterFamilies({ lastReload, isLeader, linesDropped }: Figures): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -251,5 +253,11 @@ function exporterFamilies({ lastReload, isLeader }: Figures): Family[] {
       '1 on the replica that polls, otherwise 0; always 1 with file state',
       one(Number(isLeader)),
     ),
+    {
+      name: 'beaconchain_exporter_log_lines_dropped_total',
+      type: 'counter',
+      help: 'Lines of the log that were lost because they could not be written or because their reader had stopped.',
+      samples: one(linesDropped),
+    },
   ];
 }

@@ -1,4 +1,5 @@
-import pino, { type Logger, type LoggerOptions } from 'pino';
+import pino, { type Logger } from 'pino';
+import { LineOutput } from './line-output.ts';
 
 export type { Logger };
 
@@ -12,23 +13,22 @@ export interface LogOptions {
 }
 
 /** One line per event on stdout: constant messages, data in fields. */
-export async function openLogger({ level, format }: LogOptions): Promise<Logger> {
+export async function openLogger({ level, format }: LogOptions, output: LineOutput): Promise<Logger> {
   const isPretty = (format ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
-  if (!isPretty) return jsonLogger(level);
-  const { default: pretty } = await import('pino-pretty');
-  return pino(settingsOf(level), pretty({ sync: true, translateTime: 'SYS:HH:MM:ss' }));
+  if (!isPretty) return jsonLogger(level, output);
+  const { default: pinoPretty } = await import('pino-pretty');
+  return jsonLogger(level, output, pinoPretty.prettyFactory({ translateTime: 'SYS:HH:MM:ss' }));
 }
 
-/** Synchronous, so that the last lines before an exit are not lost. */
-export function jsonLogger(level: LogLevel): Logger {
-  return pino(settingsOf(level), pino.destination({ dest: 1, sync: true }));
-}
-
-function settingsOf(level: LogLevel): LoggerOptions {
-  return {
+/** @param pretty what is written for a line of JSON */
+export function jsonLogger(level: LogLevel, output = new LineOutput(1), pretty = (line: string) => line): Logger {
+  const settings = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
+  const log = pino(settings, { write: (line: string) => output.write(pretty(line)) });
+  output.onRecovery = (lines) => log.warn({ lines }, 'lines of the log were dropped');
+  return log;
 }

@@ -69,6 +69,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
       budgetOptions: BUDGET_OPTIONS,
       lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
       isLeader: true,
+      linesDropped: 3,
     }),
     own: ownMetrics(sources),
     refreshMs: 1_000,

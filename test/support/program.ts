@@ -92,9 +92,9 @@ export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 120_000): Pr
 export function start(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  { output = 'pipe', ...options }: { cwd?: string; env?: NodeJS.ProcessEnv; output?: number | 'pipe' } = {},
 ): Running {
-  const running = new Running(spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const running = new Running(spawn(command, args, { ...options, stdio: ['ignore', output, output] }));
   atTheEnd(async () => {
     running.child.kill('SIGKILL');
     await running.ended;
@@ -102,10 +102,13 @@ export function start(
   return running;
 }
 
-/** Starts the exporter in an empty folder, with only these variables and the inherited ones. */
-export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const cwd = temporaryFolder();
-  return start(process.execPath, [MAIN, ...args], { cwd, env: { ...SURROUNDINGS, ...env } });
+/**
+ * Starts the exporter in an empty folder, with only these variables and the inherited ones.
+ * @param output the descriptor to which it writes; default: what it writes is kept
+ */
+export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = {}, output?: number): Running {
+  const options = { cwd: temporaryFolder(), env: { ...SURROUNDINGS, ...env }, ...(output !== undefined && { output }) };
+  return start(process.execPath, [MAIN, ...args], options);
 }
 
 /** Starts the daemon with this configuration on a free port. It logs all levels as JSON. */

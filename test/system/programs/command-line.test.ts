@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
 import { listen } from '../../support/listen.ts';
-import { startExporter } from '../../support/program.ts';
+import { start, startExporter } from '../../support/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
@@ -39,6 +39,19 @@ describe('system/programs/command-line', () => {
     const { code, stdout } = await run(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/);
+  });
+
+  it.each(['start', 'demo'])('npm run %s on an old Node says which one it needs', async (name) => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const bin = temporaryFolder();
+    // It knows no newer options, like an old one.
+    const version = 'Object.defineProperty(process.versions, "node", { value: "20.1.0" });';
+    const imported = `--import=data:text/javascript,${encodeURIComponent(version)}`;
+    const old = `case $1 in -*) echo "bad option: $1" >&2; exit 9;; esac\nexec ${process.execPath} '${imported}' "$@"\n`;
+    writeFileSync(join(bin, 'node'), `#!/bin/sh\n${old}`, { mode: 0o755 });
+    const program = start('sh', ['-c', scripts[name]], { env: { PATH: `${bin}:${process.env['PATH']}` } });
+    expect((await program.ended).code).toBe(1);
+    expect(program.output).toBe('beaconchain-exporter needs Node 24 or newer; this is 20.1.0\n');
   });
 
   it.each([['--config.fil=x'], ['serv']])(

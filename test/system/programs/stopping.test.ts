@@ -1,12 +1,24 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
 import { temporaryFolder } from '../../support/files.ts';
+import { listen } from '../../support/listen.ts';
 import { portOf, preloaded, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
+
+/** A Node program that gets SIGTERM when it begins to handle SIGUSR1, as main.ts does before it loads anything. */
+const EARLY = `const { on } = process;
+  process.on = (name, ...rest) => {
+    on.call(process, name, ...rest);
+    if (name === 'SIGUSR1') process.kill(process.pid, 'SIGTERM');
+    return process;
+  };`;
 
 async function expectOrderlyStop(program: Running, signal: NodeJS.Signals): Promise<void> {
   expect(await program.stop(signal), program.output).toEqual({ code: 0, signal: null });
@@ -63,5 +75,30 @@ describe('system/programs/stopping', () => {
     const program = startExporter(['sandbox', LISTEN]);
     await program.line('simulated service');
     await expectOrderlyStop(program, 'SIGTERM');
+  });
+
+  it.each(['serve', 'demo', 'sandbox'])('%s stops in order if the signal comes before it has loaded', async (name) => {
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(EARLY)}`;
+    const program = startExporter([name, LISTEN], { NODE_OPTIONS, BEACONCHAIN_API_KEY: 'key' });
+    expect(await program.ended, program.output).toEqual({ code: 0, signal: null });
+    expect(program.lines('stopping')).toEqual([expect.objectContaining({ signal: 'SIGTERM' })]);
+  });
+
+  it('serve stops with 0 in the middle of a start that waits for Redis', async () => {
+    const redis = createServer();
+    const port = await listen(redis);
+    const program = startServe(`state: {redis: {url: "redis://127.0.0.1:${port}"}}\n`, 'key');
+    await once(redis, 'connection');
+    await expectOrderlyStop(program, 'SIGTERM');
+  });
+
+  it('a check that is interrupted ends by the signal, without a result', async () => {
+    const api = await startService('key', { request: () => 'silence' });
+    const file = join(temporaryFolder(), 'config.yaml');
+    writeFileSync(file, `api: {base_url: "${api.url}", timeout: 1h}\n`);
+    const env = { BEACONCHAIN_API_KEY: 'key' };
+    const program = startExporter(['check', '--probe', '--yes', `--config.file=${file}`], env);
+    await waitFor(() => expect(api.requests.length).toBeGreaterThan(0));
+    expect(await program.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });
 });
