@@ -32,8 +32,10 @@ export interface Connection {
 
 interface Waiting {
   readonly comparison: Comparison;
+  readonly digest: string;
   /** Once it is destroyed nobody waits for the result, but it is still remembered. */
-  readonly client: Connection;
+  client: Connection;
+  readonly result: Promise<boolean>;
   readonly resolve: (isEqual: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -46,8 +48,8 @@ export class TooBusy extends Error {
 /**
  * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good logins
  * are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the start: then
- * each connection has one place in the queue, and the place of a client that gave up is kept while there is room. So the
- * right password has its turn, and its next request is answered at once.
+ * each connection has one place in the queue, which is kept after its client gave up. Who asks again with the same
+ * password is next: scrapers do that, and guesses do not.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
@@ -73,7 +75,7 @@ export class Passwords {
       .update(JSON.stringify([user, hash, password]))
       .digest('hex');
     if (this.#good.has(digest)) return true;
-    const isAdmitted = (await this.#compare({ password, hash: hash ?? DECOY }, client)) && hash !== undefined;
+    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY }, client)) && hash !== undefined;
     if (isAdmitted) this.#remember(digest);
     return isAdmitted;
   }
@@ -89,18 +91,25 @@ export class Passwords {
     this.#good.add(digest);
   }
 
-  async #compare(comparison: Comparison, client: Connection): Promise<boolean> {
+  async #compare(digest: string, comparison: Comparison, client: Connection): Promise<boolean> {
     if (this.#waiting.some((one) => one.client === client)) throw new TooBusy('this client already waits');
+    const i = this.#waiting.findIndex((one) => one.digest === digest);
+    const [again] = i < 0 ? [] : this.#waiting.splice(i, 1);
+    if (again) {
+      again.client = client;
+      // The worker is comparing the first.
+      this.#waiting.splice(Math.min(i, 1), 0, again);
+      return again.result;
+    }
     if (this.#waiting.length >= MAX_WAITING) this.#makeRoom();
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ comparison, client, resolve, reject }) === 1) this.#next();
-    });
+    const { promise: result, ...settle } = Promise.withResolvers<boolean>();
+    if (this.#waiting.push({ comparison, digest, client, result, ...settle }) === 1) this.#next();
+    return result;
   }
 
   /** Takes the place of the newest client that is gone: those that came early have their turn soon. @throws TooBusy */
   #makeRoom(): void {
     const busy = new TooBusy('too many passwords wait');
-    // The worker is comparing the first.
     const i = this.#waiting.findLastIndex(({ client }, at) => at > 0 && client.destroyed);
     if (i < 0) throw busy;
     for (const { reject } of this.#waiting.splice(i, 1)) reject(busy);

@@ -51,16 +51,19 @@ describe('web/passwords', () => {
     );
   });
 
-  it('admits a login that it has never seen while 300 clients guess without a pause', async () => {
+  it('admits a login that it has never seen while 300 clients guess: at the second try before all others', async () => {
     const passwords = start();
-    let isOver = false;
-    const guesses = Array.from({ length: 300 }, async (_, i) => {
-      const connection = client();
-      for (let n = 0; !isOver; n += 1)
-        await passwords.admits({ user: 'alice', password: `${i} ${n}` }, USERS, connection);
-    });
-    expect(await passwords.admits({ user: 'alice', password: 'right' }, USERS, client())).toBe(true);
-    isOver = true;
+    let compared = 0;
+    const guesses = Array.from({ length: 300 }, (_, i) =>
+      passwords.admits({ user: 'alice', password: `${i}` }, USERS, client()).then(() => {
+        compared += 1;
+      }),
+    );
+    const alice = { user: 'alice', password: 'right' };
+    const first = passwords.admits(alice, USERS, client(true));
+    expect(await passwords.admits(alice, USERS, client())).toBe(true);
+    expect(compared).toBe(1);
+    expect(await first).toBe(true);
     await Promise.all(guesses);
   });
 
