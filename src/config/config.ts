@@ -26,7 +26,9 @@ const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The base URL of the service. Change it only for tests or for your own proxy.'),
-  key: ApiKey.optional().describe('The API key of your account. The variables BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.'),
+  key: ApiKey.optional().describe(
+    'The API key of your account. The variables BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.',
+  ),
   key_file: ApiKeyFile.optional().describe(
     'A file that contains the API key; use it instead of `key`. It is read again at every reload.',
   ),

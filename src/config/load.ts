@@ -59,16 +59,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
   const web = await webFindings(value, options);
+  const attributed = (finding: Finding): Finding => attribute(finding, overrides);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...schemaFindings(parsed, value, override(document.written, overrides)).map((finding) =>
-      attribute(finding, overrides),
-    ),
+    ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
     ...chainFindings(value),
     ...(keyless ? [] : await redisTlsFindings(value)),
-    ...web.findings.map((finding) => attribute(finding, overrides)),
+    ...web.findings.map(attributed),
     ...(await stateFindings(value, options)),
-    ...findings.map((finding) => attribute(finding, overrides)),
+    ...findings.map(attributed),
     ...proxied.findings,
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
@@ -78,12 +77,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
-  const warnings = [doubtsIn(config), exposures].flatMap((found) =>
-    locate(
-      file ?? '',
-      found.map((finding) => attribute(finding, overrides)),
-      document.positionOf,
-    ),
+  const warnings = [doubtsIn(config), exposures.map(attributed)].flatMap((found) =>
+    locate(file ?? '', found, document.positionOf),
   );
   return { config, key, warnings, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
