@@ -31,6 +31,8 @@ machines:
 api: {key_file: /run/secrets/beaconchain-api-key}
 \`\`\`
 
+Or without a configuration file: \`BEACONCHAIN_API_KEY_FILE=/run/secrets/beaconchain-api-key\`.
+
 ## Two chains
 
 \`\`\`yaml
@@ -64,7 +66,7 @@ The [web config file](operations.md#tls-and-passwords) has the format of Prometh
 - Relative paths in the file are relative to the file, others to the working directory.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
 - \`check\` and the log warn of settings that are valid but cannot work as intended, such as an expected machine that is excluded.
-- \`check\` also tests whether the state can be stored. Run it as the user of the exporter.
+- \`check\` also tests whether the state can be stored, in a folder that it makes and removes. Run it as the user of the exporter.
 - Which changes need no restart: see [reload](operations.md#reload).
 
 Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:
@@ -156,7 +158,8 @@ function flagsText(): string {
     '',
     'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help`, and so on, prints those of another command. Each',
     `has a variable, such as \`${variableOf('config.file')}\`. \`BEACONCHAIN_API_KEY\` is the API key, which has no flag,`,
-    'because everybody on the machine can read command lines. A [proxy](operations.md#through-a-proxy) has variables too.',
+    'because everybody on the machine can read command lines; `BEACONCHAIN_API_KEY_FILE` names a file that contains it. Several',
+    'addresses in a variable are separated by commas. A [proxy](operations.md#through-a-proxy) has variables too.',
     '',
     '| flag | what |',
     '|---|---|',

@@ -73,7 +73,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     access,
   });
   starting.defer(() => daemon.stop());
-  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
+  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddresses[0]?.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   const { host } = address;
   const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(service.url).port}`;
@@ -144,6 +144,6 @@ function onSandbox(config: Config, url: string): Config {
     ...config,
     api: { ...config.api, baseUrl: url },
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
-    web: { ...config.web, listenAddress: onLoopback(config.web.listenAddress) },
+    web: { ...config.web, listenAddresses: config.web.listenAddresses.map(onLoopback) },
   };
 }

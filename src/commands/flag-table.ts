@@ -81,15 +81,16 @@ const BACKFILL = {
 const LISTEN = {
   'web.listen-address': {
     value: 'ADDRESS',
+    isRepeatable: true,
     config: ['web', 'listen_address'],
-    help: 'Address to listen on: host:port or :port (default :10032).',
+    help: 'Listen on host:port or :port (default :10032); repeatable.',
   },
 } satisfies Table;
 
 const DEMO = {
   'web.listen-address': {
     ...LISTEN['web.listen-address'],
-    help: 'Address to listen on: host:port, or :port on loopback (default :10032).',
+    help: 'Listen on host:port, or :port on loopback (default :10032); repeatable.',
   },
   'sandbox.listen-address': {
     value: 'ADDRESS',

@@ -38,7 +38,10 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
     const variable = variableOf(flag.name);
     // Other variables with our prefix are ignored: Kubernetes sets some for a service of our name.
     const fallback = nonEmpty(env, variable);
-    return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
+    if (fallback === undefined) return [];
+    // The values of a repeatable setting of the file are separated by commas or spaces, which none of them contains.
+    const isList = flag.isRepeatable && flag.config;
+    return settingOf(flag, variable, isList ? fallback.split(/[,\s]+/).filter(Boolean) : [fallback]);
   });
   const flags: Flags = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
   const overrides = settings.flatMap(({ override }) => override ?? []);
@@ -130,10 +133,10 @@ const BOOLEANS = new Map([
 /** @param origin The flag or variable with these texts; only a repeatable flag has more than one. */
 function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   const [text = ''] = texts;
-  if (flag.isRepeatable) return { name: flag.name, value: texts, override: undefined };
-  const value = flag.value ? text : BOOLEANS.get(text);
+  const value = flag.isRepeatable ? texts : flag.value ? text : BOOLEANS.get(text);
   if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
-  return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
+  const written = texts.length > 1 ? texts : text;
+  return { name: flag.name, value, override: flag.config && { path: flag.config, value: written, origin } };
 }
 
 export function variableOf(name: string): string {
@@ -167,7 +170,8 @@ export function helpText(command?: CommandName): string {
     ...indented(rows),
     '',
     'Each flag has an environment variable, such as BEACONCHAIN_EXPORTER_CONFIG_FILE for --config.file.',
-    'Precedence: flag > environment > file > default. The API key is set in BEACONCHAIN_API_KEY.',
+    'Precedence: flag > environment > file > default. BEACONCHAIN_API_KEY is the API key,',
+    'BEACONCHAIN_API_KEY_FILE a file that contains it.',
     '',
   ].join('\n');
 }

@@ -10,7 +10,7 @@ import { LineOutput } from '../lib/line-output.ts';
 import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
-import { directoryProblem } from '../state/directory.ts';
+import { directoryProblem } from '../state/trial.ts';
 import type { Access } from '../web/access.ts';
 import { createServer } from '../web/server.ts';
 import type { WebConfig } from '../web/web-config.ts';
@@ -156,12 +156,12 @@ async function start(
   log: Logger,
   onLost: (error: Error) => void,
 ): Promise<Running> {
-  const { listenAddress } = config.web;
   const access = webConfig && (await accessBy(webConfig, log));
   const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const processMetrics = !flags['web.disable-exporter-metrics'];
   if (name === 'sandbox') {
-    const { host = '0.0.0.0', port } = listenAddress;
+    const [{ host = '0.0.0.0', port } = { port: 0 }, another] = config.web.listenAddresses;
+    if (another) throw new UsageError('the sandbox listens on one address: expected a single --web.listen-address');
     const create = (listener: RequestListener) => createServer(listener, access);
     const { startSandbox } = await import('../sandbox/server.ts');
     const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });

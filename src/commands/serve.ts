@@ -3,7 +3,7 @@ import { loadTransport } from '../exporter/outside.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Access } from '../web/access.ts';
-import { startServer } from '../web/server.ts';
+import { LIMITS, type RunningServer, startServer } from '../web/server.ts';
 
 export interface DaemonOptions {
   readonly exporter: ExporterOptions;
@@ -27,13 +27,20 @@ const LOAD_TRANSPORT_AFTER_MS = 10_000;
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon({ hasLifecycle, access, ...options }: DaemonOptions): Promise<Daemon> {
   const { settings, log } = options.exporter;
-  const { telemetryPath, listenAddress } = settings.config.web;
+  const { telemetryPath, listenAddresses } = settings.config.web;
+  // Together as many as one server would take.
+  const limits = { ...LIMITS, maxConnections: Math.floor(LIMITS.maxConnections / listenAddresses.length) };
   await using starting = new AsyncDisposableStack();
   const exporter = await Exporter.start({ ...options.exporter, access });
   starting.defer(() => exporter.stop());
-  const server = await startServer({ ...listenAddress, telemetryPath, hasLifecycle, access }, exporter);
-  starting.defer(() => server.close());
-  log.info({ port: server.port, tls: access?.isTls ?? false, version: VERSION }, 'listening');
+  const servers: RunningServer[] = [];
+  for (const address of listenAddresses) {
+    const server = await startServer({ ...address, telemetryPath, hasLifecycle, access, limits }, exporter);
+    starting.defer(() => server.close());
+    servers.push(server);
+  }
+  for (const { address, port } of servers)
+    log.info({ address, port, tls: access?.isTls ?? false, version: VERSION }, 'listening');
   const stop = new AbortController();
   starting.defer(() => stop.abort());
   // A follower may send its first request weeks later, when an upgrade has replaced the files. If this load fails, the
@@ -43,5 +50,5 @@ export async function startDaemon({ hasLifecycle, access, ...options }: DaemonOp
     .then(loadTransport)
     .catch(() => undefined);
   const started = starting.move();
-  return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
+  return { port: servers[0]?.port ?? 0, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

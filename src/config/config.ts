@@ -10,7 +10,7 @@ import {
   either,
   flag,
   indexRange,
-  listenAddress,
+  listenAddresses,
   optional,
   perChain,
   positive,
@@ -26,7 +26,9 @@ const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The base URL of the service. Change it only for tests or for your own proxy.'),
-  key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY overrides it.'),
+  key: ApiKey.optional().describe(
+    'The API key of your account. The variables BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.',
+  ),
   key_file: ApiKeyFile.optional().describe(
     'A file that contains the API key; use it instead of `key`. It is read again at every reload.',
   ),
@@ -195,9 +197,9 @@ const Slashings = section({
 }));
 
 const Web = section({
-  listen_address: listenAddress
+  listen_address: listenAddresses
     .prefault(':10032')
-    .describe('The address to listen on. Without a host, all interfaces.'),
+    .describe('The address to listen on, or a list of addresses. Without a host, all interfaces.'),
   telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
   config_file: text('the path of a file or null')
     .nullable()
@@ -206,7 +208,7 @@ const Web = section({
       'A file with TLS, authentication and rate limits (docs/operations.md). null: plain HTTP without authentication.',
     ),
 }).transform((web) => ({
-  listenAddress: web.listen_address,
+  listenAddresses: web.listen_address,
   telemetryPath: web.telemetry_path,
   configFile: web.config_file,
 }));

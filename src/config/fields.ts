@@ -137,9 +137,13 @@ export interface ListenAddress {
 
 const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
 
-export const listenAddress = parsed('host:port, :port or [::1]:port', parseListenAddress).meta({
-  pattern: LISTEN_ADDRESS.source,
-});
+const ADDRESS = 'host:port, :port or [::1]:port';
+const listenAddress = parsed(ADDRESS, parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
+
+/** One address or a list of them. */
+export const listenAddresses = z
+  .union([listenAddress, z.array(listenAddress).min(1)], { error: `${ADDRESS}, or a list of them` })
+  .transform((given) => (Array.isArray(given) ? given : [given]));
 
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];

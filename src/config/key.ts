@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
+import { readWhole } from '../lib/whole-file.ts';
 import { type Environment, nonEmpty } from './document.ts';
 import { type Finding, notBoth, readFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
@@ -7,10 +7,12 @@ import { valueAt } from './value-at.ts';
 // Messages never show the key, or a file name that may be a misplaced key.
 
 export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
+/** Names a file that contains the key. It overrides every key of the config file. */
+export const KEY_FILE_VARIABLE = 'BEACONCHAIN_API_KEY_FILE';
 const RULE = 'an API key of printable ASCII characters without spaces';
 const ALONE = 'only the key, without quotes and without a variable name';
 
-export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
+export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE} or ${KEY_FILE_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
 
 /** The characters that a header may contain. */
 const KEY = /^[\x21-\x7e]+$/;
@@ -38,7 +40,7 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/** The key, from the environment before the file; undefined where none is given. */
+/** The key, from the environment before the config file; undefined where none is given. */
 export async function findKey(
   document: unknown,
   env: Environment,
@@ -50,6 +52,8 @@ export async function findKey(
     findings.push({ path: ['api', 'key_file'], message: notBoth('api.key') });
   }
   const fromEnvironment = nonEmpty(env, KEY_VARIABLE)?.trim();
+  if (fromEnvironment && nonEmpty(env, KEY_FILE_VARIABLE))
+    findings.push({ place: KEY_FILE_VARIABLE, path: [], message: notBoth(KEY_VARIABLE) });
   if (fromEnvironment) {
     const expected = expectedKey(fromEnvironment);
     if (expected === undefined) return { key: fromEnvironment, findings };
@@ -67,7 +71,7 @@ async function readKeyFile(file: string): Promise<{ key: string | undefined; fin
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = await readWhole(file);
   } catch (error) {
     return refuse(`the file ${readFailure(error)}; its name is not shown, because it may be the key`);
   }

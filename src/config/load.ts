@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isObject } from '../lib/is-object.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
-import type { Environment } from './document.ts';
-import { readDocument } from './document.ts';
+import { type Environment, nonEmpty, readDocument } from './document.ts';
 import { doubtsIn } from './doubts.ts';
 import { exposedFiles, exposedHosts } from './exposure.ts';
-import { findKey, HOW_TO_GIVE_A_KEY, KEY_VARIABLE } from './key.ts';
+import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE } from './key.ts';
 import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
@@ -46,12 +44,12 @@ export interface LoadedConfig {
  * @throws ConfigError with every mistake at once.
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { file, overrides = [], env, keyless = false } = options;
-  const document = readDocument(
-    file === undefined ? '' : await readOrRefuse(file, (path) => readFile(path, 'utf8')),
-    env,
-  );
-  const given = keyless ? withoutKey(document.value) : document.value;
+  const { file, env, keyless = false } = options;
+  const keyFile = keyless ? undefined : nonEmpty(env, KEY_FILE_VARIABLE);
+  const overrides = [...(options.overrides ?? [])];
+  if (keyFile) overrides.push({ path: ['api', 'key_file'], value: keyFile, origin: KEY_FILE_VARIABLE });
+  const document = readDocument(file === undefined ? '' : await readOrRefuse(file), env);
+  const given = keyless || keyFile ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
@@ -61,16 +59,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
   const web = await webFindings(value, options);
+  const attributed = (finding: Finding): Finding => attribute(finding, overrides);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...schemaFindings(parsed, value, override(document.written, overrides)).map((finding) =>
-      attribute(finding, overrides),
-    ),
+    ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
     ...chainFindings(value),
     ...(keyless ? [] : await redisTlsFindings(value)),
-    ...web.findings.map((finding) => attribute(finding, overrides)),
+    ...web.findings.map(attributed),
     ...(await stateFindings(value, options)),
-    ...findings,
+    ...findings.map(attributed),
     ...proxied.findings,
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
@@ -80,7 +77,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
-  const warnings = [doubtsIn(config), exposures].flatMap((found) => locate(file ?? '', found, document.positionOf));
+  const warnings = [doubtsIn(config), exposures.map(attributed)].flatMap((found) =>
+    locate(file ?? '', found, document.positionOf),
+  );
   return { config, key, warnings, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 
@@ -106,11 +105,12 @@ async function stateFindings(document: unknown, { checkState }: LoadOptions): Pr
 }
 
 function isAboutKey({ place, path: [section, field] }: Finding): boolean {
-  return place === KEY_VARIABLE || (section === 'api' && (field === 'key' || field === 'key_file'));
+  if (place === KEY_VARIABLE || place === KEY_FILE_VARIABLE) return true;
+  return section === 'api' && (field === 'key' || field === 'key_file');
 }
 
 /** A mistake in a value from a flag or variable names the flag or variable instead of the file. */
 function attribute(finding: Finding, overrides: readonly Override[]): Finding {
-  const overridden = overrides.find(({ path }) => pathText(path) === pathText(finding.path));
+  const overridden = overrides.find(({ path }) => pathText(path) === pathText(finding.path.slice(0, path.length)));
   return overridden ? { place: overridden.origin, path: [], message: finding.message } : finding;
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { codeOf } from '../lib/error-code.ts';
+import { readWhole } from '../lib/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -123,6 +124,9 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a directory',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'its symbolic links form a loop',
+  EFTYPE: 'it is not a regular file',
+  // Of a socket.
+  ENXIO: 'it is not a regular file',
 };
 
 /** Why a file could not be read, without its path. */
@@ -137,9 +141,9 @@ export function fileFailure(file: string, error: unknown): string {
 }
 
 /** The text of a config file. @throws ConfigError */
-export async function readOrRefuse(file: string, read: (file: string) => Promise<string>): Promise<string> {
+export async function readOrRefuse(file: string): Promise<string> {
   try {
-    return await read(file);
+    return await readWhole(file);
   } catch (error) {
     const tried = isAbsolute(file) ? '' : ` (${resolve(file)})`;
     throw new ConfigError([{ place: file, path: '', message: `${readFailure(error)}${tried}` }]);

@@ -4,7 +4,7 @@ import { isObject } from '../lib/is-object.ts';
 export interface Override {
   /** Section and key. */
   readonly path: readonly [string, string];
-  readonly value: string;
+  readonly value: string | readonly string[];
   /** The flag or environment variable that it comes from. */
   readonly origin: string;
 }

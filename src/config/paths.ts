@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isObject } from '../lib/is-object.ts';
+import { readWhole } from '../lib/whole-file.ts';
 import { type Finding, fileFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
@@ -39,7 +39,7 @@ export async function redisTlsFindings(document: unknown): Promise<Finding[]> {
     const file = valueAt(document, path);
     if (typeof file !== 'string' || file === '') continue;
     try {
-      texts[name] = await readFile(file, 'utf8');
+      texts[name] = await readWhole(file);
     } catch (error) {
       findings.push({ path, message: fileFailure(file, error) });
     }

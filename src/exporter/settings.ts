@@ -22,7 +22,7 @@ export function assertNoRestartNeeded(before: Settings, after: Settings): void {
   const [now, next] = [before.config, after.config];
   const [tls, nextTls] = [before.webConfig?.tls, after.webConfig?.tls];
   const fixed = {
-    'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
+    'web.listen_address': [now.web.listenAddresses, next.web.listenAddresses],
     'web.telemetry_path': [now.web.telemetryPath, next.web.telemetryPath],
     'web.config_file': [now.web.configFile, next.web.configFile],
     // Node decides at the start of a server whether it speaks TLS and asks clients for certificates.

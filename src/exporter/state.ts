@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { codeOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Source } from '../sources/source.ts';
@@ -124,7 +123,7 @@ export async function loadDocument<S extends z.ZodType>(documents: Pick<StateSto
     return await documents.load(name, schema);
   } catch (error) {
     if (error instanceof StateOfOtherVersion) throw new StateRefused(error.message);
-    throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error) ?? String(error)}`);
+    throw new StateRefused(`the state of ${name} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
 }
 

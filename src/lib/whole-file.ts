@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './error-code.ts';
@@ -15,6 +16,18 @@ export interface WritableFile {
   write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * The text of a file. A FIFO or a device is refused: opening or reading it could wait for ever, and with it one of the
+ * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file
+ */
+export async function readWhole(file: string): Promise<string> {
+  await using handle = await fs.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const found = await handle.stat();
+  // Reading a directory fails by itself.
+  if (found.isFile() || found.isDirectory()) return await handle.readFile('utf8');
+  throw Object.assign(new Error('not a regular file'), { code: 'EFTYPE' });
 }
 
 /** Marks the name of a file that is not yet completely written. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
-import { isCrossOrigin } from '../lib/cross-origin.ts';
+import { isFromPage } from '../lib/from-page.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { answer, type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { control } from './control.ts';
@@ -30,7 +30,7 @@ export interface RunningSandbox {
 const MAX_BODY_BYTES = 1024 * 1024;
 const TOO_LARGE = textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
 /** Otherwise any page that a browser on this machine shows could give orders and print alerts. */
-const FROM_ANOTHER_ORIGIN = textAnswer(403, 'refused: the request comes from a page of another origin');
+const FROM_A_PAGE = textAnswer(403, 'refused: the request comes from a page in a browser');
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
@@ -65,7 +65,7 @@ async function respond(
   const { method = 'GET', url = '/', headers } = request;
   const handled = (): SandboxAnswer => {
     if (body === undefined) return { ...TOO_LARGE, headers: { ...TOO_LARGE.headers, connection: 'close' } };
-    if (isCrossOrigin(headers)) return FROM_ANOTHER_ORIGIN;
+    if (isFromPage(headers)) return FROM_A_PAGE;
     return answered({ method, path: url, headers, body }, clock.now());
   };
   const result = handled();

@@ -1,8 +1,11 @@
-import { access, constants, mkdir, mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import { createFile, DRAFT, syncDirectory } from '../lib/whole-file.ts';
+import { DRAFT, syncDirectory } from '../lib/whole-file.ts';
+import { anewIn } from './envelope.ts';
+
+export type Warner = Pick<Logger, 'warn'>;
 
 const OWNER_ONLY = 0o700;
 /** The mode of every file in the directory. */
@@ -35,7 +38,7 @@ async function isDirectory(path: string): Promise<boolean> {
  * Warns if any user can replace the state. Write access for the group is allowed, because clusters assign volumes this
  * way.
  */
-export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<void> {
+export async function warnOfOpenDirectory(dir: string, log: Warner): Promise<void> {
   const { mode } = await stat(dir);
   if (mode & WRITABLE_BY_ALL)
     log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'the state directory is writable by all users');
@@ -44,7 +47,7 @@ export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<voi
 /** Removes the remains of interrupted writes. */
 export async function cleanUp(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
-    if (name.includes(`.json${DRAFT}`)) await rm(join(dir, name), { force: true });
+    if (name.includes(`.json${DRAFT}`)) await rm(join(dir, name), { recursive: true, force: true });
   }
 }
 
@@ -59,54 +62,30 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   ENAMETOOLONG: 'the path is too long',
   ELOOP: 'its symbolic links form a loop',
+  EISDIR: 'it is a directory',
+  EFTYPE: 'it is not a regular file',
 };
 
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
+  return `the state directory ${dir} cannot be used: ${reasonOf(error)}`;
+}
+
+/** A file of the state cannot be used. Its message names the file, the reason and the remedy. */
+export function unreadable(file: string, error: unknown): Error {
+  return new Error(
+    `${file}: ${reasonOf(error)}${toWhom(error)}. Correct this, or begin without the file: ${anewIn(file)}`,
+  );
+}
+
+function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  const reason = code === undefined ? String(error) : [REASONS[code], code].filter(Boolean).join(', ');
-  return `the state directory ${dir} cannot be used: ${reason}`;
+  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  return [REASONS[code], code].filter(Boolean).join(', ');
 }
 
-/** Why this process could not keep a state in the directory; undefined: it could. Leaves nothing. */
-export async function directoryProblem(dir: string): Promise<string | undefined> {
-  try {
-    await tryDirectory(dir);
-    return undefined;
-  } catch (error) {
-    const user = process.getuid?.();
-    const who = hasCode(error, 'EACCES', 'EPERM') && user !== undefined ? ` (to user ${user})` : '';
-    return `${unusable(dir, error)}${who}`;
-  }
-}
-
-/**
- * Does not create a missing directory. Instead it creates and removes a folder of another name next to it.
- * @throws an Error with a code
- */
-async function tryDirectory(dir: string): Promise<void> {
-  let at = dir;
-  for (let found = await isThere(at); !found; found = await isThere(at)) at = dirname(at);
-  if (at !== dir) {
-    await rmdir(await mkdtemp(join(at, 'beaconchain-exporter-check-')));
-    return;
-  }
-  for (const name of await readdir(dir)) {
-    if (name.endsWith('.json')) await access(join(dir, name), constants.R_OK);
-  }
-  // If the process is killed here, the next start removes the file, as it removes those of interrupted writes.
-  const file = join(dir, `check.json${DRAFT}${process.pid}`);
-  await createFile(file, 'check', FILE_MODE);
-  await rm(file, { force: true });
-}
-
-/** False: nothing has this name. @throws an Error with a code if it is no directory, or the path cannot be read */
-async function isThere(path: string): Promise<boolean> {
-  try {
-    if ((await stat(path)).isDirectory()) return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
-    throw error;
-  }
-  throw Object.assign(new Error('not a directory'), { code: 'EEXIST' });
+/** The user to whom access is denied. */
+export function toWhom(error: unknown): string {
+  const user = process.getuid?.();
+  return hasCode(error, 'EACCES', 'EPERM') && user !== undefined ? ` (to user ${user})` : '';
 }

@@ -1,11 +1,10 @@
-import { readFile, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
-import type { Logger } from '../lib/log.ts';
-import { type WritableDisk, writeWhole } from '../lib/whole-file.ts';
-import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
+import { readWhole, type WritableDisk, writeWhole } from '../lib/whole-file.ts';
+import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner, warnOfOpenDirectory } from './directory.ts';
 import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
@@ -21,13 +20,13 @@ export interface FileStoreOptions {
 export class FileStore implements StateStore {
   readonly #dir: string;
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #log: Warner;
   readonly #lock: DirectoryLock;
   readonly #options: FileStoreOptions;
   /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, options: FileStoreOptions) {
+  private constructor(dir: string, clock: Clock, log: Warner, lock: DirectoryLock, options: FileStoreOptions) {
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
@@ -36,10 +35,10 @@ export class FileStore implements StateStore {
   }
 
   /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
-  static async open(dir: string, clock: Clock, log: Logger, options: FileStoreOptions = {}): Promise<FileStore> {
+  static async open(dir: string, clock: Clock, log: Warner, options: FileStoreOptions = {}): Promise<FileStore> {
     await makeDirectory(dir);
     await warnOfOpenDirectory(dir, log);
-    const lock = DirectoryLock.take(dir, clock);
+    const lock = DirectoryLock.take(dir, clock, log);
     await cleanUp(dir);
     return new FileStore(dir, clock, log, lock, options);
   }
@@ -48,10 +47,10 @@ export class FileStore implements StateStore {
     const file = this.#file(name);
     let text: string;
     try {
-      text = await readFile(file, 'utf8');
+      text = await readWhole(file);
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
-      throw error;
+      throw unreadable(file, error);
     }
     const parsed = parseFile(this.#dir, file, text, schema);
     if (parsed.success) return parsed.data;
@@ -100,7 +99,7 @@ export async function peek<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const text = await readWhole(file).catch(() => undefined);
   if (text === undefined) return undefined;
   const parsed = parseFile(dir, file, text, schema);
   return parsed.success ? parsed.data : undefined;

@@ -1,12 +1,11 @@
-import { accessSync, chmodSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../lib/clock.ts';
-import { hasCode } from '../lib/error-code.ts';
-import { FILE_MODE, makeDirectory } from './directory.ts';
-import { anewIn, StateOfOtherVersion } from './envelope.ts';
+import { codeOf, hasCode } from '../lib/error-code.ts';
+import { FILE_MODE, makeDirectory, unreadable, type Warner } from './directory.ts';
 
 /** Another process uses this directory. */
 export class StateLocked extends Error {
@@ -17,9 +16,13 @@ export class StateLocked extends Error {
   }
 }
 
+/** The file that the process of the exporter holds. */
+export const LOCK = 'lock';
+
 /** Result codes of SQLite. */
 const BUSY = 5;
-const NOT_A_DATABASE = 26;
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGED = [11, 26];
 
 /**
  * Locks a directory for this process: an exclusive transaction on an empty SQLite file. The kernel ends the lock with
@@ -33,22 +36,24 @@ export class DirectoryLock {
   readonly #file: string;
   readonly #holder: string;
   readonly #clock: Clock;
+  readonly #log: Warner;
   #database: DatabaseSync | undefined;
   /** Device and inode of the file that is locked. */
   #identity = '';
   #lost: StateLocked | undefined;
   #checked: Promise<void> = Promise.resolve();
 
-  private constructor(dir: string, clock: Clock) {
+  private constructor(dir: string, clock: Clock, log: Warner) {
     this.#dir = dir;
-    this.#file = join(dir, 'lock');
-    this.#holder = join(dir, 'lock.holder');
+    this.#file = join(dir, LOCK);
+    this.#holder = `${this.#file}.holder`;
     this.#clock = clock;
+    this.#log = log;
   }
 
-  /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be written. */
-  static take(dir: string, clock: Clock): DirectoryLock {
-    const lock = new DirectoryLock(dir, clock);
+  /** @throws StateLocked; an Error with a code where the directory cannot be written, or with what to do. */
+  static take(dir: string, clock: Clock, log: Warner): DirectoryLock {
+    const lock = new DirectoryLock(dir, clock, log);
     lock.#take();
     return lock;
   }
@@ -99,15 +104,15 @@ export class DirectoryLock {
   }
 
   #take(): void {
-    // Loaded here because it takes 1.7 MiB, which a state in Redis does not need.
-    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     try {
-      this.#database = new DatabaseSync(this.#file, { timeout: 0 });
-      // The journal is in memory, so it leaves no file. On a read-only file BEGIN succeeds without a lock, so a change,
-      // which is never written, has to fail there.
-      this.#database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1');
+      this.#begin();
       rmSync(this.#holder, { force: true });
-      chmodSync(this.#file, FILE_MODE);
+      try {
+        chmodSync(this.#file, FILE_MODE);
+      } catch (error) {
+        // Some mounts refuse it, and so does a file of another user. The lock is held all the same.
+        this.#log.warn({ file: this.#file, err: codeOf(error) }, 'the mode of the lock file cannot be changed');
+      }
       const { dev, ino } = statSync(this.#file, { bigint: true });
       this.#identity = `${dev} ${ino}`;
       const since = new Date(this.#clock.now()).toISOString();
@@ -116,6 +121,24 @@ export class DirectoryLock {
     } catch (error) {
       this.#close();
       throw this.#whyNot(error);
+    }
+  }
+
+  #begin(isNew = false): void {
+    // Loaded here because it takes 1.7 MiB, which a state in Redis does not need.
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    try {
+      this.#database = new DatabaseSync(this.#file, { timeout: 0 });
+      // The journal is in memory, so it leaves no file. On a read-only file BEGIN succeeds without a lock, so a change,
+      // which is never written, has to fail there.
+      this.#database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1');
+    } catch (error) {
+      if (isNew || !DAMAGED.includes(resultOf(error) ?? BUSY)) throw error;
+      this.#close();
+      // SQLite reads the file under a lock, so no process holds this one. If several do this at once, one gets the lock.
+      truncateSync(this.#file);
+      this.#log.warn({ file: this.#file }, 'the lock file was damaged, and is replaced');
+      this.#begin(true);
     }
   }
 
@@ -135,19 +158,17 @@ export class DirectoryLock {
   }
 
   #whyNot(error: unknown): unknown {
-    const { errcode } = error as { readonly errcode?: number };
-    if (errcode === undefined) return error;
+    const errcode = resultOf(error);
+    if (!(error instanceof Error) || errcode === undefined) return error;
     if (errcode === BUSY) return new StateLocked(this.#dir, this.#holderNow());
-    if (errcode === NOT_A_DATABASE)
-      return new StateOfOtherVersion(`${this.#file} is not a lock of this version of the exporter`, anewIn(this.#dir));
     try {
       // SQLite does not report the system error.
       accessSync(this.#dir, constants.W_OK | constants.X_OK);
       accessSync(this.#file, constants.R_OK | constants.W_OK);
-      return error;
     } catch (refused) {
-      return refused;
+      return (refused as NodeJS.ErrnoException).path === this.#file ? unreadable(this.#file, refused) : refused;
     }
+    return new Error(`${this.#file} cannot be locked: ${error.message}`);
   }
 
   #holderNow(): string {
@@ -157,4 +178,9 @@ export class DirectoryLock {
       return 'another process';
     }
   }
+}
+
+/** The result code of SQLite. */
+function resultOf(error: unknown): number | undefined {
+  return (error as { readonly errcode?: number }).errcode;
 }

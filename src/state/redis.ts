@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { createClient, RedisClientOptions } from '@redis/client';
 import { type Clock, within } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Milliseconds } from '../lib/time.ts';
+import { readWhole } from '../lib/whole-file.ts';
 
 export interface RedisSettings {
   /** redis:// or rediss://. It may hold a password, so it is never shown. */
@@ -32,6 +32,8 @@ export interface LeaseReply {
   readonly holder: string;
   /** The newest term that any replica has had; '' before the first. */
   readonly term: string;
+  /** Another replica holds the lease, and it never ends by itself: something other than a replica has written it. */
+  readonly isEndless: boolean;
   /** The revision of each document, by its name. */
   readonly revisions: ReadonlyMap<string, string>;
 }
@@ -61,7 +63,8 @@ elseif not holder and ARGV[2] ~= '0' then
   redis.call('SET', KEYS[2], term)
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 end
-return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
+local endless = holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) == -1
+return {holder or '', term or '', endless and '1' or '', unpack(redis.call('HGETALL', KEYS[3]))}
 `;
 
 /**
@@ -105,10 +108,10 @@ export class RedisState {
   /** Takes or renews the lease for this time; 0: gives it back if it is ours. */
   async lease(id: string, ttlMs: Milliseconds): Promise<LeaseReply> {
     const reply = await this.#run(LEASE, ['lease', 'term', 'revisions'], [id, String(ttlMs)]);
-    const [holder = '', term = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
+    const [holder = '', term = '', endless = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
     const revisions = new Map<string, string>();
     for (let i = 0; i + 1 < pairs.length; i += 2) revisions.set(pairs[i] ?? '', pairs[i + 1] ?? '');
-    return { holder, term, revisions };
+    return { holder, term, isEndless: endless !== '', revisions };
   }
 
   /** The texts of these documents; undefined: there is none. */
@@ -125,6 +128,11 @@ export class RedisState {
   /** Keeps a text that cannot be read where no replica looks for documents. */
   async setAside(name: string, text: string): Promise<void> {
     await this.#send(['HSET', this.#key('unreadable'), name, text]);
+  }
+
+  /** The command with which the operator removes the lease. */
+  get removeLease(): string {
+    return `redis-cli DEL '${this.#key('lease')}'`;
   }
 
   #key(name: string): string {
@@ -168,7 +176,7 @@ async function connect(
   clock: Clock,
   connectTimeout: Milliseconds,
 ): Promise<Client> {
-  const read = (file: string | undefined) => file && readFile(file, 'utf8');
+  const read = (file: string | undefined) => file && readWhole(file);
   const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
   const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
   const client = create({

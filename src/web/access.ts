@@ -9,23 +9,30 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import { whyRefused } from './client-certificates.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
-import type { RateLimit, WebConfig } from './web-config.ts';
+import { type RateLimit, readCertificates, type WebConfig } from './web-config.ts';
+
+/** Renewed certificates are served within a minute. */
+const RENEW_EVERY_MS = 30_000;
+
+type AccessClock = Pick<Clock, 'monotonic' | 'sleep'>;
 
 /** Decides by a web config who may connect and send requests, on every path. */
 export class Access {
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: AccessClock;
   readonly #log: Logger;
   readonly #passwords = new Passwords();
   #config: WebConfig;
   #bucket: TokenBucket | undefined;
-  #server: HttpsServer | undefined;
+  readonly #servers: HttpsServer[] = [];
+  readonly #stop = new AbortController();
 
-  constructor(config: WebConfig, clock: Pick<Clock, 'monotonic'>, log: Logger) {
+  constructor(config: WebConfig, clock: AccessClock, log: Logger) {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;
@@ -40,7 +47,7 @@ export class Access {
   adopt(config: WebConfig): void {
     this.#config = config;
     this.#bucket = this.#newBucket();
-    if (config.tls) this.#server?.setSecureContext(config.tls.context);
+    if (config.tls) for (const server of this.#servers) server.setSecureContext(config.tls.context);
   }
 
   /** Creates a server whose connections and requests are checked here first. */
@@ -69,12 +76,34 @@ export class Access {
       guarded,
     );
     server.prependListener('secureConnection', (socket) => this.#checkCertificate(socket));
-    this.#server = server;
+    if (this.#servers.push(server) === 1) server.once('listening', () => void this.#renewCertificates());
     return server;
   }
 
   close(): Promise<void> {
+    this.#stop.abort();
     return this.#passwords.close();
+  }
+
+  /** Uses certificates that were replaced, also by another target of a link in their path. The rest needs a reload. */
+  async #renewCertificates(): Promise<void> {
+    for (let told = ''; ; ) {
+      await this.#clock.sleep(RENEW_EVERY_MS, this.#stop.signal).catch(() => undefined);
+      const config = this.#config;
+      if (this.#stop.signal.aborted || !config.tls) return;
+      try {
+        const tls = await readCertificates(config.tls.source);
+        told = '';
+        // A reload may have come in the meantime.
+        if (this.#config !== config || isDeepStrictEqual(tls, config.tls)) continue;
+        this.adopt({ ...config, tls });
+        this.#log.info('certificates renewed');
+      } catch (error) {
+        const err = error instanceof Error ? error.message : String(error);
+        if (err !== told) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
+        told = err;
+      }
+    }
   }
 
   #checkCertificate(socket: TLSSocket): void {
@@ -86,14 +115,14 @@ export class Access {
   }
 
   /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
-  async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async #admits({ headers, socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
     if (this.#bucket?.take(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, config.users))) return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users, socket))) return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;

@@ -4,8 +4,11 @@ import { Worker } from 'node:worker_threads';
 
 /** As many good logins as exporter-toolkit remembers. */
 const MAX_REMEMBERED = 100;
-/** A comparison takes about 60 ms at the usual cost: a client behind so many gives up before its turn. */
-const MAX_WAITING = 64;
+/**
+ * A comparison takes about 60 ms at the usual cost of 10: less than a minute for all. As many as the server has connections,
+ * so that each client has a place.
+ */
+export const MAX_WAITING = 900;
 /** Compared for a name that is not in the file. Otherwise the response time would reveal which names exist. */
 const DECOY = `$2y$10$${'.'.repeat(53)}`;
 /** Both the source (.ts) and the build (.js) run. */
@@ -22,7 +25,17 @@ export interface Comparison {
   readonly hash: string;
 }
 
+/** The connection of a client. */
+export interface Connection {
+  readonly destroyed: boolean;
+}
+
 interface Waiting {
+  readonly comparison: Comparison;
+  readonly digest: string;
+  /** Once it is destroyed nobody waits for the result, but it is still remembered. */
+  client: Connection;
+  readonly result: Promise<boolean>;
   readonly resolve: (isEqual: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -34,14 +47,16 @@ export class TooBusy extends Error {
 
 /**
  * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good logins
- * are remembered, so that a client that has logged in never waits behind guesses.
+ * are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the start: then
+ * each connection has one place in the queue, which is kept after its client gave up. Who asks again with the same
+ * password is next: scrapers do that, and guesses do not.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
   readonly #salt = randomBytes(32);
   /** Digests of good logins, the oldest first. */
   readonly #good = new Set<string>();
-  /** In the order in which the worker answers. */
+  /** The worker compares the first one. */
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
 
@@ -49,14 +64,18 @@ export class Passwords {
    * @param users Bcrypt hashes by name
    * @throws TooBusy
    */
-  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>): Promise<boolean> {
+  async admits(
+    { user, password }: Credentials,
+    users: ReadonlyMap<string, string>,
+    client: Connection,
+  ): Promise<boolean> {
     const hash = users.get(user);
     // The hash is part of the digest: a changed password or a removed user is forgotten at once.
     const digest = createHmac('sha256', this.#salt)
       .update(JSON.stringify([user, hash, password]))
       .digest('hex');
     if (this.#good.has(digest)) return true;
-    const isAdmitted = (await this.#compare(password, hash ?? DECOY)) && hash !== undefined;
+    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY }, client)) && hash !== undefined;
     if (isAdmitted) this.#remember(digest);
     return isAdmitted;
   }
@@ -72,17 +91,44 @@ export class Passwords {
     this.#good.add(digest);
   }
 
-  async #compare(password: string, hash: string): Promise<boolean> {
-    if (this.#waiting.length >= MAX_WAITING) throw new TooBusy('too many passwords wait');
+  async #compare(digest: string, comparison: Comparison, client: Connection): Promise<boolean> {
+    if (this.#waiting.some((one) => one.client === client)) throw new TooBusy('this client already waits');
+    const i = this.#waiting.findIndex((one) => one.digest === digest);
+    const [again] = i < 0 ? [] : this.#waiting.splice(i, 1);
+    if (again) {
+      again.client = client;
+      // The worker is comparing the first.
+      this.#waiting.splice(Math.min(i, 1), 0, again);
+      return again.result;
+    }
+    if (this.#waiting.length >= MAX_WAITING) this.#makeRoom();
+    const { promise: result, ...settle } = Promise.withResolvers<boolean>();
+    if (this.#waiting.push({ comparison, digest, client, result, ...settle }) === 1) this.#next();
+    return result;
+  }
+
+  /** Takes the place of the newest client that is gone: those that came early have their turn soon. @throws TooBusy */
+  #makeRoom(): void {
+    const busy = new TooBusy('too many passwords wait');
+    const i = this.#waiting.findLastIndex(({ client }, at) => at > 0 && client.destroyed);
+    if (i < 0) throw busy;
+    for (const { reject } of this.#waiting.splice(i, 1)) reject(busy);
+  }
+
+  #next(): void {
+    const [first] = this.#waiting;
+    if (!first) return;
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ password, hash } satisfies Comparison);
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    this.#worker.postMessage(first.comparison);
   }
 
   #start(): Worker {
     const worker = new Worker(WORKER);
     worker.unref();
-    worker.on('message', (isEqual: boolean) => this.#waiting.shift()?.resolve(isEqual));
+    worker.on('message', (isEqual: boolean) => {
+      this.#waiting.shift()?.resolve(isEqual);
+      this.#next();
+    });
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('the thread that compares passwords has ended')));
     return worker;

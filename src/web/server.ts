@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import Negotiator from 'negotiator';
-import { isCrossOrigin } from '../lib/cross-origin.ts';
+import { isFromPage } from '../lib/from-page.ts';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from './access.ts';
 import { DOCUMENT_PATHS, sendDocument } from './documentation.ts';
@@ -42,6 +42,7 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
+  readonly address: string;
   readonly port: number;
   /** Closes at once: an interrupted scrape is repeated, but a shutdown that hangs is killed. */
   close(): Promise<void>;
@@ -58,8 +59,9 @@ export const LIMITS = {
   maxHeaderSize: 16 * 1024,
   // How often Node checks for timeouts.
   connectionsCheckingInterval: 2_500,
-  // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
-  maxConnections: 1_000,
+  // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for the state, the
+  // requests to the service and Node itself.
+  maxConnections: 900,
   // A client that reads nothing of its answer for so long keeps old bytes in memory.
   timeout: 60_000,
 };
@@ -85,8 +87,10 @@ export async function startServer(options: ServerOptions, pages: Pages): Promise
   });
   server.listen({ host, port });
   await once(server, 'listening');
+  const { address, port: taken } = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    address,
+    port: taken,
     close: async () => {
       const closed = server[Symbol.asyncDispose]();
       for (const socket of sockets) socket.destroy();
@@ -153,8 +157,7 @@ function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
 }
 
 async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
-  if (isCrossOrigin(headers))
-    return sendText(response, 403, 'not reloaded: the request comes from a page of another origin\n');
+  if (isFromPage(headers)) return sendText(response, 403, 'not reloaded: the request comes from a page in a browser\n');
   const refusal = await pages.reload();
   if (refusal === undefined) sendText(response, 200, 'reloaded\n');
   else sendText(response, 500, `not reloaded: ${refusal}\n`);

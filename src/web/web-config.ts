@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
 import { ConfigError, type Finding, fileFailure, locate, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
 import type { Milliseconds } from '../lib/time.ts';
+import { readWhole } from '../lib/whole-file.ts';
 import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, tlsFindings, VERSIONS } from './tls-rules.ts';
 import { WebConfigDocument } from './web-config-schema.ts';
 
@@ -14,6 +14,8 @@ export interface TlsSettings {
   readonly clients: ClientPolicy;
   /** A client certificate must have one of these names; undefined: any certificate is accepted. */
   readonly allowedSans: readonly string[] | undefined;
+  /** From which the certificates are read again. Paths are relative to the folder. */
+  readonly source: { readonly section: WebConfigDocument['tls_server_config']; readonly folder: string };
 }
 
 export interface RateLimit {
@@ -36,7 +38,7 @@ export interface WebConfig {
  * @throws ConfigError with every mistake at once
  */
 export async function readWebConfig(file: string): Promise<WebConfig> {
-  const document = readDocument(await readOrRefuse(file, readText));
+  const document = readDocument(await readOrRefuse(file));
   const { value } = document;
   const parsed = WebConfigDocument.safeParse(value);
   const { pems, findings } = await readPems(value, dirname(file));
@@ -46,14 +48,22 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
     ...tlsFindings(value),
     ...findings,
   ];
-  const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems) : undefined;
+  const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems, dirname(file)) : undefined;
   const all = [...found, ...contextFindings(config?.tls)];
   if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.positionOf));
   return config;
 }
 
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8');
+/**
+ * The settings with the certificates that are in their files now.
+ * @throws Error if they cannot be used; they may be half replaced
+ */
+export async function readCertificates({ section, folder }: TlsSettings['source']): Promise<TlsSettings> {
+  const { pems, findings } = await readPems({ tls_server_config: section }, folder);
+  const tls = tlsOf(section, pems, folder);
+  const [first] = [...findings, ...contextFindings(tls)];
+  if (!tls || first) throw new Error(first?.message ?? 'no certificate');
+  return tls;
 }
 
 /** Why OpenSSL refuses settings that are valid one by one, such as a key that is too short. */
@@ -88,7 +98,7 @@ async function readPems(document: unknown, folder: string): Promise<{ pems: Pems
     if (typeof file !== 'string' || file === '') continue;
     const tried = resolve(folder, file);
     try {
-      pems[name] = { path, text: await readText(tried) };
+      pems[name] = { path, text: await readWhole(tried) };
     } catch (error) {
       findings.push({ path, message: fileFailure(tried, error) });
     }
@@ -128,10 +138,10 @@ function parsed<T>(parse: () => T): T | undefined {
   }
 }
 
-function webConfigOf(document: WebConfigDocument, pems: Pems): WebConfig {
+function webConfigOf(document: WebConfigDocument, pems: Pems, folder: string): WebConfig {
   const { tls_server_config: tls, http_server_config: http, rate_limit: limit } = document;
   return {
-    tls: tlsOf(tls, pems),
+    tls: tlsOf(tls, pems, folder),
     headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
     users: new Map(Object.entries(document.basic_auth_users)),
     rateLimit: limit.interval ? { intervalMs: limit.interval, burst: limit.burst ?? 0 } : undefined,
@@ -141,6 +151,7 @@ function webConfigOf(document: WebConfigDocument, pems: Pems): WebConfig {
 function tlsOf(
   tls: WebConfigDocument['tls_server_config'],
   { cert, key, client_ca: ca }: Pems,
+  folder: string,
 ): TlsSettings | undefined {
   if (!cert || !key) return undefined;
   const min = tls.min_version ?? 'TLS12';
@@ -163,5 +174,6 @@ function tlsOf(
     },
     clients: CLIENT_POLICIES[tls.client_auth_type ?? 'NoClientCert'],
     allowedSans: tls.client_allowed_sans,
+    source: { section: tls, folder },
   };
 }

@@ -66,7 +66,7 @@ describe('commands/flags', () => {
       keyless: true,
     });
     expect(config.log.level).toBe('error');
-    expect(config.web.listenAddress.port).toBe(7);
+    expect(config.web.listenAddresses).toMatchObject([{ port: 7 }]);
     expect(config.web.telemetryPath).toBe('/metrics');
   });
 
@@ -122,9 +122,18 @@ describe('commands/flags', () => {
     expect(parseCommand(['backfill', '--label=a=1', '--label', 'b=2'], {})).toMatchObject({
       flags: { label: ['a=1', 'b=2'] },
     });
-    expect(parseCommand(['backfill'], { BEACONCHAIN_EXPORTER_LABEL: 'a=1' })).toMatchObject({
-      flags: { label: ['a=1'] },
+    expect(parseCommand(['backfill'], { BEACONCHAIN_EXPORTER_LABEL: 'a=1, 2' })).toMatchObject({
+      flags: { label: ['a=1, 2'] },
     });
+    const value = ['127.0.0.1:1', '[::1]:0'];
+    for (const command of [
+      parseCommand(
+        value.map((address) => `--web.listen-address=${address}`),
+        {},
+      ),
+      parseCommand([], { BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: value.join(', ') }),
+    ])
+      expect(command).toMatchObject({ overrides: [{ path: ['web', 'listen_address'], value }] });
   });
 
   it('offers help and version for the program and each command', () => {
@@ -160,7 +169,7 @@ describe('commands/flags', () => {
     expect(help).toContain('BEACONCHAIN_EXPORTER_CONFIG_FILE');
     expect(help).toContain('BEACONCHAIN_API_KEY');
     const { web, log } = defaultConfig();
-    expect(help).toContain(`(default :${web.listenAddress.port})`);
+    expect(help).toContain(`(default :${web.listenAddresses[0]?.port})`);
     expect(help).toContain(`(default ${web.telemetryPath})`);
     expect(help).toContain(`(default ${log.level})`);
     expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
@@ -28,6 +28,12 @@ describe('config/key', () => {
       'key-from-file',
     ],
     ['from the environment, before the file', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: 'env' }, 'env'],
+    [
+      'from the key file of the environment, before the file',
+      'api: {key_file: missing}',
+      { BEACONCHAIN_API_KEY_FILE: keyFile(' env-file\n'), BEACONCHAIN_API_KEY: '' },
+      'env-file',
+    ],
     ['from the environment, before a key file', 'api: {key_file: missing}', { BEACONCHAIN_API_KEY: 'env' }, 'env'],
     ['from the file where the variable is empty', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: '' }, 'from-file'],
     ['without the spaces around it', 'api: {key: " from-file\\n"}', {}, 'from-file'],
@@ -39,6 +45,22 @@ describe('config/key', () => {
     expect(await refusal(withConfig('api: {key: a, key_file: b}', { env: { BEACONCHAIN_API_KEY: 'env' } }))).toEqual([
       'config.yaml:1: api.key_file: api.key is set too, expected only one of the two',
     ]);
+  });
+
+  it.each([
+    [{ BEACONCHAIN_API_KEY: 'env' }, 'BEACONCHAIN_API_KEY is set too, expected only one of the two'],
+    [{}, 'the file cannot be read: no such file; its name is not shown, because it may be the key'],
+  ])('refuses a key file of the environment with %j', async (env, message) => {
+    const given = { ...env, BEACONCHAIN_API_KEY_FILE: 's3cret' };
+    expect(await refusal(loadConfig({ env: given, needsKey: true }))).toEqual([`BEACONCHAIN_API_KEY_FILE: ${message}`]);
+    expect((await loadConfig({ env: given, keyless: true })).key).toBeUndefined();
+  });
+
+  it('warns if other users can read the key file of the environment', async () => {
+    const file = keyFile('key');
+    chmodSync(file, 0o604);
+    const { warnings } = await loadConfig({ env: { BEACONCHAIN_API_KEY_FILE: file } });
+    expect(warnings.map(({ place }) => place)).toEqual(['BEACONCHAIN_API_KEY_FILE']);
   });
 
   it('refuses a key file that is not there, without its name, and one with anything but a key', async () => {

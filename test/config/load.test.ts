@@ -87,7 +87,7 @@ log: {level: debug, format: json}
       },
       state: { dir: '/var/lib/exporter' },
       web: {
-        listenAddress: { host: '::1', port: 0 },
+        listenAddresses: [{ host: '::1', port: 0 }],
         telemetryPath: '/a/metrics',
         configFile: expect.stringMatching(/^\/.+\/web\.yml$/),
       },
@@ -112,18 +112,26 @@ log: {level: debug, format: json}
   });
 
   it.each([
-    [':10032', { host: undefined, port: 10_032 }],
-    ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
-    ['[::]:1', { host: '::', port: 1 }],
-  ])('listens on %s', async (value, address) => {
+    [':10032', [{ host: undefined, port: 10_032 }]],
+    ['0.0.0.0:80', [{ host: '0.0.0.0', port: 80 }]],
+    [
+      ['[::]:1', 'localhost:0'],
+      [
+        { host: '::', port: 1 },
+        { host: 'localhost', port: 0 },
+      ],
+    ],
+  ])('listens on %s', async (value, addresses) => {
     const { config } = await withConfig('', { overrides: [{ path: LISTEN, value, origin: '--web.listen-address' }] });
-    expect(config.web.listenAddress).toEqual(address);
+    expect(config.web.listenAddresses).toEqual(addresses);
+    const inFile = await withConfig(`web: {listen_address: ${JSON.stringify(value)}}`);
+    expect(inFile.config.web.listenAddresses).toEqual(addresses);
   });
 
   it('names the flag or the variable of an invalid value, after the mistakes of the file', async () => {
     const loading = withConfig('log:\n  format: ${UNSET}\n  level: loud\n', {
       overrides: [
-        { path: LISTEN, value: '10032', origin: '--web.listen-address' },
+        { path: LISTEN, value: [':1', '10032'], origin: '--web.listen-address' },
         { path: ['log', 'format'], value: 'text', origin: 'BEACONCHAIN_EXPORTER_LOG_FORMAT' },
       ],
       env: { BEACONCHAIN_API_KEY: 'secret key' },

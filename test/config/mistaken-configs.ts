@@ -155,7 +155,7 @@ validators:
   addresses: {
     text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
     lines: [
-      ':1: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"',
+      ':1: web.listen_address: expected host:port, :port or [::1]:port, or a list of them, got "[::1]:70000"',
       ':1: web.telemetry_path: expected a path such as /metrics, other than /, /-/... and /docs/..., got "/"',
     ],
   },

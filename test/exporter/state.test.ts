@@ -104,9 +104,13 @@ describe('exporter/state', () => {
       const dir = temporaryFolder();
       const documents = await documentsIn(dir);
       // Not even root can read a directory as a file.
-      mkdirSync(join(dir, `${name}.json`));
+      const file = join(dir, `${name}.json`);
+      mkdirSync(file);
       await expect(restored(documents)).rejects.toThrow(
-        new StateRefused(`the state of ${name} cannot be read: EISDIR`),
+        new StateRefused(
+          `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
+            `Correct this, or begin without the file: mv ${file} ${file}.old`,
+        ),
       );
     }
   });

@@ -1,6 +1,10 @@
-import { basename } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { type WritableDisk, type WritableFile, writeWhole } from '../../src/lib/whole-file.ts';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readWhole, type WritableDisk, type WritableFile, writeWhole } from '../../src/lib/whole-file.ts';
+import { temporaryFolder } from '../support/files.ts';
 
 const FILE = '/state/slashings.json';
 const OLD = '{"version":1,"value":32}';
@@ -107,5 +111,27 @@ describe('lib/whole-file', () => {
     const { error, text, names } = await replace({ bytesPerWrite: 0 });
     expect(error).toMatchObject({ message: 'the disk accepts no more bytes' });
     expect([text, names]).toEqual([OLD, ['slashings.json']]);
+  });
+});
+
+describe('lib/whole-file: readWhole', () => {
+  it('reads a file, and refuses at once what is none', async () => {
+    const [file, fifo, socket] = ['file', 'fifo', 'socket'].map((name) => join(temporaryFolder(), name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(file, 'text');
+    execFileSync('mkfifo', [fifo]);
+    const server = createServer().listen(socket);
+    onTestFinished(() => void server.close());
+    expect(await readWhole(file)).toBe('text');
+    const codeOf = (path: string): Promise<unknown> => readWhole(path).catch(({ code }) => code);
+    expect(await Promise.all([fifo, socket, '/dev/zero', '/'].map(codeOf))).toEqual([
+      'EFTYPE',
+      'ENXIO',
+      'EFTYPE',
+      'EISDIR',
+    ]);
   });
 });

@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { directoryProblem } from '../../src/state/directory.ts';
 import { FileStore, peek } from '../../src/state/file.ts';
 import type { StateLocked } from '../../src/state/lock.ts';
+import { directoryProblem } from '../../src/state/trial.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
 import { SURROUNDINGS } from '../support/program.ts';
@@ -16,6 +16,7 @@ import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const RIVAL = join(import.meta.dirname, 'rival.ts');
+const AS_NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'];
 const CONTAINER = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 
 /** Another process that uses the directory. */
@@ -166,6 +167,41 @@ describe('state/lock', () => {
     expect(await documents.load('count', z.number())).toBe(1);
     await documents.close();
     expect(readFileSync(join(dir, 'lock.holder'), 'utf8')).toContain(`process ${rival.pid} `);
+  });
+
+  it.each([
+    ['text', Buffer.from('no lock\n'.repeat(99))],
+    ['zeros', Buffer.alloc(8192)],
+    ['a cut database', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(99, 7)])],
+  ])('is replaced if its file holds %s, but not while a process holds it', async (_name, bytes) => {
+    const dir = temporaryFolder();
+    const rival = await rivalIn(dir);
+    expect(await rival.ask('save 7')).toBe('saved');
+    writeFileSync(join(dir, 'lock'), bytes);
+    await expect(open(dir)).rejects.toThrow(refusal(dir, rival.pid));
+    await rival.kill();
+    const documents = await open(dir);
+    expect(await documents.load('count', z.number())).toBe(7);
+    expect(statSync(join(dir, 'lock')).size).toBe(0);
+    expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
+  });
+
+  describe.runIf(process.getuid?.() === 0)('of another user', () => {
+    it.each([0o666, 0o600])('is taken or refused by its mode (%d), and check says the same', async (mode) => {
+      const dir = temporaryFolder();
+      chmodSync(dir, 0o777);
+      writeFileSync(join(dir, 'lock'), '');
+      chmodSync(join(dir, 'lock'), mode);
+      const rival = new Rival(dir, AS_NOBODY);
+      const opened = await rival.ask('open');
+      const problem = await rival.ask('check');
+      if (mode === 0o666) expect([opened, problem]).toEqual(['held', 'undefined']);
+      else {
+        const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
+        expect(opened).toContain(why);
+        expect(problem).toContain(why);
+      }
+    });
   });
 
   describe.skipIf(cannotMount())('on a disk', () => {

@@ -21,11 +21,11 @@ export interface Guarded {
 export const BODY = 'metric 1\n';
 
 /** Starts a server. @param body The body of /metrics */
-export async function serveGuarded(text: string, body = BODY, limits = LIMITS): Promise<Guarded> {
+export async function serveGuarded(text: string, body = BODY, limits = LIMITS, clock = systemClock): Promise<Guarded> {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
   writeFileSync(file, text);
-  const access = new Access(await readWebConfig(file), systemClock, logLines().log);
+  const access = new Access(await readWebConfig(file), clock, logLines().log);
   const bytes = Buffer.from(body);
   const server = await startServer(
     { host: '127.0.0.1', port: 0, telemetryPath: '/metrics', access, limits },

@@ -1,12 +1,17 @@
 import { X509Certificate } from 'node:crypto';
+import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { connect as connectPlain } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { LIMITS } from '../../src/web/server.ts';
 import { ask } from '../support/ask.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { waitFor } from '../support/program.ts';
+import { MINUTE } from '../support/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
 import { BODY, type Guarded, replaceFile, serveGuarded } from '../support/web-config.ts';
 
@@ -168,6 +173,35 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
       );
       expect((await ask(port, '/metrics', { tls, agent })).status).toBe(200);
       agent.destroy();
+    });
+
+    it('shows a certificate renewed by another target of a link within a minute, without a reload', async () => {
+      const folder = temporaryFolder();
+      const link = (to: string): void => {
+        symlinkSync(to, join(folder, '..next'));
+        renameSync(join(folder, '..next'), join(folder, '..data'));
+      };
+      const next = makeCertificate();
+      link(dirname(pems().server.certFile));
+      const naps: (() => void)[] = [];
+      const sleep = (ms: number): Promise<void> => {
+        expect(ms).toBeLessThanOrEqual(MINUTE);
+        return new Promise((resolve) => naps.push(resolve));
+      };
+      const text = `tls_server_config: {cert_file: ${folder}/..data/cert.pem, key_file: ${folder}/..data/key.pem}`;
+      const { port } = await serveGuarded(text, BODY, LIMITS, { ...systemClock, sleep });
+      const before = await fingerprint(port);
+      writeFileSync(join(dirname(next.certFile), 'key.pem'), pems().server.key);
+      link(dirname(next.certFile));
+      const passMinute = async (): Promise<void> => {
+        naps.pop()?.();
+        await waitFor(() => expect(naps).toHaveLength(1));
+      };
+      await passMinute();
+      expect(await fingerprint(port), 'a certificate without its key').toBe(before);
+      writeFileSync(next.keyFile, next.key);
+      await passMinute();
+      expect(await fingerprint(port)).toBe(new X509Certificate(next.cert).fingerprint256);
     });
   });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -55,6 +56,27 @@ describe.concurrent('system/programs/check-mistakes', () => {
     ]);
   });
 
+  it.each(['check', 'serve'])('%s waits for no FIFO in place of a file', async (command) => {
+    const folder = folderWith('state: {dir: .}\nweb: {config_file: web.yml}\n', {
+      'web.yml': 'tls_server_config: {cert_file: fifo, key_file: /dev/zero}\n',
+    });
+    execFileSync('mkfifo', [`${folder}/fifo`, `${folder}/ledger.json`]);
+    const waits = await run(command, folder, { BEACONCHAIN_API_KEY_FILE: `${folder}/fifo` });
+    const why = 'cannot be read: it is not a regular file';
+    const state =
+      'FOLDER/config.yaml:1: state.dir: the state directory FOLDER cannot be used: FOLDER/ledger.json: it is not a regular file, EFTYPE. Correct this, or begin without the file: mv FOLDER/ledger.json FOLDER/ledger.json.old';
+    expect(waits.stderr.split('\n')).toEqual([
+      ...(command === 'check' ? [state] : []),
+      `BEACONCHAIN_API_KEY_FILE: the file ${why}; its name is not shown, because it may be the key`,
+      `FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/fifo ${why}`,
+      `FOLDER/web.yml:1: tls_server_config.key_file: the file /dev/zero ${why}`,
+      '',
+    ]);
+    execFileSync('rm', [`${folder}/config.yaml`]);
+    execFileSync('mkfifo', [`${folder}/config.yaml`]);
+    expect((await run(command, folder)).stderr).toBe(`FOLDER/config.yaml: ${why}\n`);
+  });
+
   it('check refuses a state directory that is a file or below one, and other mistakes with it', async () => {
     const folder = folderWith('log: {level: loud}\nstate:\n  dir: file/state\n', { file: '' });
     const { code, stderr } = await run('check', folder);
@@ -84,7 +106,9 @@ describe.concurrent('system/programs/check-mistakes', () => {
     // The files of another user, which the daemon could not read.
     chmodSync(join(folder, 'state'), 0o777);
     writeFileSync(join(folder, 'state/ledger.json'), '{}', { mode: 0o600 });
-    expect(await asNobody()).toBe(line);
+    expect(await asNobody()).toContain(
+      'cannot be used: FOLDER/state/ledger.json: permission denied, EACCES (to user 65534). Correct this, or ',
+    );
     expect(contentOf(folder)).toEqual(['config.yaml', 'state', 'state/ledger.json']);
   });
 

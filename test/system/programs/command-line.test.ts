@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
 import { listen } from '../../support/listen.ts';
-import { start, startExporter } from '../../support/program.ts';
+import { start, startExporter, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
@@ -94,6 +95,26 @@ describe('system/programs/command-line', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('hoodi');
     expect(stdout).not.toContain(KEY);
+  });
+
+  it('serve listens on each address it is given, or on none if one is taken', async () => {
+    const api = await startService(KEY);
+    const flags = ['--log.format=json', `--config.file=${configFile(`api: {base_url: "${api.url}"}\n`)}`];
+    const env = { BEACONCHAIN_API_KEY: KEY, BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0 [::1]:0' };
+    const program = startExporter(['serve', ...flags], env);
+    await waitFor(() => expect(program.lines('listening')).toHaveLength(2));
+    for (const { address, port } of program.lines('listening')) {
+      const url = `http://${address === '::1' ? '[::1]' : address}:${port}/-/healthy`;
+      expect((await fetch(url)).status).toBe(200);
+    }
+    expect(await program.stop()).toEqual({ code: 0, signal: null });
+    const taken = `127.0.0.1:${await takenPort()}`;
+    const refused = await run(
+      ['serve', ...flags, '--web.listen-address=127.0.0.1:0', `--web.listen-address=${taken}`],
+      env,
+    );
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`the address ${taken} is taken`) });
+    expect(refused.stdout).not.toContain('listening');
   });
 
   it.each(['serve', 'sandbox'])('%s on an address that is taken is one line, with 3', async (command) => {
