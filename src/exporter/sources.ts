@@ -84,6 +84,7 @@ const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
 const READ_IN_PART = 'machine metrics were read only in part';
 const MACHINE_WARNINGS: Partial<Record<Warning, string>> = {
   network_counters_fell: 'network counters withheld',
+  name_shared: 'several hosts report under one machine name, give each host a name of its own',
   names_refused: 'names of machines cannot be listed',
 };
 

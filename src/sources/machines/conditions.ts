@@ -47,6 +47,7 @@ const CHECKS: Readonly<
       const seconds = silence(record?.timestamp, polls);
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
+  BeaconchainMachineNameShared: ({ isNameShared }) => isNameShared,
   BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
     if (!node || slot === undefined || !isChainKnown) return false;

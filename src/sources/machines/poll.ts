@@ -7,7 +7,7 @@ import type { PastPage, Span } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
 import { offlineAfter } from './conditions.ts';
-import { isNetworkWithheld } from './learned.ts';
+import { isNameShared, isNetworkWithheld } from './learned.ts';
 import { type MachinesOptions, machineName, RECORDS_PER_PAGE, staleAfter, type Warn } from './options.ts';
 import {
   ListedName,
@@ -77,14 +77,16 @@ export async function pollMachines(
 
 function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
   const value = endSweep(sweep);
-  const withheld = value.machines.filter(
-    (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
-  );
-  if (withheld.length > 0)
-    warn(
-      'network_counters_fell',
-      withheld.map(({ name }) => name),
+  for (const [reason, applies] of [
+    ['network_counters_fell', isNetworkWithheld],
+    ['name_shared', isNameShared],
+  ] as const) {
+    const machines = value.machines.filter(
+      (machine) => applies(machine, now) && !applies(sweep.before.get(machine.name) ?? {}, now),
     );
+    const names = machines.map(({ name }) => name);
+    if (names.length > 0) warn(reason, names);
+  }
   return value;
 }
 

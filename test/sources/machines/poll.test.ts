@@ -109,6 +109,17 @@ describe('sources/machines/poll', () => {
     expect(value.beganAt).toBeUndefined();
   });
 
+  it('says once that several hosts report under one name', async () => {
+    let state = EMPTY;
+    const said: Warning[] = [];
+    for (let now = NOW, i = 0; i < 9; i += 1, now += MINUTE) {
+      const boot = { misc_node_boot_ts_seconds: SECONDS - 9_000 - (i % 2) * 9_000 };
+      state = await swept({ system: [systemRecord({ timestamp: now, ...boot })] }, state, now);
+      said.push(...endings);
+    }
+    expect(said).toEqual(['name_shared']);
+  });
+
   it('is not a result when it is aborted', async () => {
     const stop = new AbortController();
     const api = fakeApi(() => {
