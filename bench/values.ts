@@ -1,11 +1,13 @@
 import { Gauge, Registry } from 'prom-client';
-import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
+import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/machines.ts';
+import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
+import { FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
 import { OwnMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
-import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../src/sources/machines/schema.ts';
+import type { Machines } from '../src/sources/machines/schema.ts';
 import type { Timing } from '../src/sources/source.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
 
@@ -31,7 +33,7 @@ export function partsAt(count: number, now: number): Part[] {
   const options = machinesOptions();
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
   const own = new OwnMetrics(true);
-  own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: [{ source: 'machines' }] });
+  own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: [{ source: 'machines' }] });
   return [
     {
       name: 'machines',

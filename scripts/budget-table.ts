@@ -40,7 +40,7 @@ async function sweepCost(machines: number): Promise<number> {
     let requests = 0;
     const api: Api = {
       now: () => now,
-      async request({ path, body }, envelope) {
+      async request({ path, body, envelope }) {
         requests += 1;
         const headers = { authorization: `Bearer ${sandbox.key}` };
         const request = { method: 'POST', path, headers, body: JSON.stringify(body) };

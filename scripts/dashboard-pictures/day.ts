@@ -2,6 +2,7 @@ import { rendered, requestsAnswered } from '../../test/support/under-way.ts';
 // The first import, because it patches modules that the program uses.
 
 import { pino } from 'pino';
+import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
@@ -10,7 +11,6 @@ import { QUIET_MACHINE } from '../../src/sandbox/machines-data.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { encodeFamilies } from '../../test/support/encode.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/timing.ts';
 import { VirtualClock } from '../../test/support/virtual-clock.ts';

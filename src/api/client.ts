@@ -1,33 +1,25 @@
 import type * as z from 'zod';
-import { isRevoked } from '../budget/headers.ts';
-import type { Budget, Priority } from '../budget/permit.ts';
+import { isRevoked, readHeaders } from '../budget/headers.ts';
+import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { MS_PER_HOUR } from '../lib/duration.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
-import { type Endpoint, type FailureReason, RequestFailed } from './errors.ts';
+import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { type FailureReason, RequestFailed } from './errors.ts';
+import { isOfService, mediaTypeOf } from './speaker.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
-
-/** A request without its host and key, which `ApiOptions` provide. */
-export interface ApiRequest {
-  readonly endpoint: Endpoint;
-  readonly priority: Priority;
-  /** Selects the v1 host; a v2 request names the chain in its body. */
-  readonly chain?: Chain;
-  readonly path: string;
-  /** The JSON of a v2 request, which is a POST; a v1 request is a GET. */
-  readonly body?: object;
-}
 
 /** The service as the sources use it. */
 export interface Api {
   /** The time, Unix ms, for answers in the middle of a poll that takes long. */
   now(): UnixMs;
   /**
-   * Sends the request as soon as the budget allows and reads the body with `envelope`.
+   * Sends the request as soon as the budget allows and reads the body with its envelope.
    * @throws RequestFailed when the request was sent and failed; BudgetClosed when it may not be sent for a long time.
    */
-  request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>>;
+  request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A>;
   /**
    * Parses records one by one. An invalid record is counted and dropped; the others are kept. A record that is not plausible
    * counts as invalid. This is not part of the schema where it depends on the time, because zod compiles every new schema.
@@ -95,11 +87,15 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<T> {
-    let answer: Answer | undefined;
-    try {
-      answer = await transport(wire, signal);
-    } finally {
-      await release(answer);
+    const answer = await transport(wire, signal).catch(unanswered);
+    const isOwn = await isOfService(answer).catch(unanswered);
+    await release(isOwn ? answer : undefined);
+    if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
+
+    /** What does not come from the service says nothing about the account. */
+    async function unanswered(error: unknown): Promise<never> {
+      await release(undefined);
+      throw error;
     }
     try {
       expectOk(wire.endpoint, answer);
@@ -130,11 +126,12 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   return {
     now: () => clock.now(),
 
-    request(request, envelope, signal) {
-      const read: Read<z.output<typeof envelope>> = async (endpoint, answer) => {
-        return parseEnvelope(endpoint, envelope, await readBody(endpoint, answer.body()));
-      };
-      return retried(request, read, signal);
+    request(request, signal) {
+      return retried(
+        request,
+        async (endpoint, answer) => parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body())),
+        signal,
+      );
     },
 
     records(endpoint, record, items, isPlausible = () => true) {
@@ -161,9 +158,9 @@ export function countingApi(api: Api): CountingApi {
   let requests = 0;
   const counting: Api = {
     ...api,
-    request(...call) {
+    request(request, signal) {
       requests += 1;
-      return api.request(...call);
+      return api.request(request, signal);
     },
   };
   return { api: counting, requests: () => requests };
@@ -184,6 +181,16 @@ function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
   throw new RequestFailed(endpoint, reason, `status ${status}`);
+}
+
+/** The longest `retry-after` that is believed of an answer that does not come from the service. */
+const MAX_FOREIGN_WAIT_MS = MS_PER_HOUR;
+
+/** The failure that will pass: something between answers, such as a CDN or a proxy (api-facts 7.3). */
+function foreignAnswer(endpoint: Endpoint, answer: Answer, now: UnixMs): RequestFailed {
+  const detail = `status ${answer.status}, ${mediaTypeOf(answer)}, not from the service`;
+  const waitMs = (readHeaders(answer.headers, now).resetSeconds ?? 0) * 1000;
+  return new RequestFailed(endpoint, 'unexpected_status', detail, waitMs <= MAX_FOREIGN_WAIT_MS ? waitMs : 0);
 }
 
 const MAX_RETRIES = 2;
@@ -210,15 +217,8 @@ function retryDelay(reason: FailureReason, failures: number, random: number): Mi
 
 /** The route of a request in the budget: limits can differ by endpoint and by host. */
 export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
-  return `${endpoint} ${V1.has(endpoint) ? v1BaseOf(options, chain) : options.baseUrl}`;
+  return `${endpoint} ${ENDPOINTS[endpoint].version === 'v1' ? v1BaseOf(options, chain) : options.baseUrl}`;
 }
-
-const V1: ReadonlySet<Endpoint> = new Set([
-  'epoch_slots',
-  'attester_slashings',
-  'proposer_slashings',
-  'sync_committee_members',
-]);
 
 function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
   const base = chain && options.v1BaseUrls[chain];
@@ -228,7 +228,7 @@ function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
 
 function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRequest): WireRequest {
   const headers = { accept: 'application/json', 'user-agent': options.userAgent };
-  if (V1.has(endpoint)) {
+  if (ENDPOINTS[endpoint].version === 'v1') {
     const base = v1BaseOf(options, chain);
     return { endpoint, base, path, method: 'GET', headers: { ...headers, apikey: options.key } };
   }
@@ -293,7 +293,7 @@ function countOf(byte: number, chunk: Uint8Array): number {
 }
 
 /** Checks the structure around the records of an answer. @throws RequestFailed */
-function parseEnvelope<S extends z.ZodType>(endpoint: Endpoint, envelope: S, json: unknown): z.output<S> {
+function parseEnvelope<A>(endpoint: Endpoint, envelope: z.ZodType<A>, json: unknown): A {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
   throw invalidBody(endpoint, `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'body'}`);

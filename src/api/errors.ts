@@ -1,22 +1,5 @@
-/** The endpoints of the specification, as they appear in metric labels. */
-export const ENDPOINTS = [
-  'machine_metrics',
-  'daily_returns',
-  'sync_committee',
-  'epoch_slots',
-  'attester_slashings',
-] as const;
-
-/** Endpoints that are not in the specification. They are used only if the configuration enables them. */
-export const OPTIONAL_ENDPOINTS = [
-  'machine_names',
-  'sync_committee_members',
-  'proposer_slashings',
-  'validators',
-  'validators_performance',
-] as const;
-
-export type Endpoint = (typeof ENDPOINTS | typeof OPTIONAL_ENDPOINTS)[number];
+import type { Milliseconds } from '../lib/time.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** Why a request failed. A closed set, because it is a metric label. */
 export const FAILURE_REASONS = [
@@ -44,11 +27,14 @@ export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;
   readonly reason: FailureReason;
+  /** How long something in front of the service asks to wait. */
+  readonly waitMs: Milliseconds;
 
-  constructor(endpoint: Endpoint, reason: FailureReason, detail: string) {
+  constructor(endpoint: Endpoint, reason: FailureReason, detail: string, waitMs: Milliseconds = 0) {
     super(`${endpoint}: ${reason} (${detail})`);
     this.endpoint = endpoint;
     this.reason = reason;
+    this.waitMs = waitMs;
   }
 }
 

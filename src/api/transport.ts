@@ -5,7 +5,8 @@ import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { type Endpoint, RequestFailed } from './errors.ts';
+import type { Endpoint } from './endpoints.ts';
+import { RequestFailed } from './errors.ts';
 
 /** A complete HTTP request. */
 export interface WireRequest {

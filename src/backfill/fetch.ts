@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
+import type { PastRange } from '../api/endpoints.ts';
 import { eachPage } from '../api/paginate.ts';
-import type { History, PastRange } from '../sources/history.ts';
+import type { History } from '../sources/history.ts';
 import type { Plan, Slice } from './plan.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
 import type { Store } from './store.ts';

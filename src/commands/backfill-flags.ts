@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type PastRange, WINDOWS } from '../api/endpoints.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../lib/time.ts';
-import { type PastRange, WINDOWS } from '../sources/history.ts';
 import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { Endpoint } from '../api/errors.ts';
+import type { Endpoint } from '../api/endpoints.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';

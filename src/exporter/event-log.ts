@@ -1,4 +1,5 @@
-import { type Endpoint, isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
+import type { Endpoint } from '../api/endpoints.ts';
+import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';

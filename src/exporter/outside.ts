@@ -1,4 +1,5 @@
-import { type Endpoint, RequestFailed } from '../api/errors.ts';
+import type { Endpoint } from '../api/endpoints.ts';
+import { RequestFailed } from '../api/errors.ts';
 import type { CreateTransport, TransportOptions } from '../api/transport.ts';
 import { codeOf } from '../lib/error-code.ts';
 import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';

@@ -1,4 +1,4 @@
-import { ENDPOINTS, type Endpoint } from '../api/errors.ts';
+import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
 import { bucketOf, type Ledger, opensAt } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
@@ -65,17 +65,35 @@ export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixM
   return sourceViews(known, budgetViewOf(plan, ledger, now), now);
 }
 
-/** The endpoints that this configuration can use. */
-export function endpointsOf({ machines, validators, slashings }: Config): Endpoint[] {
-  const { watch, status, syncCommittee, proposerSlashings } = validators;
-  const watches = Object.values(watch).some((ranges) => ranges.length > 0);
-  return [
-    ...ENDPOINTS,
-    ...(machines.enabled ? (['machine_names'] as const) : []),
-    ...(watches && syncCommittee ? (['sync_committee_members'] as const) : []),
-    ...(watches && slashings.enabled && proposerSlashings ? (['proposer_slashings'] as const) : []),
-    ...(watches && status ? (['validators', 'validators_performance'] as const) : []),
-  ];
+/** Whether a configuration uses each endpoint on a chain; without a chain: those that are about the account. */
+function usesOf(config: Config, chain: Chain | undefined): Readonly<Record<Endpoint, boolean>> {
+  const { machines, dailyReturns, slashings, syncCommittee, validators } = config;
+  const isOfChain = chain !== undefined;
+  const watches = isOfChain && validators.watch[chain].length > 0;
+  return {
+    machine_metrics: !isOfChain && machines.enabled,
+    machine_names: !isOfChain && machines.enabled,
+    daily_returns: isOfChain && dailyReturns.enabled,
+    sync_committee: isOfChain && syncCommittee.enabled,
+    epoch_slots: isOfChain && slashings.enabled,
+    attester_slashings: isOfChain && slashings.enabled,
+    proposer_slashings: watches && slashings.enabled && validators.proposerSlashings,
+    sync_committee_members: watches && validators.syncCommittee,
+    validators: watches && validators.status,
+    validators_performance: watches && validators.status,
+  };
+}
+
+/** The endpoints that a configuration uses on a chain; without a chain: those that are about the account. */
+export function endpointsOn(config: Config, chain: Chain | undefined): Endpoint[] {
+  const uses = usesOf(config, chain);
+  return ENDPOINT_NAMES.filter((endpoint) => uses[endpoint]);
+}
+
+/** The endpoints in metric labels: those of the specification, and the optional ones that are used. */
+export function endpointsOf(config: Config): Endpoint[] {
+  const used = [undefined, ...config.chains.map(({ name }) => name)].flatMap((chain) => endpointsOn(config, chain));
+  return ENDPOINT_NAMES.filter((endpoint) => ENDPOINTS[endpoint].part === undefined || used.includes(endpoint));
 }
 
 /** Shares of a scarce budget. The daily sources come before them. */

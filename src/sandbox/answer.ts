@@ -1,14 +1,9 @@
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { parseBody } from './body.ts';
-import { dailyReturns } from './daily-returns.ts';
-import { machineMetrics, machineNames } from './machine-metrics.ts';
+import { served } from './endpoints.ts';
 import { limitsOf } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
-import { syncCommittee } from './sync-committee.ts';
-import { v1Body } from './v1.ts';
-import { performance, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -81,40 +76,18 @@ function single(header: string | readonly string[] | undefined): string | undefi
 
 function serve(
   sandbox: Sandbox,
-  target: RequestTarget,
-  request: SandboxRequest,
+  { chain, version, path }: RequestTarget,
+  { method, headers, body }: SandboxRequest,
   now: UnixMs,
 ): { status: number; body: string } {
-  const isV1 = target.version === 'v1';
+  const isV1 = version === 'v1';
   try {
     if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
-    return { status: 200, body: (isV1 ? serveV1 : serveV2)(sandbox, target, request, now) };
+    const asked = { method, path, contentType: single(headers['content-type']), body };
+    return { status: 200, body: served(asked, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, message } = error;
     return { status, body: isV1 ? v1Error(message || 'not found') : v2Error(status, message) };
   }
-}
-
-function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: SandboxRequest, now: UnixMs): string {
-  if (method !== 'GET') throw new Refusal(405, 'method not allowed');
-  const body = v1Body(sandbox, chain, path, now);
-  if (body === undefined) throw new Refusal(404);
-  return body;
-}
-
-function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: UnixMs): string {
-  const endpoint = new Map([
-    ['/api/v2/machine-metrics', machineMetrics],
-    ['/api/v2/machine-metrics/machine-names', machineNames],
-    ['/api/v2/ethereum/benchmark-store', dailyReturns],
-    ['/api/v2/ethereum/sync-committee', syncCommittee],
-    ['/api/v2/ethereum/validators', validators],
-    ['/api/v2/ethereum/validators/performance-aggregate', performance],
-  ]).get(path);
-  if (!endpoint) throw new Refusal(404);
-  if (method !== 'POST') {
-    throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
-  }
-  return endpoint(sandbox, parseBody(body), now);
 }

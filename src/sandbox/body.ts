@@ -2,48 +2,57 @@ import * as z from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
 import { Refusal } from './refusal.ts';
 
+/**
+ * The bodies that the service accepts, written from its documents and from recorded requests. They share nothing with the
+ * client, so a key that only the client believes in is refused here.
+ */
 const Natural = z.int().nonnegative();
 
 /** A range with both ends in order. */
-export const Bounds = z.object({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
+export const Bounds = z.strictObject({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
 export type Bounds = z.infer<typeof Bounds>;
 
-/** What all requests for a page contain (api-facts 7.2). The cursor of the first page is empty. */
+/** The cursor of the first page may be empty (api-facts 7.2). */
 const PAGE = { page_size: z.int().min(1).max(10).default(10), cursor: z.string().default('') };
 
-const ChainName = z.enum(CHAIN_NAMES).default('mainnet');
+const ChainName = z.enum(CHAIN_NAMES);
+const EvaluationWindow = z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) });
 
-export const MachineMetricsBody = z.object({
-  range: z.object({ timestamp: Bounds }),
+export const MachineMetricsBody = z.strictObject({
+  range: z.strictObject({ timestamp: Bounds }),
   // At most 20 names (api-facts 2); an empty list is no filter.
   machines: z.array(z.string()).max(20).default([]),
   ...PAGE,
 });
+export type MachineMetricsBody = z.infer<typeof MachineMetricsBody>;
+
+export const MachineNamesBody = z.strictObject({});
 
 /** Exactly one selector. */
-const DaysRange = z.union([
-  z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) }),
-  z.strictObject({ timestamp: z.unknown() }),
-]);
+const DaysRange = z.union([EvaluationWindow, z.strictObject({ timestamp: z.unknown() })]);
 export type DaysRange = z.infer<typeof DaysRange>;
 
-export const DailyReturnsBody = z.object({ chain: ChainName, range: DaysRange, ...PAGE });
+export const DailyReturnsBody = z.strictObject({ chain: ChainName, range: DaysRange, ...PAGE });
+export type DailyReturnsBody = z.infer<typeof DailyReturnsBody>;
 
-export const SyncCommitteeBody = z.object({
+export const SyncCommitteeBody = z.strictObject({
+  sync_committee_period: z.strictObject({ view: z.literal('latest') }),
   chain: ChainName,
-  sync_committee_period: z.object({ view: z.literal('latest') }),
 });
+export type SyncCommitteeBody = z.infer<typeof SyncCommitteeBody>;
 
-/** Every recorded request has the identifiers in an object of their own. At the top level they are unknown (api-facts 10). */
+/** Every recorded request has the identifiers in an object of their own (api-facts 10). */
 const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(Natural).min(1) });
 
 export const ValidatorsBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, ...PAGE });
+export type ValidatorsBody = z.infer<typeof ValidatorsBody>;
 
 export const PerformanceBody = z.strictObject({
   chain: ChainName,
   validator: ValidatorSelector,
-  range: z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) }),
+  range: EvaluationWindow,
 });
+export type PerformanceBody = z.infer<typeof PerformanceBody>;
 
 /** @throws Refusal 400 for a value that the schema does not accept. */
 export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

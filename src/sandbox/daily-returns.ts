@@ -1,7 +1,7 @@
 import { CHAINS, type Chain } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../lib/time.ts';
-import { accepted, Bounds, DailyReturnsBody, type DaysRange } from './body.ts';
+import { accepted, Bounds, type DailyReturnsBody, type DaysRange } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
@@ -16,8 +16,8 @@ interface Days {
 }
 
 /** POST /api/v2/ethereum/benchmark-store (api-facts 3.1), without the range, which the exporter does not read. */
-export function dailyReturns(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain, range, page_size: size, cursor } = accepted(DailyReturnsBody, body);
+export function dailyReturns(sandbox: Sandbox, asked: DailyReturnsBody, now: UnixMs): string {
+  const { chain, range, page_size: size, cursor } = asked;
   const query = ['daily-returns', chain, range, size];
   const { first, from } = decodeCursor<Days>(query, cursor) ?? askedDays(sandbox, chain, range, now);
   const to = Math.max(first, from - size + 1);

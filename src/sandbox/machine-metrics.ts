@@ -1,6 +1,6 @@
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, type Bounds, MachineMetricsBody } from './body.ts';
+import type { Bounds, MachineMetricsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
@@ -25,8 +25,7 @@ interface MachineMetricsCursor {
 }
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
-export function machineMetrics(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const asked = accepted(MachineMetricsBody, body);
+export function machineMetrics(sandbox: Sandbox, asked: MachineMetricsBody, now: UnixMs): string {
   const { page_size: size } = asked;
   const range = asked.range.timestamp;
   const names = asked.machines.length === 0 ? null : asked.machines;
@@ -52,7 +51,7 @@ export function machineMetrics(sandbox: Sandbox, body: unknown, now: UnixMs): st
 }
 
 /** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
-export function machineNames({ fleet }: Sandbox, _body: unknown, now: UnixMs): string {
+export function machineNames({ fleet }: Sandbox, _body: object, now: UnixMs): string {
   const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
   const listed = [...fleet.machines.values()].filter(
     (one) => newestPushes([one], 'system', window, undefined, 1).length > 0,

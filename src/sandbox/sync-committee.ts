@@ -1,14 +1,13 @@
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../lib/chain.ts';
 import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, SyncCommitteeBody, whole } from './body.ts';
+import { type SyncCommitteeBody, whole } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
-export function syncCommittee(_: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain } = accepted(SyncCommitteeBody, body);
+export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: UnixMs): string {
   const { period } = headOf(chain, now);
   const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
   return JSON.stringify({

@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
+import type { PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './plan.ts';
@@ -20,8 +20,8 @@ const SILENT_EPOCHS = 2;
 const GWEI = '000000000';
 
 /** POST /api/v2/ethereum/validators (api-facts 10.1). */
-export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain, validator, page_size, cursor } = accepted(ValidatorsBody, body);
+export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs): string {
+  const { chain, validator, page_size, cursor } = asked;
   const all = existing(sandbox, validator.validator_identifiers);
   const query = [chain, validator, page_size];
   const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
@@ -35,8 +35,7 @@ export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string
 }
 
 /** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
-export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): string {
-  const { chain, validator } = accepted(PerformanceBody, body);
+export function performance(sandbox: Sandbox, { chain, validator }: PerformanceBody, now: UnixMs): string {
   const all = existing(sandbox, validator.validator_identifiers);
   const last = epochAt(chain, now) - 2;
   const assigned = all.length * EPOCHS_PER_DAY;

@@ -26,9 +26,11 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
+const PASSING: readonly FailureReason[] = ['network', 'timeout', 'server_error', 'unexpected_status', 'invalid_body'];
+
 /** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */
 function isPassing(reason: string | undefined): boolean {
-  return (['network', 'timeout', 'server_error'] satisfies FailureReason[] as string[]).includes(reason ?? '');
+  return PASSING.some((passing) => passing === reason);
 }
 
 /** The measurements of one poll. */
@@ -60,15 +62,22 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
     const durations = withLatest(entry.durations, durationMs);
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
+  const pauseMs = pauseAfter(failure);
   return {
     ...tried,
     ...paced,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
     lastError: { at: end, reason: reasonOf(failure), message: failure.message },
-    // The plan does not include this endpoint; the other sources continue.
-    ...(reasonOf(failure) === 'forbidden' ? { pausedUntil: end + FORBIDDEN_PAUSE_MS } : {}),
+    ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
   };
+}
+
+/** How long the source pauses, whatever its interval. */
+function pauseAfter(failure: Error): Milliseconds {
+  if (!(failure instanceof RequestFailed)) return 0;
+  // The plan does not include this endpoint; the other sources continue.
+  return failure.reason === 'forbidden' ? FORBIDDEN_PAUSE_MS : failure.waitMs;
 }
 
 /** The data of a day may be some hours late. */

@@ -1,18 +1,7 @@
 import type { Api } from '../api/client.ts';
+import type { PastRange } from '../api/endpoints.ts';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
-
-/** The evaluation windows of the service, which always end now (api-facts 3.1). */
-export const WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
-
-/** Both ends are inclusive. */
-export interface Span {
-  readonly start: UnixSeconds;
-  readonly end: UnixSeconds;
-}
-
-/** One sequence of pages. */
-export type PastRange = Span | { readonly window: (typeof WINDOWS)[number] };
 
 export interface PastPage<R> {
   readonly cursor: string | null | undefined;

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Api } from '../api/client.ts';
-import type { Endpoint } from '../api/errors.ts';
+import type { Endpoint } from '../api/endpoints.ts';
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';

@@ -1,4 +1,6 @@
-import { type ApiRequest, createApi } from '../../src/api/client.ts';
+import * as z from 'zod';
+import { createApi } from '../../src/api/client.ts';
+import type { ApiRequest } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
@@ -15,6 +17,7 @@ export const V2_REQUEST: ApiRequest = {
   priority: 'machines',
   path: '/api/v2/machine-metrics',
   body: { range: { timestamp: { start: 1, end: 2 } }, cursor: 'ü"/', page_size: 10 },
+  envelope: z.object({ data: z.object({ system_metrics: z.array(z.unknown()) }) }),
 };
 
 export const V1_REQUEST: ApiRequest = {
@@ -22,6 +25,7 @@ export const V1_REQUEST: ApiRequest = {
   priority: 'head_pass',
   chain: 'hoodi',
   path: '/api/v1/epoch/latest/slots',
+  envelope: z.object({ status: z.string(), data: z.array(z.unknown()) }),
 };
 
 /** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBody } from '../../src/api/client.ts';
-import type { Endpoint } from '../../src/api/errors.ts';
+import type { Endpoint } from '../../src/api/endpoints.ts';
 import { bodyOf } from '../support/written-answer.ts';
 import { failureOf } from './api-harness.ts';
 

@@ -1,16 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTransport } from '../../src/api/transport.ts';
+import { opensAt } from '../../src/budget/ledger.ts';
 import { noSignal } from '../support/timing.ts';
 import { settled } from '../support/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
-import { httpMock } from './http-mock.ts';
+import { httpMock, type MockAnswer } from './http-mock.ts';
 
 const transport = createTransport({ timeoutMs: 10_000 });
 afterAll(() => transport.close());
-
-const V2Envelope = z.object({ data: z.object({ system_metrics: z.array(z.unknown()) }) });
-const V1Envelope = z.object({ status: z.string(), data: z.array(z.unknown()) });
 
 describe('api/client', () => {
   const http = httpMock();
@@ -18,7 +16,7 @@ describe('api/client', () => {
   it('asks v2 by POST with JSON and the key as bearer', async () => {
     http.answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
     const { api, log } = apiHarness(transport.send);
-    expect(await api.request(V2_REQUEST, V2Envelope, noSignal())).toEqual({ data: { system_metrics: [1] } });
+    expect(await api.request(V2_REQUEST, noSignal())).toEqual({ data: { system_metrics: [1] } });
     expect(http.seen).toEqual([
       {
         method: 'POST',
@@ -42,7 +40,7 @@ describe('api/client', () => {
   it('asks v1 by GET at the host of the chain, with the key in a header and not in the address', async () => {
     http.answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
     const { api } = apiHarness(transport.send);
-    expect(await api.request(V1_REQUEST, V1Envelope, noSignal())).toEqual({ status: 'OK', data: [] });
+    expect(await api.request(V1_REQUEST, noSignal())).toEqual({ status: 'OK', data: [] });
     expect(http.seen).toEqual([
       {
         method: 'GET',
@@ -64,7 +62,7 @@ describe('api/client', () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
-    await api.request(V1_REQUEST, V1Envelope, noSignal());
+    await api.request(V1_REQUEST, noSignal());
     expect(rateLimiter.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
     expect(rateLimiter.perSecond('default')).toBe(5);
   });
@@ -91,11 +89,18 @@ describe('api/client: answers', () => {
     [201, 'unexpected_status'],
     [302, 'unexpected_status'],
     [307, 'unexpected_status'],
-  ])('%i is %s, asked once, whatever the body says', async (status, reason) => {
-    for (const body of [`{"error":"internal error ${KEY}"}`, '{"data":{"system_metrics":[]}}', '<html>', '']) {
-      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL } });
+  ])('%i is %s, asked once, whatever the body of the service says', async (status, reason) => {
+    const own: MockAnswer[] = [
+      { body: `{"error":"internal error ${KEY}"}` },
+      { body: '{"status":"ERROR: invalid","data":null}' },
+      { body: '{"data":{"system_metrics":[]}}', headers: { 'ratelimit-bucket': 'default' } },
+      { body: '<html>', headers: { 'x-beaconchain-version': '26.17.2' } },
+      { body: '', headers: { 'x-ratelimit-limit-second': '1' } },
+    ];
+    for (const { body = '', headers } of own) {
+      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL, ...headers } });
       const { api, clock, log } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       expect(failure).toMatchObject({
         endpoint: 'machine_metrics',
         reason,
@@ -108,11 +113,50 @@ describe('api/client: answers', () => {
     }
   });
 
+  describe('of something between the exporter and the service', () => {
+    const challenge = { 'content-type': 'text/html; charset=UTF-8', 'cf-mitigated': 'challenge' };
+    const page = '<!DOCTYPE html><title>Just a moment...</title>';
+
+    it.each<[number, MockAnswer, string]>([
+      [403, { headers: challenge, body: page }, 'text/html'],
+      [401, { headers: challenge, body: page }, 'text/html'],
+      [404, { headers: { 'content-type': 'text/plain' }, body: '404 page not found' }, 'text/plain'],
+      [405, { body: '' }, 'no content type'],
+      [429, { headers: { 'content-type': 'application/json' }, body: '{"message":"slow down"}' }, 'application/json'],
+      [400, { headers: { 'content-type': 'text/html' }, body: `{"error":"${'x'.repeat(20_000)}"}` }, 'text/html'],
+    ])(
+      'a %i is unexpected_status, told with its type, and says nothing about the account',
+      async (status, answer, type) => {
+        http.answer('POST', V2_URL, { status, ...answer });
+        const { api, clock, rateLimiter } = apiHarness(transport.send);
+        const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
+        expect(failure.message).toBe(
+          `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
+        );
+        expect(rateLimiter.ledger.key.standing).toBe('unknown');
+        expect(opensAt(rateLimiter.ledger, 'machine_metrics https://api.test', { utilization: 1 }, clock.now())).toBe(
+          0,
+        );
+      },
+    );
+
+    it.each([
+      ['90', 90_000],
+      ['3600', 3_600_000],
+      ['3601', 0],
+      ['soon', 0],
+    ])('asks with retry-after %s to wait for %i ms', async (seconds, waitMs) => {
+      http.answer('POST', V2_URL, { status: 429, headers: { ...challenge, 'retry-after': seconds }, body: page });
+      const { api, clock } = apiHarness(transport.send);
+      expect(await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())))).toMatchObject({ waitMs });
+    });
+  });
+
   it('a 429 with every limit 0 is revoked, asked once', async () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
     http.answer('POST', V2_URL, { status: 429, headers });
     const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
     expect(failure).toMatchObject({ reason: 'revoked' });
   });
 
@@ -121,7 +165,7 @@ describe('api/client: answers', () => {
     async (body) => {
       http.answer('POST', V2_URL, { body, headers: { 'content-type': 'application/json' } });
       const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
     },
   );
@@ -129,7 +173,7 @@ describe('api/client: answers', () => {
   it('a connection that fails is network, with the code alone', async () => {
     for (let i = 0; i < 3; i += 1) http.fail('POST', V2_URL, 'ECONNRESET');
     const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
     expect(failure.message).toBe('machine_metrics: network (ECONNRESET)');
   });
 
@@ -138,7 +182,7 @@ describe('api/client: answers', () => {
     for (const answer of answers) {
       http.answer('POST', V2_URL, { body: `{"error":"${KEY}"}`, ...answer });
       const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
       const everything = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join();
       expect(everything).not.toContain(KEY);
       expect(everything).not.toContain('api.test');

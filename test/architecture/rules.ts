@@ -33,6 +33,7 @@ function excuse(breaches: readonly Breach[], excuses: Excuses): string[] {
 export function partOf(path: string): string {
   const [folder = '', source, file] = path.split('/');
   if (source === undefined) return folder.replace(/\.ts$/, '');
+  if (folder === 'api' && /^(answers|endpoints\.ts)$/.test(source)) return `api/${source.replace(/\.ts$/, '')}`;
   if (folder !== 'sources' || file === undefined) return folder;
   const name = file.replace(/\.ts$/, '');
   return `sources/*/${['schema', 'poll', 'metrics', 'summary', 'index'].includes(name) ? name : 'other'}`;

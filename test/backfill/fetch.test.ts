@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../src/api/client.ts';
+import type { Span } from '../../src/api/endpoints.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
 import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
-import type { Span } from '../../src/sources/history.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { planOf } from '../support/backfill.ts';
-import { type FakeApi, failed, fakeApi } from '../support/fake-api.ts';
+import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/fake-api.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../support/machine-records.ts';
 import { NOW, noSignal } from '../support/timing.ts';
@@ -19,7 +18,7 @@ const TWO_SLICES = planOf(splitSpan({ start: END - DAY, end: END }, DAY / 2), EN
 
 /** Machines with a record every so many seconds, newest first; the cursor is the number of records that were sent. */
 function service(machines: readonly string[], gap = 600) {
-  return ({ body }: ApiRequest): unknown => {
+  return ({ body }: SentRequest): unknown => {
     const { range, cursor = '0' } = body as { range: { timestamp: { start: number; end: number } }; cursor?: string };
     const { start, end } = range.timestamp;
     const records = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PastRange } from '../../src/api/endpoints.ts';
 import { makePlan } from '../../src/backfill/plan.ts';
-import type { PastRange } from '../../src/sources/history.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { fakeApi } from '../support/fake-api.ts';
 import { machinesOptions, machinesPage } from '../support/machine-records.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PastRange } from '../../src/api/endpoints.ts';
 import {
   type BackfillOptions,
   backfillOptions,
@@ -10,7 +11,6 @@ import {
 } from '../../src/commands/backfill-flags.ts';
 import type { Flags } from '../../src/commands/flag-table.ts';
 import { parseCommand, UsageError } from '../../src/commands/flags.ts';
-import type { PastRange } from '../../src/sources/history.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
 import { NOW } from '../support/timing.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
+import { ENDPOINT_NAMES } from '../../src/api/endpoints.ts';
+import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { OwnMetrics } from '../../src/metrics/self.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
@@ -8,7 +9,7 @@ const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }
 
 function setUp(): OwnMetrics {
   const own = new OwnMetrics(false);
-  own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: SOURCES });
+  own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: SOURCES });
   return own;
 }
 
@@ -19,15 +20,19 @@ function familiesOf(own: OwnMetrics): Promise<Family[]> {
 describe('metrics/self', () => {
   it('has every endpoint and reason from the start, at 0, so that the first of each is an increase', async () => {
     const families = await familiesOf(setUp());
-    for (const endpoint of ENDPOINTS) {
+    for (const endpoint of ENDPOINT_NAMES) {
       expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint })).toBe(0);
       expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint })).toBe(0);
     }
     const durations = samplesOf(families, 'beaconchain_api_request_duration_seconds');
-    expect(durations.filter(({ suffix }) => suffix === '_count').map(({ value }) => value)).toEqual([0, 0, 0, 0, 0]);
+    expect(durations.filter(({ suffix }) => suffix === '_count').map(({ value }) => value)).toEqual(
+      ENDPOINT_NAMES.map(() => 0),
+    );
     const failures = samplesOf(families, 'beaconchain_api_request_failures_total');
     expect(failures).toEqual(
-      ENDPOINTS.flatMap((endpoint) => FAILURE_REASONS.map((reason) => ({ labels: { endpoint, reason }, value: 0 }))),
+      ENDPOINT_NAMES.flatMap((endpoint) =>
+        FAILURE_REASONS.map((reason) => ({ labels: { endpoint, reason }, value: 0 })),
+      ),
     );
   });
 
@@ -51,7 +56,7 @@ describe('metrics/self', () => {
     own.polled({ source: 'machines' }, false);
     own.polled({ source: 'slashings', chain: 'hoodi' }, true);
     // A reload expects the series again.
-    own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: SOURCES });
+    own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: SOURCES });
     const families = await familiesOf(own);
     const values = (name: string): unknown[] =>
       samplesOf(families, `beaconchain_source_${name}`).map(({ labels, value }) => [labels, value]);

@@ -5,12 +5,13 @@ import { get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const V1 = '/api/v1/epoch/latest/slots';
 const V2 = '/api/v2/ethereum/sync-committee';
-const LATEST = { sync_committee_period: { view: 'latest' } };
+const LATEST = { sync_committee_period: { view: 'latest' }, chain: 'mainnet' };
 
 const UNAUTHORIZED = { status: 401, body: { error: 'Unauthorized. Please provide a valid API key.' } };
 
 function send(sandbox: Sandbox, request: Partial<SandboxRequest>): ReturnType<typeof answer> {
-  return answer(sandbox, { method: 'POST', path: V2, headers: {}, body: JSON.stringify(LATEST), ...request }, NOW);
+  const headers = { 'content-type': 'application/json', ...request.headers };
+  return answer(sandbox, { method: 'POST', path: V2, body: JSON.stringify(LATEST), ...request, headers }, NOW);
 }
 
 /** One request of each kind. */
@@ -21,7 +22,7 @@ function conversation(sandbox: Sandbox): string[] {
     get(sandbox, '/hoodi/api/v1/epoch/finalized/slots'),
     get(sandbox, '/api/v1/slot/13066000/attesterslashings'),
     post(sandbox, '/api/v2/machine-metrics', { range }),
-    post(sandbox, '/api/v2/ethereum/benchmark-store', { range: { evaluation_window: '7d' } }),
+    post(sandbox, '/api/v2/ethereum/benchmark-store', { chain: 'mainnet', range: { evaluation_window: '7d' } }),
     post(sandbox, V2, LATEST),
   ].map(({ body }) => body);
 }

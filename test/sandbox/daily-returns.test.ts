@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { BAD_REQUEST, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';
@@ -35,7 +35,7 @@ function countdown(from: number, to: number): number[] {
 }
 
 const scale = (): Sandbox => sandboxOf({ plan: 'scale' });
-const ask = (range: object, size = 10): object => ({ range, page_size: size });
+const ask = (range: object, size = 10): object => ({ chain: 'mainnet', range, page_size: size });
 
 describe('sandbox/daily-returns', () => {
   it('publishes a day 40 minutes after its end', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/sources/machines/schema.ts';
 import { BAD_REQUEST, HOUR, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/machine-metrics';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
 import { slotTime } from '../../src/lib/chain.ts';
-import { MembersAnswer } from '../../src/sources/members.ts';
 import { BAD_REQUEST, get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/sync-committee';
@@ -26,7 +26,7 @@ describe('sandbox/sync-committee', () => {
   });
 
   it.each([
-    ['an unknown view', { sync_committee_period: { view: 'finalized' } }],
+    ['an unknown view', { sync_committee_period: { view: 'finalized' }, chain: 'mainnet' }],
     ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);

@@ -44,8 +44,8 @@ describe('scheduler/polls', () => {
       ['timeout', MINUTE],
       ['unauthorized', HOUR],
       ['method_not_allowed', HOUR],
-      ['unexpected_status', HOUR],
-      ['invalid_body', HOUR],
+      ['unexpected_status', MINUTE],
+      ['invalid_body', MINUTE],
       ['BudgetClosed', HOUR],
     ])('of an hourly source that failed with %s is %i ms later', (reason, wait) => {
       expect(nextPollAt(hourly, failedEntry(1, reason), hourlyTiming, 0)).toBe(NOW + wait);
@@ -132,6 +132,12 @@ describe('scheduler/polls', () => {
       const after = { costs: [2, 3, 4, 5, 6], durations: [20, 30, 40, 50, 60] };
       expect(afterPoll(known, { value: 7 }, last)).toMatchObject(after);
       expect(afterPoll(known, { value: 7, failure: failureOf('timeout') }, last)).toMatchObject(learned);
+    });
+
+    it('pauses a source for as long as something in front of the service asks, and not without it', () => {
+      const waiting = (ms?: number) => new RequestFailed('machine_metrics', 'unexpected_status', 'made up', ms);
+      expect(afterPoll(entry, { value: 7, failure: waiting(90_000) }, run()).pausedUntil).toBe(NOW + 250 + 90_000);
+      expect(afterPoll(entry, { value: 7, failure: waiting() }, run())).not.toHaveProperty('pausedUntil');
     });
 
     it('pauses a forbidden source for an hour from the end of the poll, until the next poll says otherwise', () => {

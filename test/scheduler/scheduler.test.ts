@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
@@ -96,10 +97,10 @@ describe('scheduler/scheduler', () => {
     });
 
     it('are planned by their observed cost', async () => {
-      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
+      const request = { ...requestTo('machine_names', {}), envelope: z.object({}) };
       const source = fakeSource({
         poll: async (value, _timing, signal, api) => {
-          for (let i = 0; i < 3; i += 1) await api.request(request, z.object({}), signal);
+          for (let i = 0; i < 3; i += 1) await api.request(request, signal);
           return { value };
         },
       });

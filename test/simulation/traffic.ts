@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../src/api/errors.ts';
+import type { Endpoint } from '../../src/api/endpoints.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Headers } from '../../src/budget/headers.ts';
 import type { ExporterSetting } from './exporter-setting.ts';

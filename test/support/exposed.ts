@@ -1,4 +1,4 @@
-import { STATUSES } from '../../src/sources/validators/schema.ts';
+import { STATUSES } from '../../src/api/answers/validators.ts';
 import { ALL_FAMILIES } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
 import { answer, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
+import { refusalOf } from './known-request.ts';
 
 /** What goes wrong between the exporter and the service. */
 export interface Fault {
@@ -147,7 +148,9 @@ export class FaultServer {
     const request = { method, path, headers, body: Buffer.concat(chunks).toString(), at: this.#time() };
     this.requests.push(request);
     const genuine = (): SandboxAnswer => answer(this.sandbox, request, this.#time());
-    const reply = await this.#fault?.request?.(request, genuine, response);
+    // A double that answers in place of the sandbox knows no other requests than the service.
+    const isKnown = refusalOf({ path: path.replace(/^.*(?=\/api\/)/, ''), body: request.body })?.status !== 400;
+    const reply = isKnown ? await this.#fault?.request?.(request, genuine, response) : undefined;
     if (reply === 'silence') return;
     const sent: ServiceAnswer = reply ?? genuine();
     response.writeHead(sent.status, sent.headers);

@@ -115,6 +115,20 @@ export const STORMS = {
   'status 503 that asks to wait': instead(503, '', { 'retry-after': '5' }),
 } as const satisfies Record<string, Fault>;
 
+const PAGE = '<!DOCTYPE html><title>Just a moment...</title>';
+const HTML = { 'content-type': 'text/html; charset=UTF-8' };
+
+/** Answers of what stands between the exporter and the service. */
+export const BETWEEN = {
+  "a CDN's challenge with status 403": instead(403, PAGE, { ...HTML, 'cf-mitigated': 'challenge' }),
+  "a proxy's 401": instead(401, PAGE, HTML),
+  "a proxy's 404": instead(404, '404 page not found', { 'content-type': 'text/plain' }),
+  "a proxy's 405": instead(405, PAGE, HTML),
+  "a proxy's 429": instead(429, 'slow down', { 'content-type': 'text/plain', 'retry-after': '7200' }),
+} as const satisfies Record<string, Fault>;
+
+export const PORTAL: Fault = instead(200, PAGE, HTML);
+
 /** An answer with this status and a short error. */
 export function refusal(status: number): Fault {
   return instead(status, '{"error":"no"}');

@@ -1,5 +1,4 @@
-import type { ApiRequest } from '../../src/api/client.ts';
-import { failed } from './fake-api.ts';
+import { failed, type SentRequest } from './fake-api.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -126,7 +125,7 @@ export function listOf(chain: ChainView, asked: string): readonly Fields[] | und
 }
 
 /** The body of the answer. @throws RequestFailed where the service refuses the request, as the client does. */
-export function chainAnswer(chain: ChainView, request: ApiRequest): unknown {
+export function chainAnswer(chain: ChainView, request: SentRequest): unknown {
   const asked = askedFor(request.path);
   const [kind, period] = asked.split('/');
   const data = kind === 'members' ? chain.committee?.(Number(period)) : listOf(chain, asked);

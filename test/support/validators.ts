@@ -1,10 +1,9 @@
-import type { ApiRequest } from '../../src/api/client.ts';
 import { SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
 import { watchOf } from '../../src/lib/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../src/sources/validators/schema.ts';
-import { type FakeApi, fakeApi } from './fake-api.ts';
+import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
 import { noSignal, timing } from './timing.ts';
 
 const GENESIS = 1606824023;
@@ -89,7 +88,7 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
   };
 }
 
-type Answers = Partial<Record<ApiRequest['endpoint'], (request: ApiRequest) => unknown>>;
+type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
 
 /** Every validator is online, unless `answers` say something else. */
 export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
@@ -105,7 +104,7 @@ export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
   return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
 }
 
-export function identifiersOf({ body }: ApiRequest): number[] {
+export function identifiersOf({ body }: SentRequest): number[] {
   return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
 }
 

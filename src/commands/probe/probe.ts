@@ -1,14 +1,15 @@
 import { createInterface } from 'node:readline/promises';
 import * as z from 'zod';
-import type { Api, ApiRequest } from '../../api/client.ts';
-import { type Endpoint, isFailure, RequestFailed } from '../../api/errors.ts';
+import type { Api } from '../../api/client.ts';
+import { type ApiRequest, ENDPOINTS, type Endpoint } from '../../api/endpoints.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Headers, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import type { Config } from '../../config/config.ts';
 import { openClient } from '../../exporter/client.ts';
 import type { Settings } from '../../exporter/settings.ts';
-import { endpointsOf } from '../../exporter/sources.ts';
+import { endpointsOn } from '../../exporter/sources.ts';
 import type { Chain } from '../../lib/chain.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isObject } from '../../lib/is-object.ts';
@@ -19,6 +20,7 @@ import {
   dailyQuestions,
   listAt,
   machinesQuestion,
+  namesQuestion,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -73,25 +75,6 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
   }
 }
 
-/** The endpoints that the enabled sources use on a chain. Those of the account are not of a chain. */
-function endpointsOn(config: Config, chain: Chain): Endpoint[] {
-  const { dailyReturns, slashings, syncCommittee, validators } = config;
-  const watches = validators.watch[chain].length > 0;
-  const isUsed: Readonly<Record<Endpoint, boolean>> = {
-    machine_metrics: false,
-    machine_names: false,
-    daily_returns: dailyReturns.enabled,
-    sync_committee: syncCommittee.enabled,
-    epoch_slots: slashings.enabled,
-    attester_slashings: slashings.enabled,
-    sync_committee_members: watches,
-    proposer_slashings: watches,
-    validators: watches,
-    validators_performance: watches,
-  };
-  return endpointsOf(config).filter((endpoint) => isUsed[endpoint]);
-}
-
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
   const heads: AnswerHead[] = [];
@@ -115,19 +98,17 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   const findings: Finding[] = [];
 
   async function ask(question: Question): Promise<unknown> {
-    const { request, otherPath } = question;
-    if (request.chain && !endpointsOn(config, request.chain).includes(request.endpoint)) return undefined;
+    const { request, chain, otherwise } = question;
+    if (!endpointsOn(config, chain).includes(request.endpoint)) return undefined;
     const { length: before } = heads;
     let result = await answerTo(client.api, request);
-    if (otherPath && isFailure(result, 'not_found')) {
-      result = await answerTo(client.api, { ...request, path: otherPath });
-    }
+    if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
     findings.push(findingOf(question, heads.slice(before).at(-1), result));
     return result;
   }
 
   try {
-    if (config.machines.enabled) await ask(machinesQuestion(now));
+    for (const question of [machinesQuestion(now), namesQuestion()]) await ask(question);
     for (const { name: chain } of config.chains) {
       const own = validatorsQuestions(chain, watchOf(config.validators.watch[chain]));
       for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
@@ -143,7 +124,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
 /** The JSON of the answer, or why there is none. */
 async function answerTo(api: Api, request: ApiRequest): Promise<unknown> {
   try {
-    return await api.request(request, z.unknown(), new AbortController().signal);
+    return await api.request({ ...request, envelope: z.unknown() }, new AbortController().signal);
   } catch (error) {
     if (error instanceof RequestFailed || error instanceof BudgetClosed || error === ALL_SENT) return error;
     throw error;
@@ -167,10 +148,11 @@ function fallMeter(): (headers: Headers) => number | undefined {
 
 /** Pure. @param result The JSON of the answer, or the error in its place. */
 export function findingOf(question: Question, answer: AnswerHead | undefined, result: unknown): Finding {
-  const { request, envelope, records } = question;
-  const { endpoint, chain } = request;
+  const { request, chain, isPlausible = () => true } = question;
+  const { endpoint, envelope } = request;
+  const { records, is404None } = ENDPOINTS[endpoint];
   const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined };
-  if (question.mayFindNone && isFailure(result, 'not_found')) return { ...none, failure: undefined, absent: [] };
+  if (is404None && isFailure(result, 'not_found')) return { ...none, failure: undefined, absent: [] };
   if (result instanceof Error) return { ...none, failure: result, absent: [] };
   const lists = Object.entries(records).map(([path, schema]) => ({ path, schema, items: listAt(result, path) }));
   const absent = [
@@ -182,7 +164,10 @@ export function findingOf(question: Question, answer: AnswerHead | undefined, re
     return { ...none, failure: new Error(`unexpected shape: ${reasonOf(opened.error)}`), absent };
   }
   if (lists.length === 0) return { ...none, failure: undefined, absent, read: 1 };
-  const parsed = lists.flatMap(({ schema, items }) => items.map((item) => schema.safeParse(item)));
+  const parsed = lists.flatMap(({ schema, items }) => {
+    const plausible = schema.refine((record) => isPlausible(record as never), 'not plausible now');
+    return items.map((item) => plausible.safeParse(item));
+  });
   const bad = parsed.flatMap(({ error }) => (error ? [reasonOf(error)] : []));
   const counts = { read: parsed.length - bad.length, unreadable: bad.length, firstReason: bad[0] };
   return { ...none, failure: undefined, absent, ...counts };

@@ -1,10 +1,11 @@
+import { Datapoint } from '../../api/answers/daily-returns.ts';
+import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
 import { CHAINS, type Chain } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixSeconds } from '../../lib/time.ts';
-import type { History, PastRange, Span } from '../history.ts';
+import type { History } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
-import { DAYS_PER_PAGE, daysReader } from './poll.ts';
-import { Datapoint } from './schema.ts';
+import { daysReader } from './poll.ts';
 
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, all_time: Number.POSITIVE_INFINITY } as const;
 
@@ -13,8 +14,7 @@ export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
   const readDays = daysReader(chain);
   return {
     async readPage(api, range, cursor, signal) {
-      const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
-      const { data, paging } = await readDays(api, query, signal);
+      const { data, paging } = await readDays(api, { range, cursor }, signal);
       return {
         cursor: paging?.next_cursor,
         records: api.records('daily_returns', Datapoint, data),
@@ -25,7 +25,7 @@ export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
       for (const range of ranges) await this.readPage(api, range, undefined, signal);
       return ranges.map((range) => {
         const { start, end } = spanOf(chain, range, now);
-        return Math.ceil((end - start) / SECONDS_PER_DAY / DAYS_PER_PAGE);
+        return Math.ceil((end - start) / SECONDS_PER_DAY / PAGE_SIZE);
       });
     },
     isDaily: true,
@@ -36,13 +36,6 @@ export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
     stream: () => '',
     families: (days) => pastReturnFamilies(chain, days),
   };
-}
-
-/** The range as the service expects it (api-facts 3.1). */
-function selectorOf(range: PastRange): object {
-  return 'window' in range
-    ? { evaluation_window: range.window }
-    : { timestamp: { start: range.start, end: range.end } };
 }
 
 /** At least a day, from genesis on. The service widens a range to whole days at both ends (api-facts 3.1). */

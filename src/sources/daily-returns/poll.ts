@@ -1,34 +1,27 @@
+import { type DailyReturnsPage, Datapoint } from '../../api/answers/daily-returns.ts';
 import type { Api } from '../../api/client.ts';
+import { DAILY_RETURNS_PATHS, type Query, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
-import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
+import type { DailyReturns } from './schema.ts';
 
-/** The path of the specification, and the one of the public documentation (api-facts 3.1). */
-export const DAILY_RETURNS_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
-
-/** The maximum of the service (api-facts 7.2). */
-export const DAYS_PER_PAGE = 10;
-
-/** Selects days, as the service expects it (api-facts 3.1). */
-export interface DaysQuery {
-  readonly range: object;
-  readonly cursor?: string;
-}
+/** Which days of a chain to read. */
+type Path = Query<'daily_returns'>['path'];
+type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 
 export type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
 /** Reads days of a chain. It tries the other path after a 404, and remembers the one that works. */
 export function daysReader(chain: Chain): ReadDays {
-  let [path, other]: readonly string[] = DAILY_RETURNS_PATHS;
+  let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
 
   return async (api, query, signal) => {
-    const body = { chain, ...query, page_size: DAYS_PER_PAGE };
-    const ask = (at = ''): Promise<DailyReturnsPage> =>
-      api.request({ endpoint: 'daily_returns', priority: 'daily_returns', path: at, body }, DailyReturnsPage, signal);
+    const ask = (at: typeof path): Promise<DailyReturnsPage> =>
+      api.request(requestTo('daily_returns', { chain, path: at, ...query }), signal);
     try {
       return await ask(path);
     } catch (error) {
@@ -49,7 +42,7 @@ export async function pollDailyReturns(
   { now }: Timing,
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
-  const { data } = await readDays(api, { range: { evaluation_window: '24h' } }, signal);
+  const { data } = await readDays(api, { range: { window: '24h' } }, signal);
   const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
   const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
   return { value: newest ? { newest } : {} };

@@ -1,8 +1,8 @@
+import type { Datapoint } from '../../api/answers/daily-returns.ts';
 import { html } from '../../lib/html.ts';
 import { percent } from '../../lib/words.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
-import type { Datapoint } from './schema.ts';
 
 /** Required by the terms of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';

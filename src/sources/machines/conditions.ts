@@ -1,10 +1,11 @@
+import { PROCESSES, type ProcessRecord } from '../../api/answers/machines.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';
 import { missing, PROCESS_FIELDS, type Shown, shownMachines } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machines, PROCESSES, type ProcessRecord } from './schema.ts';
+import { lastSeen, type Machines } from './schema.ts';
 
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 

@@ -1,12 +1,14 @@
+import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
+import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixSeconds } from '../../lib/time.ts';
-import type { History, PastPage, PastRange, Span } from '../history.ts';
+import type { History, PastPage } from '../history.ts';
 import { learnAll } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
-import { type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
+import { type MachinesOptions, machineName } from './options.ts';
 import { requestPage } from './poll.ts';
-import { type Learned, type MachineRecord, PROCESSES } from './schema.ts';
+import type { Learned } from './schema.ts';
 
 const MINUTE = 60;
 const PROBE_EVERY_SECONDS = 6 * 3_600;
@@ -71,10 +73,10 @@ async function estimatePages(api: Api, ranges: readonly PastRange[], signal: Abo
   const range = spans.find((span) => span.end >= timestamp) ?? NO_TIME;
   const page = await requestPage(api, { range, names: [machine ?? ''], cursor: undefined }, signal);
   // The service may count the records of a page over all processes, or for each.
-  const isByProcess = page.records.length > RECORDS_PER_PAGE;
+  const isByProcess = page.records.length > PAGE_SIZE;
   const perMinute = minutes.map((records) => (isByProcess ? mostOf(records) : records.length));
   const mean = perMinute.reduce((sum, records) => sum + records, 0) / probes;
-  const pagesPerMinute = mean / RECORDS_PER_PAGE / minutesBetween(page.records);
+  const pagesPerMinute = mean / PAGE_SIZE / minutesBetween(page.records);
   return spans.map((span) => Math.max(1, Math.ceil((pagesPerMinute * (span.end - span.start)) / MINUTE)));
 }
 

@@ -1,3 +1,12 @@
+import {
+  type MachineRecord,
+  type NodeRecord,
+  PROCESSES,
+  type Process,
+  type ProcessRecord,
+  type SystemRecord,
+  type ValidatorRecord,
+} from '../../api/answers/machines.ts';
 import type { Chain } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
@@ -13,19 +22,7 @@ import {
   machineName,
   staleAfter,
 } from './options.ts';
-import {
-  type Learned,
-  lastSeen,
-  type Machine,
-  type MachineRecord,
-  type Machines,
-  type NodeRecord,
-  PROCESSES,
-  type Process,
-  type ProcessRecord,
-  type SystemRecord,
-  type ValidatorRecord,
-} from './schema.ts';
+import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts';
 
 type FieldValue = number | boolean | null | undefined;
 

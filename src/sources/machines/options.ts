@@ -35,9 +35,6 @@ export type Warning =
 /** `names`: the machines to which the warning applies, if not to all. */
 export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
-/** The maximum of the service (api-facts 7.2). */
-export const RECORDS_PER_PAGE = 10;
-
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 

@@ -1,24 +1,17 @@
+import { ListedName, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
 import { type Api, countingApi } from '../../api/client.ts';
+import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
-import type { PastPage, Span } from '../history.ts';
+import type { PastPage } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
 import { offlineAfter } from './conditions.ts';
 import { isNameShared, isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName, RECORDS_PER_PAGE, staleAfter, type Warn } from './options.ts';
-import {
-  ListedName,
-  MachineMetricsPage,
-  MachineNames,
-  type MachineRecord,
-  type Machines,
-  PROCESSES,
-  type ProcessRecord,
-  RECORDS,
-} from './schema.ts';
+import { type MachinesOptions, machineName, staleAfter, type Warn } from './options.ts';
+import type { Machines } from './schema.ts';
 import {
   type AbsentName,
   absentNames,
@@ -146,9 +139,8 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const { now } = timing;
   const { namesRefusal: before } = sweep.progress;
   if (!isListDue(sweep.progress, timing, options)) return;
-  const request = { endpoint: 'machine_names', priority: 'machines', path: `${MACHINES_PATH}/machine-names` } as const;
   const ask = async (): Promise<void> => {
-    const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);
+    const { data } = await api.request(requestTo('machine_names', {}), signal);
     // A record is an object.
     const items = data.map((name) => ({ name }));
     const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
@@ -236,31 +228,14 @@ async function readPage(
   return page;
 }
 
-export interface PageQuery {
-  readonly range: Span;
-  /** Undefined: all machines. */
-  readonly names?: readonly string[] | undefined;
-  /** Undefined: the first page. */
-  readonly cursor: string | undefined;
-}
-
-const MACHINES_PATH = '/api/v2/machine-metrics';
-
 /** Reads one page, record by record. */
 export async function requestPage(
   api: Api,
-  { range, names, cursor }: PageQuery,
+  query: Query<'machine_metrics'>,
   signal: AbortSignal,
   isPlausible?: (record: ProcessRecord) => boolean,
 ): Promise<PastPage<MachineRecord>> {
-  const body = {
-    range: { timestamp: range },
-    ...(names ? { machines: names } : {}),
-    page_size: RECORDS_PER_PAGE,
-    ...(cursor === undefined ? {} : { cursor }),
-  };
-  const request = { endpoint: 'machine_metrics', priority: 'machines', path: MACHINES_PATH, body } as const;
-  const { data, paging } = await api.request(request, MachineMetricsPage, signal);
+  const { data, paging } = await api.request(requestTo('machine_metrics', query), signal);
   const records: MachineRecord[] = [];
   let count = 0;
   for (const process of PROCESSES) {

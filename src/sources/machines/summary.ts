@@ -1,3 +1,4 @@
+import { PROCESSES, type Process, type ProcessRecord } from '../../api/answers/machines.ts';
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
 import type { UnixMs } from '../../lib/time.ts';
@@ -20,7 +21,7 @@ import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } fro
 import { isNetworkWithheld } from './learned.ts';
 import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
+import type { Machine, Machines } from './schema.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;

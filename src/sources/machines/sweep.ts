@@ -1,12 +1,13 @@
+import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
+import type { Span } from '../../api/endpoints.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
-import type { Span } from '../history.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
 import { isForgotten, isIncluded, type MachinesOptions, machineName } from './options.ts';
-import { lastSeen, type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
+import { lastSeen, type Machine, type Machines } from './schema.ts';
 
 /** The times of earlier sweeps. */
 export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;

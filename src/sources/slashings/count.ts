@@ -1,7 +1,8 @@
+import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
 import type { ObservedSlashing } from './options.ts';
-import type { AttesterSlashing, EpochRows, Kind, Proposal, Slashings, SlashingTotals, SlotRow } from './schema.ts';
+import type { EpochRows, Kind, Proposal, Slashings, SlashingTotals } from './schema.ts';
 
 /** How many slashings the status page lists. */
 const MAX_RECENT = 20;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { AttesterSlashing, Kind } from './schema.ts';
+import type { AttesterSlashing } from '../../api/answers/slots.ts';
+import type { Kind } from './schema.ts';
 
 interface Attestation {
   readonly slot: number;

@@ -1,7 +1,8 @@
+import type { SlotRow } from '../../api/answers/slots.ts';
 import { SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { attempt, type PollContext, readEpoch, readSlashings, type Step, unreadBlocks } from './read.ts';
-import type { EpochRows, Head, Slashings, SlotRow } from './schema.ts';
+import type { EpochRows, Head, Slashings } from './schema.ts';
 
 /** After this many attempts at the head, a block or epoch is left to the finalized pass. */
 const MAX_TRIES = 3;

@@ -1,8 +1,9 @@
+import type { SlotRow } from '../../api/answers/slots.ts';
 import { periodOf } from '../../lib/chain.ts';
 import { watches } from '../../lib/watch.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { attempt, type PollContext } from './read.ts';
-import type { Slashings, SlotRow } from './schema.ts';
+import type { Slashings } from './schema.ts';
 
 /**
  * The state with the members of the period of an epoch that is about to be counted. They are requested here only if no

@@ -1,7 +1,9 @@
+import { ProposerSlashing, type SlotRow } from '../../api/answers/slots.ts';
+import { requestTo } from '../../api/endpoints.ts';
 import { afterFailure, refusedUntil } from '../refusal.ts';
 import { addRecent } from './count.ts';
 import { implausible, type PollContext, type Step } from './read.ts';
-import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
+import type { Slashings } from './schema.ts';
 
 /**
  * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block whose row reports
@@ -38,9 +40,7 @@ export async function readProposerNames(
 
 /** The validators that the canonical block of a slot slashes as proposers. */
 async function readValidators({ api, options: { chain }, signal }: PollContext, row: SlotRow): Promise<Set<number>> {
-  const path = `/api/v1/slot/${row.slot}/proposerslashings`;
-  const request = { endpoint: 'proposer_slashings', priority: 'slashing_details', chain, path } as const;
-  const { data } = await api.request(request, V1List, signal);
+  const { data } = await api.request(requestTo('proposer_slashings', { chain, slot: row.slot }), signal);
   const records = api.records('proposer_slashings', ProposerSlashing, data);
   return new Set(records.filter((one) => one.block_root === row.blockroot).map((one) => one.proposerindex));
 }

@@ -1,5 +1,7 @@
+import { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import type { Api } from '../../api/client.ts';
-import { type Endpoint, RequestFailed } from '../../api/errors.ts';
+import { type Endpoint, requestTo } from '../../api/endpoints.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
@@ -7,7 +9,7 @@ import type { UnixMs } from '../../lib/time.ts';
 import { countSlashings } from './count.ts';
 import { identityOf } from './evidence.ts';
 import type { SlashingsOptions } from './options.ts';
-import { AttesterSlashing, type EpochRows, type Slashings, SlotRow, V1List } from './schema.ts';
+import type { EpochRows, Slashings } from './schema.ts';
 
 /** The context of all passes of one poll. */
 export interface PollContext {
@@ -32,8 +34,7 @@ export async function readEpoch(
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
 ): Promise<EpochRows> {
-  const path = `/api/v1/epoch/${epoch}/slots`;
-  const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
+  const { data } = await api.request(requestTo('epoch_slots', { chain, epoch, priority }), signal);
   const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, now));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
@@ -128,9 +129,7 @@ async function readBlock(
   { options: { chain }, api, signal }: PollContext,
   row: SlotRow,
 ): Promise<readonly AttesterSlashing[]> {
-  const path = `/api/v1/slot/${row.slot}/attesterslashings`;
-  const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
-  const { data } = await api.request(request, V1List, signal);
+  const { data } = await api.request(requestTo('attester_slashings', { chain, slot: row.slot }), signal);
   const records = api.records('attester_slashings', AttesterSlashing, data);
   return records.filter((record) => record.block_root === row.blockroot);
 }

@@ -1,9 +1,10 @@
 import type { Api } from '../../api/client.ts';
+import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, NONSENSE_AHEAD_SECONDS, periodTime } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Poll } from '../source.ts';
-import { type SyncCommittee, SyncCommitteeAnswer } from './schema.ts';
+import type { SyncCommittee } from './schema.ts';
 
 /** Reads the current period. An older one than is known comes from a cache or from a node that lags. */
 export async function pollSyncCommittee(
@@ -13,10 +14,7 @@ export async function pollSyncCommittee(
   now: UnixMs,
   signal: AbortSignal,
 ): Promise<Poll<SyncCommittee>> {
-  const path = '/api/v2/ethereum/sync-committee';
-  const body = { sync_committee_period: { view: 'latest' }, chain };
-  const request = { endpoint: 'sync_committee', priority: 'sync_committee', path, body } as const;
-  const { data, range } = await api.request(request, SyncCommitteeAnswer, signal);
+  const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
   const { period: number } = data;
   if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
     throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');

@@ -1,3 +1,4 @@
+import { STATUSES, type Status } from '../../api/answers/validators.ts';
 import { type Chain, epochTime, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { etherOf } from '../../lib/ether.ts';
@@ -8,15 +9,7 @@ import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
-import {
-  DUTIES,
-  NO_VALIDATORS,
-  type Performance,
-  STATUSES,
-  type Status,
-  type Validator,
-  type Validators,
-} from './schema.ts';
+import { DUTIES, NO_VALIDATORS, type Performance, type Validator, type Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;

@@ -1,11 +1,13 @@
+import type { PerformanceAnswer } from '../../api/answers/validators.ts';
+import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { rangesOf, watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
-import { IDENTIFIERS_OF_PERFORMANCE, POLLS_PER_PERFORMANCE } from './costs.ts';
+import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { isStatusOn, type PollContext, refused, type Step } from './part.ts';
-import { DUTIES, type Duty, type Outcomes, type Performance, PerformanceAnswer, type Validators } from './schema.ts';
+import { DUTIES, type Duty, type Outcomes, type Performance, type Validators } from './schema.ts';
 import { chunksOf } from './status.ts';
 
 export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
@@ -21,7 +23,7 @@ export async function readPerformance(context: PollContext, previous: Validators
   const { operatorAt, watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
   const value = { ...rest, pollsSincePerformance: 0 };
-  const [large, small] = IDENTIFIERS_OF_PERFORMANCE;
+  const [large, small] = IDENTIFIERS_OF_AGGREGATE;
   const isSmall = previous.smallChunksSince === operatorAt;
   const size = isSmall ? small : large;
   try {
@@ -79,13 +81,11 @@ function meanOf(score: Duty | 'total', answers: readonly PerformanceAnswer['data
 
 async function readAll({ options, api, signal }: PollContext, size: number): Promise<Performance> {
   const { chain, watch } = options;
-  const path = '/api/v2/ethereum/validators/performance-aggregate';
   const answers: PerformanceAnswer['data'][] = [];
   for (const chunk of chunksOf(watch, size)) {
-    const body = { chain, validator: { validator_identifiers: chunk }, range: { evaluation_window: '24h' } };
-    const request = { endpoint: 'validators_performance', priority: 'validators', path, body } as const;
+    const request = requestTo('validators_performance', { chain, identifiers: chunk });
     try {
-      answers.push((await api.request(request, PerformanceAnswer, signal)).data);
+      answers.push((await api.request(request, signal)).data);
     } catch (error) {
       // Here a 404 says that the service knows none of them.
       if (!isFailure(error, 'not_found')) throw error;

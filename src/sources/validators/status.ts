@@ -1,10 +1,11 @@
+import { ValidatorRow } from '../../api/answers/validators.ts';
+import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
-import { IDENTIFIERS } from './costs.ts';
 import { type PollContext, refused, type Step } from './part.ts';
-import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
+import type { Validator, Validators } from './schema.ts';
 
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
@@ -20,7 +21,7 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   let answers = 0;
   let failures = 0;
   let failure: Error | undefined;
-  for (const chunk of chunksOf(context.options.watch, IDENTIFIERS)) {
+  for (const chunk of chunksOf(context.options.watch, PAGE_SIZE)) {
     try {
       read.push(...(await readChunk(context, chunk)));
       answers += 1;
@@ -61,16 +62,9 @@ type Read = Omit<Validator, 'readAt'>;
 /** The validators of one request. A validator that a readable answer lacks is not found. */
 async function readChunk({ options, api, signal }: PollContext, chunk: readonly number[]): Promise<Read[]> {
   const { chain } = options;
-  const body = { chain, validator: { validator_identifiers: chunk }, page_size: IDENTIFIERS };
-  const request = {
-    endpoint: 'validators',
-    priority: 'validators',
-    path: '/api/v2/ethereum/validators',
-    body,
-  } as const;
-  let answer: ReturnType<typeof ValidatorsAnswer.parse>;
+  let answer: AnswerOf<'validators'>;
   try {
-    answer = await api.request(request, ValidatorsAnswer, signal);
+    answer = await api.request(requestTo('validators', { chain, identifiers: chunk }), signal);
   } catch (error) {
     // Here a 404 says that the service knows none of them.
     if (!isFailure(error, 'not_found')) throw error;

@@ -89,8 +89,10 @@ describe('commands/probe: findings', () => {
 
   it('takes a 404 about validators for none found, and any other for a failure', () => {
     const notFound = new RequestFailed('validators', 'not_found', '404');
-    expect(findingOf(status, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
-    expect(findingOf(performance, undefined, notFound)).toMatchObject({ failure: notFound });
+    for (const one of [status, performance]) {
+      expect(findingOf(one, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
+    }
+    expect(findingOf(members, undefined, notFound)).toMatchObject({ failure: notFound });
   });
 
   it('asks about the first ten watched validators, and twenty for their duties', () => {

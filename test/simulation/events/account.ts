@@ -1,4 +1,4 @@
-import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
+import { ENDPOINT_NAMES, type Endpoint } from '../../../src/api/endpoints.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
@@ -122,8 +122,12 @@ export const ACCOUNT_KINDS = [
     weight: 3,
     draw: (random) => ({
       forMs: aWhile(random),
-      status: random.pick([500, 502, 503, 520]),
-      body: random.pick(['json', 'html', 'none']),
+      // A 403 with JSON would be the service's own.
+      ...random.pick<Pick<Outage, 'status' | 'body'>>([
+        { status: 403, body: 'html' },
+        { status: random.pick([500, 502, 503, 520]), body: random.pick(['json', 'html', 'none']) },
+        { status: random.pick([500, 502, 503, 520]), body: random.pick(['json', 'html', 'none']) },
+      ]),
       ...(random.happens(0.3) ? { retryAfter: aWait(random) } : {}),
     }),
     apply: ({ forMs, ...outage }, { service, clock }) =>
@@ -150,7 +154,7 @@ export const ACCOUNT_KINDS = [
     draw: (random) => ({
       how: random.pick(BODY_FAULTS),
       times: random.between(1, 10),
-      ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINTS) } : {}),
+      ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINT_NAMES) } : {}),
     }),
     apply: ({ how, times, endpoint }, { service }) => service.disturbances.spoil(how, times, endpoint),
   }),

@@ -1,10 +1,10 @@
-import type { Endpoint } from '../../../src/api/errors.ts';
+import type { Endpoint } from '../../../src/api/endpoints.ts';
 import type { WireRequest } from '../../../src/api/transport.ts';
 
-/** An answer of something in front of the service, or of a service that fails. */
+/** An answer of something in front of the service, such as a challenge with 403, or of a service that fails. */
 export interface Outage {
   readonly until: number;
-  readonly status: 500 | 502 | 503 | 520;
+  readonly status: 403 | 500 | 502 | 503 | 520;
   readonly body: 'json' | 'html' | 'none';
   readonly retryAfter?: string;
 }
@@ -23,6 +23,7 @@ export interface Instead {
 }
 
 const HTML = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Bad gateway</h1></body></html>';
+const TOO_MANY = '{"error":"Too Many Requests"}';
 const ERROR = '{"error":"internal server error. please try again later."}';
 
 const SPOILT = {
@@ -74,7 +75,7 @@ export class Disturbances {
     const { times, headers } = this.#refusals;
     if (times <= 0) return undefined;
     this.#refusals = { times: times - 1, headers };
-    return { status: 429, headers: { 'content-type': 'text/plain', ...headers }, body: 'Too Many Requests' };
+    return { status: 429, headers: { 'content-type': 'application/json', ...headers }, body: TOO_MANY };
   }
 
   /** The failure of the service itself, after it has counted the request. */

@@ -1,6 +1,7 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/lib/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
+import { refusalOf } from '../../support/known-request.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
@@ -125,6 +126,8 @@ export class Service {
       return refused(429);
     }
     if (!isKeyValid) return refused(401);
+    const unknown = refusalOf(request);
+    if (unknown) return refused(unknown.status);
     const failing = this.disturbances.failing(request, now);
     if (failing) {
       bucket.refund();

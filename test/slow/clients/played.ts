@@ -1,11 +1,10 @@
 import { pino } from 'pino';
-import type { ApiRequest } from '../../../src/api/client.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
 import { between } from '../../../src/lib/random.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { encodeFamilies } from '../../support/encode.ts';
-import { fakeApi } from '../../support/fake-api.ts';
+import { fakeApi, type SentRequest } from '../../support/fake-api.ts';
 import type { FleetRequest } from '../../support/fleet.ts';
 import { HOUR, MINUTE, noSignal, polls, SECOND, timing } from '../../support/timing.ts';
 import { BOOT, type Pushed, WRITTEN_AT } from './pushed.ts';
@@ -87,7 +86,7 @@ const ARRAYS = { system: 'system_metrics', validator: 'validator_metrics', beaco
 
 /** How the service returns records. @param omitsZeros Whether it leaves out 0, false and "" (api-facts 1.1) */
 function answers(records: readonly Pushed[], omitsZeros: boolean, now: () => number) {
-  return ({ endpoint, body }: ApiRequest): unknown => {
+  return ({ endpoint, body }: SentRequest): unknown => {
     if (endpoint === 'machine_names') return { data: ['node-a'] };
     const { range, machines, page_size: size, cursor = '0' } = body as FleetRequest;
     const [first, start, end] = [Number(cursor), range.timestamp.start * SECOND, range.timestamp.end * SECOND];

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { MachineRecord, NodeRecord, SystemRecord } from '../../../src/api/answers/machines.ts';
 import { CHAINS, type Chain } from '../../../src/lib/chain.ts';
 import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
-import type { Learned, MachineRecord, NodeRecord, SystemRecord } from '../../../src/sources/machines/schema.ts';
+import type { Learned } from '../../../src/sources/machines/schema.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 
 /** Unix seconds: 2026-11-24. */

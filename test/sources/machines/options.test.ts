@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SystemRecord } from '../../../src/api/answers/machines.ts';
 import { chainOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
-import { SystemRecord } from '../../../src/sources/machines/schema.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions, systemRecord } from '../../support/machine-records.ts';
 import { HOUR, MINUTE, timing } from '../../support/timing.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
+import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 
 describe('sources/machines/schema', () => {

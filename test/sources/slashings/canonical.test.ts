@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SlotRow } from '../../../src/api/answers/slots.ts';
 import { canonicalRows } from '../../../src/sources/slashings/read.ts';
-import { SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { epochRows, type Fields, rootOf, row } from '../../support/slot-rows.ts';
 
 function parsed(rows: readonly Fields[]): SlotRow[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { AttesterSlashing, SlotRow } from '../../../src/api/answers/slots.ts';
 import { countEpoch, countSlashings, NO_SLASHINGS, skipTo } from '../../../src/sources/slashings/count.ts';
-import { AttesterSlashing, SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { epochRows, type Fields, slashing } from '../../support/slot-rows.ts';
 
 function records(...fields: Fields[]): AttesterSlashing[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { AttesterSlashing } from '../../../src/api/answers/slots.ts';
 import { identityOf, kindOf, slashedBy } from '../../../src/sources/slashings/evidence.ts';
-import { AttesterSlashing } from '../../../src/sources/slashings/schema.ts';
 import { type Fields, slashing } from '../../support/slot-rows.ts';
 
 function evidence(validators: readonly number[], fields: Fields = {}): AttesterSlashing {

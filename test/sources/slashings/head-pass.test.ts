@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/lib/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
-import { SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { MINUTE } from '../../support/timing.ts';

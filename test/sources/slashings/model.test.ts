@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/api/client.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { Chain } from '../../support/chain.ts';
 import { countersIn, truthOf } from '../../support/chain-truth.ts';
-import { failed, fakeApi } from '../../support/fake-api.ts';
+import { failed, fakeApi, type SentRequest } from '../../support/fake-api.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
 import { askedFor, chainAnswer, epochOf } from '../../support/slot-rows.ts';
@@ -45,7 +44,7 @@ async function poll(chain: Chain, run: Run, now: number, fault: Fault): Promise<
   let requests = 0;
   const epochs: number[] = [];
 
-  function answer(request: ApiRequest): unknown {
+  function answer(request: SentRequest): unknown {
     const asked = askedFor(request.path);
     requests += 1;
     if (fault === 'away' || (fault === 'broken off' && requests > 1)) throw failed(request, 'network');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttesterSlashing, SlotRow, V1List } from '../../../src/sources/slashings/schema.ts';
+import { AttesterSlashing, SlotRow, V1List } from '../../../src/api/answers/slots.ts';
 import { row, slashing } from '../../support/slot-rows.ts';
 
 describe('sources/slashings/schema', () => {

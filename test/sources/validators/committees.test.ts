@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/api/client.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { failed } from '../../support/fake-api.ts';
+import { failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, timing } from '../../support/timing.ts';
 import {
@@ -27,7 +26,7 @@ const NEXT_KNOWN = START + 5 * EPOCH;
 /** Members by period; `next` is the one after `head`, and others are not known yet. */
 function membersOf(committees: Record<number, readonly unknown[]>, head = CURRENT) {
   return serviceOf({
-    sync_committee_members: ({ path }: ApiRequest) => {
+    sync_committee_members: ({ path }: SentRequest) => {
       const selector = path.split('/').at(-1);
       const period = selector === 'next' ? head + 1 : Number(selector);
       const members = committees[period];

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/api/client.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
 import { emptyEntry } from '../../../src/state/entry.ts';
-import { type FakeApi, failed } from '../../support/fake-api.ts';
+import { type FakeApi, failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, timing } from '../../support/timing.ts';
 import {
@@ -43,7 +42,7 @@ function offlineSince(state: Validators, now = NOW, options = OPTIONS): Record<s
 }
 
 /** Rows for what is asked, changed by index. */
-function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 444_377): (r: ApiRequest) => unknown {
+function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 444_377): (r: SentRequest) => unknown {
   return (request) =>
     validatorsAnswer(
       epoch,
@@ -54,7 +53,7 @@ function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 4
     );
 }
 
-function statusRequests(api: FakeApi): ApiRequest[] {
+function statusRequests(api: FakeApi): SentRequest[] {
   return api.requests.filter(({ endpoint }) => endpoint === 'validators');
 }
 
@@ -95,7 +94,7 @@ describe('the status of watched validators', () => {
   });
 
   it('counts no validator as not found that may be on the next page', async () => {
-    const validators = (request: ApiRequest): unknown =>
+    const validators = (request: SentRequest): unknown =>
       validatorsAnswer(444_377, [validatorRow(identifiersOf(request)[0] ?? 0)], 'next');
     const { value: state } = await poll(serviceOf({ validators }));
     expect(byStatus(state)).toEqual({ active_ongoing: 2 });
@@ -141,7 +140,7 @@ describe('the status of watched validators', () => {
 
   it('names at most 100 that are offline, the longest first', async () => {
     const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
-    const off = (first: number, epoch: number) => (request: ApiRequest) =>
+    const off = (first: number, epoch: number) => (request: SentRequest) =>
       validatorsAnswer(
         epoch,
         identifiersOf(request).map((index) => validatorRow(index, { online: index < first })),
@@ -155,7 +154,7 @@ describe('the status of watched validators', () => {
   });
 
   describe('when requests fail', () => {
-    const failsFor = (index: number, reason: Parameters<typeof failed>[1]) => (request: ApiRequest) => {
+    const failsFor = (index: number, reason: Parameters<typeof failed>[1]) => (request: SentRequest) => {
       if (identifiersOf(request).includes(index)) throw failed(request, reason);
       return rows({}, 444_378)(request);
     };

@@ -5,11 +5,13 @@ import { makeCertificate } from '../../support/certificates.ts';
 import { type Fault, FaultServer } from '../../support/fault-server.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
 import {
+  BETWEEN,
   CONNECTION_FAULTS,
   DUPLICATES,
   echo,
   HANGS,
   IMPOSSIBLE_VALUES,
+  PORTAL,
   redirects,
   refusal,
   STORMS,
@@ -94,6 +96,8 @@ const ROWS: [string, Row][] = [
   ['the request as the answer', { fault: echo(200), counts: 'invalid_body' }],
   ['status 302 to another host', { fault: redirects(302, stranger.url), counts: 'unexpected_status' }],
   ...each(STORMS, { counts: 'server_error' }),
+  ...each(BETWEEN, { counts: 'unexpected_status' }),
+  ["a portal's page with status 200", { fault: PORTAL, counts: 'invalid_body' }],
   ['status 400', { fault: refusal(400), counts: 'bad_request' }],
   ['status 404', { fault: refusal(404), counts: 'not_found' }],
   ['status 401', { fault: refusal(401), counts: 'unauthorized', closes: true, waits: [10 * MINUTE, 10 * MINUTE] }],

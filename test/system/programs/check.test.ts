@@ -69,6 +69,7 @@ describe.concurrent('system/programs/check', () => {
     expect(stderr).toBe(`Sends at most 12 requests to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_metrics', '/api/v2/machine-metrics'],
+      ['machine_names', '/api/v2/machine-metrics/machine-names'],
       ['daily_returns', '/api/v2/ethereum/benchmark-store'],
       ['sync_committee', '/api/v2/ethereum/sync-committee'],
       ['epoch_slots', '/api/v1/epoch/latest/slots'],
@@ -79,15 +80,16 @@ describe.concurrent('system/programs/check', () => {
       ['0', 'default'],
       ['default', '-1'],
       ['default', '-1'],
+      ['default', '-1'],
       ['0', 'v1'],
       ['v1', '-1'],
     ]);
     expect(stdout).not.toMatch(/: absent:|unreadable,/);
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
     expect(stdout).toContain('Limits: as reported by the service.\n  bucket default: 1 per second');
-    expect(stdout).toContain('1000 per month (995 left)');
+    expect(stdout).toContain('1000 per month (994 left)');
     expect(code).toBe(0);
-    expect(service.sandbox.account.inMonth).toBe(5);
+    expect(service.sandbox.account.inMonth).toBe(6);
   });
 
   it('asks on every chain, and what is beyond the specification where that is wanted', async () => {
@@ -121,7 +123,14 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain('Key: refused. Copy it again');
     expect(stdout).not.toContain('not-the-key');
     expect(stdout).not.toContain('requests/day');
-    expect(rowsIn(stdout).map((row) => row[1] ?? '')).toEqual(['401', 'mainnet', 'mainnet', 'mainnet', 'mainnet']);
+    expect(rowsIn(stdout).map((row) => row[1] ?? '')).toEqual([
+      '401',
+      'not asked',
+      'mainnet',
+      'mainnet',
+      'mainnet',
+      'mainnet',
+    ]);
     expect(service.requests).toHaveLength(1);
     expect(code).toBe(1);
   });
@@ -129,7 +138,7 @@ describe.concurrent('system/programs/check', () => {
   it.for<[string, Fault['request'], string]>([
     [
       'an endpoint that is refused',
-      ({ path }, genuine) => (path.includes('attesterslashings') ? { status: 403, body: '{}' } : genuine()),
+      ({ path }, genuine) => (path.includes('attesterslashings') ? { status: 403, body: '{"error":"no"}' } : genuine()),
       'attester_slashings of mainnet: forbidden (status 403).',
     ],
     [

@@ -71,7 +71,7 @@ describe.concurrent('system/programs/failures', () => {
     expect(api.requests).toHaveLength(1);
     const port = await portOf(program);
     expect((await ask(port, '/-/healthy')).status).toBe(200);
-    expect((await ask(port, '/-/ready')).status).toBe(200);
+    await waitFor(async () => expect((await ask(port, '/-/ready')).status).toBe(200));
     const next = seriesValue(text, 'beaconchain_source_next_attempt_timestamp_seconds', { source: 'machines' });
     expect((next ?? 0) - Date.now() / 1000).toBeGreaterThan(500);
     const help = expect.stringMatching(/BEACONCHAIN_API_KEY.*every 10 minutes/);

@@ -82,12 +82,12 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
     ],
     [
       'a failure',
-      { request: () => ({ status: 400, body: '{}' }) },
+      { request: () => ({ status: 400, body: '{"status":"ERROR: no","data":null}' }) },
       `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
     ],
     [
       'a refusal',
-      { request: () => ({ status: 403, body: '{}' }) },
+      { request: () => ({ status: 403, body: '{"error":"no"}' }) },
       `not known for the mainnet sync committee until ${END} UTC: the service refuses to list the members (forbidden)`,
     ],
   ])('%s: 5, with one line that says why', async (_, given, line) => {

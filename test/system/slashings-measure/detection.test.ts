@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../../src/lib/chain.ts';
 import { between, unit } from '../../../src/lib/random.ts';
-import { v1Body } from '../../../src/sandbox/v1.ts';
+import { served } from '../../../src/sandbox/endpoints.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
@@ -40,7 +40,7 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
     const at = now + MAX_WAY_MS * unit(run, now);
     const known = kept.get(path);
     if (known && at < known.at + keptMs) return known.body;
-    const body: unknown = JSON.parse(v1Body(sandbox, 'mainnet', path, at) ?? 'null');
+    const body: unknown = JSON.parse(served({ method: 'GET', path, body: '' }, 'mainnet')(sandbox, at));
     kept.set(path, { at, body });
     return body;
   });

@@ -1,0 +1,102 @@
+import * as z from 'zod';
+import { isMilliseconds } from '../../lib/time.ts';
+
+/** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
+const Quantity = z.number().nonnegative().nullish();
+const Flag = z.boolean().nullish();
+/** In code points: what a label can take without making every scrape large. */
+const MAX_TEXT_LENGTH = 1_000;
+/** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
+const isShort = (text: string): boolean => text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH;
+const WellFormed = z.string().refine((text) => text.isWellFormed() && isShort(text));
+const Text = WellFormed.nullish();
+
+/** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
+const Timestamp = z
+  .number()
+  .positive()
+  .transform((time) => (isMilliseconds(time) ? time / 1000 : time));
+
+const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
+
+const process = {
+  cpu_process_seconds_total: Quantity,
+  memory_process_bytes: Quantity,
+  client_name: Text,
+  client_version: Text,
+  client_build: Quantity,
+  sync_eth2_fallback_configured: Flag,
+  sync_eth2_fallback_connected: Flag,
+};
+
+/** api-facts 1.3. Zeros, false and empty strings can be absent. */
+export const SystemRecord = z.object({
+  ...common,
+  cpu_cores: Quantity,
+  cpu_threads: Quantity,
+  cpu_node_system_seconds_total: Quantity,
+  cpu_node_user_seconds_total: Quantity,
+  cpu_node_iowait_seconds_total: Quantity,
+  cpu_node_idle_seconds_total: Quantity,
+  memory_node_bytes_total: Quantity,
+  memory_node_bytes_free: Quantity,
+  memory_node_bytes_cached: Quantity,
+  memory_node_bytes_buffers: Quantity,
+  disk_node_bytes_total: Quantity,
+  disk_node_bytes_free: Quantity,
+  disk_node_io_seconds: Quantity,
+  disk_node_reads_total: Quantity,
+  disk_node_writes_total: Quantity,
+  network_node_bytes_total_receive: Quantity,
+  network_node_bytes_total_transmit: Quantity,
+  misc_node_boot_ts_seconds: Quantity,
+  misc_os: Text,
+});
+export type SystemRecord = z.infer<typeof SystemRecord>;
+
+export const ValidatorRecord = z.object({
+  ...common,
+  ...process,
+  validator_total: Quantity,
+  validator_active: Quantity,
+});
+export type ValidatorRecord = z.infer<typeof ValidatorRecord>;
+
+export const NodeRecord = z.object({
+  ...common,
+  ...process,
+  disk_beaconchain_bytes_total: Quantity,
+  network_libp2p_bytes_total_receive: Quantity,
+  network_libp2p_bytes_total_transmit: Quantity,
+  network_peers_connected: Quantity,
+  sync_eth1_connected: Flag,
+  sync_eth2_synced: Flag,
+  sync_beacon_head_slot: Quantity,
+  sync_eth1_fallback_configured: Flag,
+  sync_eth1_fallback_connected: Flag,
+});
+export type NodeRecord = z.infer<typeof NodeRecord>;
+
+/** The records of each process of a machine. */
+export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
+export type Process = keyof typeof RECORDS;
+export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
+/** One record, and the process that it is about. */
+export type MachineRecord =
+  | readonly ['system', SystemRecord]
+  | readonly ['validator', ValidatorRecord]
+  | readonly ['node', NodeRecord];
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
+
+const items = z.array(z.unknown()).nullish();
+
+/** api-facts 2. An array without records may be left out. */
+export const MachineMetricsPage = z.object({
+  data: z.object({ system_metrics: items, validator_metrics: items, node_metrics: items }),
+  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** api-facts 2. */
+export const MachineNames = z.object({ data: z.array(z.unknown()) });
+export const MachineName = WellFormed;
+export const ListedName = z.object({ name: MachineName });

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+
+const Index = z.number().int().nonnegative();
+const Count = z.number().nonnegative();
+/** Wei as a decimal string. */
+export const Wei = z.string().regex(/^\d{1,30}$/);
+
+/** As the service names them (api-facts 10.1). */
+const SERVICE_STATUSES = [
+  'pending_initialized',
+  'pending_queued',
+  'active_ongoing',
+  'active_exiting',
+  'active_slashed',
+  'exited_unslashed',
+  'exited_slashed',
+  'withdrawal_possible',
+  'withdrawal_done',
+] as const;
+/** `unknown`: any other name. `not_found`: the service does not know the validator. */
+export const STATUSES = [...SERVICE_STATUSES, 'unknown', 'not_found'] as const;
+export const Status = z.enum(STATUSES);
+export type Status = z.infer<typeof Status>;
+
+/** The epoch at which an answer was computed. */
+const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
+
+/** api-facts 10.1. The rows are read one by one. */
+export const ValidatorsAnswer = z.object({
+  data: z.array(z.unknown()),
+  range: Range,
+  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** One row of an answer. */
+export const ValidatorRow = z.object({
+  validator: z.object({ index: Index }),
+  slashed: z.boolean(),
+  status: z.enum(SERVICE_STATUSES).or(z.string().transform((): Status => 'unknown')),
+  online: z.boolean().nullish(),
+  balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
+});
+export type ValidatorRow = z.infer<typeof ValidatorRow>;
+
+/** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
+const Score = z.number().min(0).max(1).nullish();
+const Duty = z.object({ assigned: Count, missed: Count });
+const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
+const Successful = Duty.extend({ successful: Count })
+  .transform(({ successful, ...duty }) => ({ ...duty, done: successful }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
+const Included = Duty.extend({ included: Count })
+  .transform(({ included, ...duty }) => ({ ...duty, done: included }))
+  .nullable()
+  .transform((duty) => duty ?? NO_DUTY);
+export const PerformanceAnswer = z.object({
+  data: z.object({
+    beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
+    duties: z.object({
+      attestation: Included,
+      proposal: Successful,
+      sync_committee: Successful,
+    }),
+  }),
+});
+export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
+import { refusalOf } from '../support/known-request.ts';
+
+interface Form<E extends Endpoint = Endpoint> {
+  readonly endpoint: E;
+  readonly query: Query<E>;
+  readonly path: string;
+  /** As text, copied from the documents and recordings. */
+  readonly body?: string;
+}
+
+function form<E extends Endpoint>(endpoint: E, query: Query<E>, path: string, body?: string): Form<E> {
+  return { endpoint, query, path, ...(body !== undefined && { body }) };
+}
+
+const chain = 'mainnet';
+const METRICS = '/api/v2/machine-metrics';
+const ETHEREUM = '/api/v2/ethereum';
+const range = { start: 1, end: 2 };
+const epoch = { chain, priority: 'head_pass' } as const;
+
+/** The forms of docs/internals/api-facts.md: those of recordings, documents and other public clients. */
+const FORMS: readonly Form[] = [
+  form('machine_metrics', { range }, METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":10}'),
+  form(
+    'machine_metrics',
+    { range, names: ['a'], cursor: 'x' },
+    METRICS,
+    '{"range":{"timestamp":{"start":1,"end":2}},"machines":["a"],"page_size":10,"cursor":"x"}',
+  ),
+  form('machine_names', {}, `${METRICS}/machine-names`, '{}'),
+  form(
+    'daily_returns',
+    { chain, path: '/api/v2/ethereum/benchmark-store', range: { window: '24h' } },
+    `${ETHEREUM}/benchmark-store`,
+    '{"chain":"mainnet","range":{"evaluation_window":"24h"},"page_size":10}',
+  ),
+  form(
+    'daily_returns',
+    { chain, path: '/api/v2/ethereum/eth-store', range, cursor: 'x' },
+    `${ETHEREUM}/eth-store`,
+    '{"chain":"mainnet","range":{"timestamp":{"start":1,"end":2}},"page_size":10,"cursor":"x"}',
+  ),
+  form(
+    'sync_committee',
+    { chain },
+    `${ETHEREUM}/sync-committee`,
+    '{"sync_committee_period":{"view":"latest"},"chain":"mainnet"}',
+  ),
+  form(
+    'validators',
+    { chain, identifiers: [5235] },
+    `${ETHEREUM}/validators`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"page_size":10}',
+  ),
+  form(
+    'validators_performance',
+    { chain, identifiers: [5235] },
+    `${ETHEREUM}/validators/performance-aggregate`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
+  ),
+  form('epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'),
+  form('epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'),
+  form('epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'),
+  form('attester_slashings', { chain, slot: 7 }, '/api/v1/slot/7/attesterslashings'),
+  form('proposer_slashings', { chain, slot: 7 }, '/api/v1/slot/7/proposerslashings'),
+  form('sync_committee_members', { chain, period: 'latest' }, '/api/v1/sync_committee/latest'),
+  form('sync_committee_members', { chain, period: 'next' }, '/api/v1/sync_committee/next'),
+  form('sync_committee_members', { chain, period: 7 }, '/api/v1/sync_committee/7'),
+];
+
+describe('api/endpoints', () => {
+  it('has a form for each endpoint', () => {
+    expect(new Set(FORMS.map(({ endpoint }) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
+  });
+
+  it.each(FORMS)('asks $endpoint in the documented form: $path $body', ({ endpoint, query, path, body }) => {
+    const request = requestTo(endpoint, query);
+    expect(request.path).toBe(path);
+    expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
+    // The table of the simulated service was written apart from that of the client.
+    expect(refusalOf({ path, body })).toBeUndefined();
+    expect(ENDPOINTS[endpoint].version).toBe(body === undefined ? 'v1' : 'v2');
+  });
+
+  it.each([
+    ['identifiers beside the chain', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator_identifiers":[5]}'],
+    [
+      'identifiers as text',
+      `${ETHEREUM}/validators`,
+      '{"chain":"mainnet","validator":{"validator_identifiers":["5"]}}',
+    ],
+    ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
+    ['a page that is too large', METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":11}'],
+    ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
+    ['no chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"}}'],
+  ])('the doubles refuse %s with the 400 of the service', (_, path, body) => {
+    expect(refusalOf({ path, body })?.status).toBe(400);
+  });
+});

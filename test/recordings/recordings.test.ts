@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { createApi } from '../../src/api/client.ts';
+import { requestTo } from '../../src/api/endpoints.ts';
+import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
+import { readHeaders } from '../../src/budget/headers.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { watchOf } from '../../src/lib/watch.ts';
+import { validatorsSource } from '../../src/sources/validators/index.ts';
+import { refusalOf } from '../support/known-request.ts';
+import { samplesOf, sampleValue } from '../support/samples.ts';
+import { noSignal, timing } from '../support/timing.ts';
+import { validatorsOptions } from '../support/validators.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
+
+interface Row {
+  readonly validator: { readonly index: number };
+  readonly slashed: boolean;
+  readonly status: string;
+  readonly online: boolean | null;
+  readonly balances: { readonly current: string; readonly effective: string };
+}
+
+interface Exchange {
+  readonly what: string;
+  readonly request: { readonly path: string; readonly body: { readonly validator?: object } };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: { readonly data: readonly Row[]; readonly range: { readonly epoch: { readonly end: number } } };
+  };
+}
+
+const EXCHANGES: readonly Exchange[] = JSON.parse(readFileSync(join(import.meta.dirname, 'production.json'), 'utf8'));
+const timeOf = ({ response }: Exchange): number => Date.parse(response.headers['date'] ?? '');
+const ofStatus = EXCHANGES.filter(({ request }) => request.path === '/api/v2/ethereum/validators');
+
+/** The real client, to which a service repeats one answer after the other. */
+function replayed(exchanges: readonly Exchange[]) {
+  const left = [...exchanges];
+  const clock = new VirtualClock(timeOf(exchanges[0] as Exchange));
+  const budget = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
+  const invalid: number[] = [];
+  const sent: string[] = [];
+  const api = createApi(() => ({ baseUrl: 'https://beaconcha.in', v1BaseUrls: {}, key: 'key', userAgent: 'test' }), {
+    budget,
+    clock,
+    random: () => 0,
+    observer: {
+      requested: () => undefined,
+      failed: () => undefined,
+      took: () => undefined,
+      invalidRecords: (_, count) => invalid.push(count),
+    },
+    transport: async ({ body = '' }) => {
+      sent.push(body);
+      const { status, headers, body: answer } = (left.shift() as Exchange).response;
+      return writtenAnswer({ status, headers, body: JSON.stringify(answer) });
+    },
+  });
+  return { api, budget, clock, invalid, sent };
+}
+
+/** In ether, to the nearest double. */
+function sumOf(rows: readonly Row[], which: 'current' | 'effective'): number {
+  const wei = rows.reduce((sum, { balances }) => sum + BigInt(balances[which]), 0n);
+  return Number(`${wei}e-18`);
+}
+
+describe('recorded exchanges of production', () => {
+  it('are all here', () => {
+    expect(EXCHANGES).toHaveLength(16);
+    expect(ofStatus).toHaveLength(8);
+  });
+
+  it.each(ofStatus)('$what: the status source shows each value and drops none', async (exchange) => {
+    const { data: rows, range } = exchange.response.body;
+    const { api, invalid, sent } = replayed([exchange]);
+    const indices = rows.map(({ validator }) => validator.index);
+    const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
+    // Without the duties, which are not recorded, and with the slashed ones.
+    const source = validatorsSource(validatorsOptions({ watch, hasSlashings: false }));
+    const now = timeOf(exchange);
+    const refusedDuties = { reason: 'forbidden', attempts: 1, firstAt: now, lastAt: now, operatorAt: 5 };
+    const previous = source.state.parse({ ...source.empty, performanceRefusal: refusedDuties });
+    const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
+    expect(failure).toBeUndefined();
+    expect(invalid).toEqual([]);
+    expect(JSON.parse(sent[0] ?? '').validator).toEqual({ validator_identifiers: indices });
+    expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
+      rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
+    );
+    const families = source.families(value, timing({ now, intervalMs: 384_000 }));
+    const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
+    expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
+    expect(shown('_online')).toBe(rows.filter(({ online }) => online).length);
+    expect(shown('_offline')).toBe(0);
+    expect(shown('_balance_ether')).toBe(sumOf(rows, 'current'));
+    expect(shown('_effective_balance_ether')).toBe(sumOf(rows, 'effective'));
+    expect(shown('_epoch')).toBe(range.epoch.end);
+    const byStatus = samplesOf(families, 'beaconchain_watched_validators_by_status');
+    const counts = Object.groupBy(rows, ({ status }) => status);
+    for (const { labels = {}, value: count } of byStatus) {
+      expect([labels['status'], count]).toEqual([labels['status'], counts[labels['status'] ?? '']?.length ?? 0]);
+    }
+  });
+
+  it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {
+    const { headers } = exchange.response;
+    const { api, budget, clock } = replayed([exchange]);
+    const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };
+    const { data } = await api.request(request, noSignal());
+    expect(data).toEqual(exchange.response.body.data);
+    const { ledger } = budget;
+    const bucket = ledger.buckets[ledger.shared] ?? EMPTY_BUCKET;
+    expect(ledger).toMatchObject({ shared: 'default', key: { standing: 'valid', validHeader: true } });
+    expect(bucket.limits).toMatchObject({ second: 1, month: 1_000 });
+    expect(bucket.remaining.month).toBe(Number(headers['x-ratelimit-remaining-month']));
+    expect(quotaOf(bucket, { utilization: 1 }, clock.now()).left).toBe(Number(headers['x-ratelimit-remaining-month']));
+    expect(readHeaders(headers, clock.now())).toMatchObject({ bucket: 'default', validKey: true });
+  });
+
+  it('have a selector of validators that the service of the tests knows, and identifiers beside the chain are refused', () => {
+    const selectors = EXCHANGES.flatMap(({ request: { body } }) => (body.validator ? [body.validator] : []));
+    expect(selectors).toHaveLength(12);
+    for (const selector of selectors) expect(Object.keys(selector)).toEqual(['validator_identifiers']);
+    const path = '/api/v2/ethereum/validators';
+    const body = { chain: 'mainnet', page_size: 10 };
+    const asked = (more: object): number | undefined =>
+      refusalOf({ path, body: JSON.stringify({ ...body, ...more }) })?.status;
+    expect(asked({ validator: { validator_identifiers: [5235] } })).toBeUndefined();
+    expect(asked({ validator_identifiers: [5235] })).toBe(400);
+  });
+});
