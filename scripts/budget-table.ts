@@ -42,7 +42,7 @@ async function sweepCost(machines: number): Promise<number> {
       now: () => now,
       async request({ path, body, envelope }) {
         requests += 1;
-        const headers = { authorization: `Bearer ${sandbox.key}` };
+        const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
         const request = { method: 'POST', path, headers, body: JSON.stringify(body) };
         return envelope.parse(JSON.parse(answer(sandbox, request, now).body));
       },

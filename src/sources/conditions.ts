@@ -6,6 +6,7 @@ import type { Notice, Tone } from './content.ts';
  */
 export const THRESHOLDS = {
   machine_offline_seconds: 600,
+  silent_together_seconds: 86_400,
   process_forgotten_seconds: 7 * 86_400,
   disk_free_ratio: 0.1,
   head_lag_slots: 16,
@@ -63,6 +64,7 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 /** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
+  BeaconchainAllMachinesSilent: condition('critical', () => 'All machines are silent. Is your site down?'),
 
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
   BeaconchainValidatorOffline: watched('critical', 'offline'),

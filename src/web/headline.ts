@@ -83,7 +83,7 @@ function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
   if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
   if (standing === 'refused') {
-    const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
+    const detail = `The service refused the key ${relative(since, now)}. The exporter tries it again a minute later, then every 10 minutes. If it stays refused, create or renew a key at beaconcha.in and set it.`;
     return [firing('BeaconchainApiKeyInvalid', [], detail)];
   }
   if (validHeader !== false) return [];

@@ -143,7 +143,7 @@ export const TABLE: readonly Row[] = [
     part: 'sandbox',
     what: 'The simulated service of `demo`, `sandbox` and the tests.',
     imports: ['lib'],
-    packages: ['zod in body.ts'],
+    packages: ['zod in body.ts', 'zod in endpoints.ts'],
   },
   {
     part: 'exporter',

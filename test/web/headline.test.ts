@@ -76,7 +76,7 @@ describe('web/headline', () => {
     ]);
     const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
     expect(verdict(refused)).toBe('Not working: the key is refused');
-    expect(texts(refused)[0]).toContain('5 min ago');
+    expect(texts(refused)[0]).toMatch(/5 min ago\. .* again a minute later, .* If it stays refused, create/);
     const doubtful = withKey({ validHeader: false });
     expect(verdict(doubtful)).toBe('Needs attention: The service reports that the key is not valid');
   });

@@ -39,7 +39,7 @@ const TROUBLES: readonly Trouble[] = [
     series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL),
   },
   { alert: 'BeaconchainBeaconNodeLagging', series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
-  { alert: 'BeaconchainFewPeers', text: 'few peers', series: beyond(of('peers'), FEW_PEERS) },
+  { alert: 'BeaconchainFewPeers', text: 'few peers', series: beyond(`${of('peers')} > 0`, FEW_PEERS) },
   {
     alert: 'BeaconchainCPUBusy',
     text: 'CPU busy',

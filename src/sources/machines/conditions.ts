@@ -64,6 +64,14 @@ function isOffline({ seen }: Shown, polls: Polls): boolean {
   return silence(lastSeen(seen), polls) > offlineAfter(polls);
 }
 
+/** Whether several machines are silent, and none reports. One that was dead a day before the last one does not count. */
+export function areAllSilent(all: readonly ListedMachine[]): boolean {
+  const seen = all.flatMap(({ shown, alerts }) => (shown ? [{ at: lastSeen(shown.seen), alerts }] : []));
+  const newest = Math.max(...seen.map(({ at }) => at));
+  const together = seen.filter(({ at }) => newest - at <= THRESHOLDS.silent_together_seconds);
+  return together.length > 1 && seen.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
+}
+
 /** The alerts that apply to a machine, the worst first. */
 function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
   return MACHINE_ALERTS.filter((alert) => alert !== 'BeaconchainMachineNeverSeen' && CHECKS[alert](one, polls));

@@ -17,7 +17,7 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
+import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
@@ -71,6 +71,7 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
     const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
     return names.length === 0 ? [] : [firing(alert, names)];
   });
+  if (areAllSilent(all)) notices.unshift(firing('BeaconchainAllMachinesSilent', []));
   if (dropped === 0) return notices;
   return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
 }

@@ -53,12 +53,12 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
   return offlineSince ?? epoch;
 }
 
-function maxAge({ intervalMs }: Timing): Milliseconds {
+export function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
 /** A value from far ahead of our clock was read before the clock was set back, so its age is unknown. */
-function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
+export function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
   return now - readAt <= ageMs && readAt - now <= CLOCK_AHEAD_MS;
 }
 

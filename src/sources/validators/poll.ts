@@ -13,9 +13,10 @@ export async function pollValidators(
   options: ValidatorsOptions,
   api: Api,
   previous: Validators,
-  { now }: Timing,
+  timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Validators>> {
+  const { now } = timing;
   const context: PollContext = { options, api, now, signal };
   let value = { ...previous, validators: previous.validators.filter(({ index }) => watches(options.watch, index)) };
   let failure: Error | undefined;
@@ -29,7 +30,7 @@ export async function pollValidators(
   }
 
   if (now >= membersDue(options, value, now)) await read(readMembers);
-  if (isStatusOn(options, value, now)) await read(readStatus);
+  if (isStatusOn(options, value, now)) await read((status, before) => readStatus(status, before, timing));
   if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
   return { value, oneTimeRequests, ...(failure && { failure }) };
 }

@@ -4,6 +4,8 @@ import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
+import type { Timing } from '../source.ts';
+import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import type { Validator, Validators } from './schema.ts';
 
@@ -14,7 +16,7 @@ const MAX_FAILURES = 3;
  * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
-export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
+export async function readStatus(context: PollContext, previous: Validators, timing: Timing): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;
   const known = new Map(previous.validators.map((one) => [one.index, one]));
   const read: Read[] = [];
@@ -36,7 +38,10 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   }
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
-  for (const one of read) known.set(one.index, withHistory({ ...one, readAt }, known.get(one.index)));
+  for (const one of read) {
+    const before = remembered(known.get(one.index), { ...timing, now: readAt });
+    known.set(one.index, withHistory({ ...one, readAt }, before));
+  }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
@@ -98,6 +103,13 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     ...(online === false && { offlineSince: epoch }),
     ...(row?.slashed && { slashedSince: epoch }),
   };
+}
+
+/** Nobody knows what happened while its values were withdrawn, so being offline begins anew after that. */
+function remembered(before: Validator | undefined, timing: Timing): Validator | undefined {
+  if (!before || isShown(before.readAt, maxAge(timing), timing.now)) return before;
+  const { offlineSince, ...rest } = before;
+  return rest;
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */

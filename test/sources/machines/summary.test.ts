@@ -133,6 +133,18 @@ describe('sources/machines/summary', () => {
       }
     });
 
+    it.each([
+      ['two silent ones', ['b', 'c'], true],
+      ['two silent ones, and one that died before', ['b', 'c', 'dead'], true],
+      ['one silent one, and one that died before', ['b', 'dead'], false],
+      ['a fresh one', ['b', 'c', 'fresh'], false],
+    ])('calls all silent where there are %s: %s', (_, names, isTold) => {
+      const ages: Record<string, number> = { fresh: MINUTE, b: 11 * MINUTE, c: 23 * HOUR, dead: 25 * HOUR };
+      const fleet = names.map((name) => machine(name, Array(3).fill(ages[name])));
+      const all = 'All machines are silent. Is your site down?';
+      expect(summary(fleet).notices[0] === all).toBe(isTold);
+    });
+
     it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
       const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, 0, { lastSuccessAt: NOW - HOUR });
       expect([stateOf(rows[0]), notices]).toEqual(['out of date', []]);

@@ -138,6 +138,20 @@ describe('the status of watched validators', () => {
     }
   });
 
+  it('is offline anew after its values were withdrawn, so that one answer days after another is no alert', async () => {
+    const off = (epoch: number) => serviceOf({ validators: rows({ 3: { online: false } }, epoch) }, epoch);
+    const first = await poll(off(444_377));
+    for (const [epochs, since] of [
+      [3, 444_377],
+      [4, 444_381],
+      [675, 445_052],
+    ] as const) {
+      const now = NOW + epochs * EPOCH;
+      const { value: state } = await poll(off(444_377 + epochs), first.value, OPTIONS, now);
+      expect(offlineSince(state, now)).toEqual({ 3: startOfEpoch(since) });
+    }
+  });
+
   it('names at most 100 that are offline, the longest first', async () => {
     const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
     const off = (first: number, epoch: number) => (request: SentRequest) =>

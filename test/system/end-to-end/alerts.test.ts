@@ -60,6 +60,26 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     expect(troubles()).toEqual([]);
   });
 
+  it('all machines fall silent within a minute: one BeaconchainAllMachinesSilent, and one message when they are back', async () => {
+    const series = await prometheus.query('beaconchain:machine_silence_seconds');
+    const machines = series.map(({ metric }) => metric['machine'] ?? '');
+    const since = clock.now();
+    for (const name of machines) sandbox.silence(name, since);
+    expect(await told('BeaconchainAllMachinesSilent', since)).toBeGreaterThan(9);
+    await pass(10);
+    for (const name of machines) {
+      sandbox.wake(name, clock.now());
+      await pass(1);
+    }
+    await waitFor(() => expect(troubles().length).toBeGreaterThan(1));
+    await pass(10);
+    expect(troubles().map(({ alert, status, receiver }) => [alert, status, receiver])).toEqual([
+      ['BeaconchainAllMachinesSilent', 'firing', 'pager'],
+      ['BeaconchainAllMachinesSilent', 'resolved', 'pager'],
+    ]);
+    await expectFiring();
+  });
+
   it('a disk fills: BeaconchainDiskAlmostFull of that machine', async () => {
     const since = clock.now();
     sandbox.fillDisk('node-a', 0.05, since);
@@ -113,6 +133,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     );
     const receivers = troubles().map(({ alert, receiver }) => `${alert} ${receiver}`);
     expect([...new Set(receivers)].toSorted()).toEqual([
+      'BeaconchainAllMachinesSilent pager',
       'BeaconchainAttesterSlashing log',
       'BeaconchainDiskAlmostFull pager',
       'BeaconchainMachineOffline pager',

@@ -57,7 +57,7 @@ export async function startHastyExporter(clock: Clock, options: HastyOptions = {
 }
 
 interface RuleFile {
-  groups: { rules: { expr: string; for?: string }[] }[];
+  groups: { rules: { expr: string; for?: string; keep_firing_for?: string }[] }[];
 }
 
 interface Haste extends Setting {
@@ -69,7 +69,10 @@ function hastyRules({ speed, ...setting }: Haste): string {
   const groups = RULE_FILES.flatMap((file) => (parse(readFileSync(file, 'utf8')) as RuleFile).groups);
   for (const rule of groups.flatMap((group) => group.rules)) {
     rule.expr = hastyExpression(rule.expr, speed, setting);
-    if (rule.for) rule.for = hastyDuration(rule.for, speed);
+    for (const key of ['for', 'keep_firing_for'] as const) {
+      const duration = rule[key];
+      if (duration) rule[key] = hastyDuration(duration, speed);
+    }
   }
   const file = join(temporaryFolder(), 'rules.json');
   writeFileSync(file, JSON.stringify({ groups }));

@@ -25,9 +25,12 @@ function withValue<T>(known: StatusInput, name: string, change: (value: T) => T)
   return { ...known, views };
 }
 
-function withMachine(change: (machine: Machine) => Machine): StatusInput {
+function withMachine(change: (machine: Machine) => Machine, isAll = false): StatusInput {
   return withValue<Machines>(knownIn('healthy'), 'machines', ({ machines }) =>
-    Machines.parse({ machines: machines.map((one) => (one.name === 'node-a' ? change(one) : one)), dropped: 0 }),
+    Machines.parse({
+      machines: machines.map((one) => (isAll || one.name === 'node-a' ? change(one) : one)),
+      dropped: 0,
+    }),
   );
 }
 
@@ -39,14 +42,15 @@ function withNode(fields: object): StatusInput {
   return withMachine((one) => ({ ...one, node: { ...one.node, ...fields } as Machine['node'] }));
 }
 
-function withAge(age: number): StatusInput {
-  return withMachine((one) => {
-    const aged = Object.entries(one).map(([key, value]) => [
-      key,
-      typeof value === 'object' ? { ...value, timestamp: (NOW - age) / 1000 } : value,
-    ]);
-    return Object.fromEntries(aged) as Machine;
-  });
+function withAge(age: number, isAll = false): StatusInput {
+  const aged = (one: Machine): Machine =>
+    Object.fromEntries(
+      Object.entries(one).map(([key, value]) => [
+        key,
+        typeof value === 'object' ? { ...value, timestamp: (NOW - age) / 1000 } : value,
+      ]),
+    ) as Machine;
+  return withMachine(aged, isAll);
 }
 
 function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
@@ -69,6 +73,7 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['name shared', () => withMachine((one) => ({ ...one, learned: { ...one.learned, boots: SHARED } }))],
   ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
+  ['all silent for 11 minutes', () => withAge(11 * MINUTE, true)],
   ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
   [
     'key refused',
