@@ -56,6 +56,7 @@ const MESSAGES = {
 const READ_IN_PART = 'machine metrics were read only in part';
 const MACHINE_WARNINGS: Readonly<Record<string, string>> = {
   network_counters_fell: 'network counters withheld',
+  name_shared: 'several hosts report under one machine name, give each host a name of its own',
   names_refused: 'names of machines cannot be listed',
 };
 

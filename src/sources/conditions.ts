@@ -50,6 +50,11 @@ export const MACHINE_CONDITIONS = {
   BeaconchainDiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full'),
   BeaconchainMachineNeverSeen: machines('warning', 'never seen'),
   BeaconchainProcessSilent: machines('warning', 'partly silent'),
+  BeaconchainMachineNameShared: machines(
+    'warning',
+    'whose name several hosts use (give each host a name of its own)',
+    'name shared',
+  ),
   BeaconchainBeaconNodeLagging: machines('warning', 'behind the clock'),
   BeaconchainValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
 } as const satisfies Record<string, MachineCondition>;

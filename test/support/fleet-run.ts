@@ -121,6 +121,15 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
   return missed;
 }
 
+/** Known machines that a sweep shows as silent, although the service had a younger record when it began. */
+export function calledSilent({ fleet }: FleetRun, { start, machines }: SweepSeen, silentMs: number): string[] {
+  return [...machines.values()].flatMap((machine) => {
+    const seen = lastSeenOf(machine);
+    const isYounger = ARRAYS.some((array) => (fleet.newest(machine.name, array, start) ?? 0) > seen);
+    return start - seen > silentMs && isYounger ? [`${machine.name}: ${(start - seen) / 1_000} s`] : [];
+  });
+}
+
 /** Time of the newest record, Unix ms; 0 without a record. */
 export function lastSeenOf(machine: Machine | undefined): number {
   return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));

@@ -42,6 +42,7 @@ export const MACHINES: Contract = [
   ['machine_synced', 'gauge', MACHINE],
   ['machine_head_slot', 'gauge', MACHINE],
   ['machine_chain_known', 'gauge', MACHINE],
+  ['machine_name_shared', 'gauge', MACHINE],
   ['machine_execution_fallback_configured', 'gauge', MACHINE],
   ['machine_execution_fallback_connected', 'gauge', MACHINE],
   ['machines', 'gauge', ['chain']],

@@ -32,6 +32,7 @@ const TROUBLES: readonly Trouble[] = [
   { alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
   { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
   { alert: 'BeaconchainProcessSilent', series: silentProcesses('process=~"validator|node"') },
+  { alert: 'BeaconchainMachineNameShared', series: `${of('name_shared')} == 1` },
   {
     alert: 'BeaconchainMemoryAlmostFull',
     text: 'memory almost full',

@@ -24,7 +24,8 @@ function diskFree(system: ProcessRecord | undefined): number | undefined {
 /** Sweeps that are further apart than this can miss a machine that pushes. */
 const RARE_SWEEPS_SECONDS = 300;
 
-function offlineAfter({ intervalMs }: Polls): number {
+/** The silence from which a machine counts as offline, seconds. */
+export function offlineAfter({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
   const interval = intervalMs / 1000;
   return THRESHOLDS.machine_offline_seconds + (interval > RARE_SWEEPS_SECONDS ? interval : 0);
 }
@@ -47,6 +48,7 @@ const CHECKS: Readonly<
       const seconds = silence(record?.timestamp, polls);
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
+  BeaconchainMachineNameShared: ({ isNameShared }) => isNameShared,
   BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
     if (!node || slot === undefined || !isChainKnown) return false;

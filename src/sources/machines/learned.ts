@@ -2,7 +2,7 @@ import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import type { Head, Learned, Machine } from './schema.ts';
+import type { Boots, Head, Learned, Machine } from './schema.ts';
 
 /** The facts about a machine after newer records, in any order. `before`: the machine without these records. */
 export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
@@ -18,7 +18,8 @@ export function learnAll(before: Partial<Machine> | undefined, records: readonly
 /** The facts after one newer record. `held`: the records before it. */
 export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
   if (record[0] === 'node') return learnFromNode(learned, record[1]);
-  if (record[0] === 'system') return learnFromSystem(learned, held.system, record[1]);
+  if (record[0] === 'system')
+    return learnFromBoots(learnFromSystem(learned, held.system, record[1]), held.system, record[1]);
   return learned;
 }
 
@@ -76,6 +77,47 @@ function learnFromSystem(learned: Learned, held: SystemRecord | undefined, recor
   return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
 }
 
+/** NTP and Lodestar move a boot time by seconds. */
+const OTHER_BOOT_SECONDS = 60;
+
+/**
+ * A boot time that steps back is that of another host under the same name, or of a board without a clock chip, which
+ * steps forth to a new value when it has the time. Only two hosts come back to the same value, again and again.
+ */
+function learnFromBoots(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
+  const boots = held ? bootsAfter(learned.boots, held, record) : learned.boots;
+  if (!boots || record.timestamp >= boots.until) return learned;
+  return { ...learned, boots: { ...boots, disk: fullerDisk(boots.disk, record) } };
+}
+
+function bootsAfter(known: Boots | undefined, held: SystemRecord, record: SystemRecord): Boots | undefined {
+  const [before, boot] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
+  // A reboot comes after the record before it.
+  if (!before || !boot || Math.abs(boot - before) <= OTHER_BOOT_SECONDS || boot >= held.timestamp) return known;
+  const { from = 0, returnedAt = 0, isShared = false, until = 0, disk } = known ?? {};
+  const { timestamp: at } = record;
+  const isBack = boot < before;
+  const isReturn = !isBack && Math.abs(boot - from) <= SAME_BOOT_SECONDS;
+  const isAgain = isReturn && at - returnedAt <= SECONDS_PER_DAY;
+  const withheldSeconds = isBack || at >= until ? WITHHELD_SECONDS : 0;
+  return {
+    from: isBack ? before : from,
+    returnedAt: isReturn ? at : returnedAt,
+    isShared: isAgain || (isShared && at < until),
+    until: Math.max(until, at + (isAgain ? SECONDS_PER_DAY : withheldSeconds)),
+    disk,
+  };
+}
+
+/** The fuller disk of two hosts. Pushers of 60 and 62 s under one name take turns of half an hour. */
+function fullerDisk(known: Boots['disk'], record: SystemRecord): Boots['disk'] {
+  const { timestamp: at, misc_node_boot_ts_seconds: boot, disk_node_bytes_total: total } = record;
+  const { disk_node_bytes_free: free = 0 } = record;
+  if (boot == null || free === null || !total) return known;
+  const isOther = known && at - known.at <= HOUR_SECONDS && Math.abs(boot - known.boot) > SAME_BOOT_SECONDS;
+  return isOther && known.free / known.total <= free / total ? known : { at, boot, free, total };
+}
+
 function isLess(a: number | null | undefined, b: number | null | undefined): boolean {
   return a != null && b != null && a < b;
 }
@@ -90,15 +132,45 @@ export function isNetworkWithheld({ learned }: Partial<Machine>, now: UnixMs): b
   return learned?.networkFell !== undefined && now < learned.networkFell.until * 1000;
 }
 
+/** The boot times of a machine if its counters are withheld at `now` because of them. */
+function bootsAt({ learned }: Partial<Machine>, now: UnixMs): Boots | undefined {
+  return learned?.boots && now < learned.boots.until * 1000 ? learned.boots : undefined;
+}
+
+/** Whether several hosts use the name of a machine. */
+export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
+  return bootsAt(machine, now)?.isShared ?? false;
+}
+
+const NO_NETWORK = { network_node_bytes_total_receive: null, network_node_bytes_total_transmit: null };
+/** Values that count from the boot of one host, and its time. */
+const NO_COUNTERS = {
+  ...NO_NETWORK,
+  misc_node_boot_ts_seconds: null,
+  cpu_node_system_seconds_total: null,
+  cpu_node_user_seconds_total: null,
+  cpu_node_iowait_seconds_total: null,
+  cpu_node_idle_seconds_total: null,
+  disk_node_io_seconds: null,
+  disk_node_reads_total: null,
+  disk_node_writes_total: null,
+} as const satisfies Partial<SystemRecord>;
+
+/** What replaces values of the system. */
+function systemInstead(machine: Machine, now: UnixMs): Partial<SystemRecord> | undefined {
+  const boots = bootsAt(machine, now);
+  if (!boots) return isNetworkWithheld(machine, now) ? NO_NETWORK : undefined;
+  if (!boots.isShared || !boots.disk) return NO_COUNTERS;
+  return { ...NO_COUNTERS, disk_node_bytes_free: boots.disk.free, disk_node_bytes_total: boots.disk.total };
+}
+
 /** The machine without meaningless values: null gives no sample. */
 export function trusted(machine: Machine, now: UnixMs): Machine {
   const { system, node, learned } = machine;
+  const instead = system && systemInstead(machine, now);
   return {
     ...machine,
-    ...(system &&
-      isNetworkWithheld(machine, now) && {
-        system: { ...system, network_node_bytes_total_receive: null, network_node_bytes_total_transmit: null },
-      }),
+    ...(instead && { system: { ...system, ...instead } }),
     ...(node && !hasSaidConnected(node, learned) && { node: { ...node, sync_eth1_connected: null } }),
   };
 }

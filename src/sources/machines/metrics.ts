@@ -12,7 +12,7 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
-import { isNetworkWithheld, learn, learnAll, trusted } from './learned.ts';
+import { isNameShared, learn, learnAll, trusted } from './learned.ts';
 import {
   chainOf,
   isChainKnown,
@@ -224,6 +224,11 @@ const FLEET = {
     type: 'gauge',
     help: "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
   },
+  nameShared: {
+    name: 'beaconchain_machine_name_shared',
+    type: 'gauge',
+    help: 'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, and for ten minutes after a boot time stepped back, counters of the system and the boot time are withheld. While it is 1, the fuller disk is shown.',
+  },
   count: {
     name: 'beaconchain_machines',
     type: 'gauge',
@@ -248,12 +253,13 @@ export interface Shown {
   /** Those of them that are not stale, without meaningless values (see `trusted`). */
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
+  readonly isNameShared: boolean;
 }
 
 function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
   const { now } = timing;
   return {
-    ...labelsOf(options, machine),
+    ...labelsOf(options, machine, now),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
     fresh: freshOf(options, trusted(machine, now), timing),
   };
@@ -267,19 +273,18 @@ function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Pa
 
 /** A machine at the time of one of its records, which is fresh then. */
 function pastOf(options: MachinesOptions, machine: Machine): Shown {
-  return { ...labelsOf(options, machine), seen: machine, fresh: trusted(machine, lastSeen(machine) * 1000) };
+  const at = lastSeen(machine) * 1000;
+  return { ...labelsOf(options, machine, at), seen: machine, fresh: trusted(machine, at) };
 }
 
-function labelsOf(
-  options: MachinesOptions,
-  machine: Machine,
-): Pick<Shown, 'labels' | 'processLabels' | 'isChainKnown'> {
+function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<Shown, 'seen' | 'fresh'> {
   const labels = { chain: chainOf(options, machine), machine: machine.name };
   const of = <P extends Process>(process: P) => ({ ...labels, process });
   return {
     labels,
     processLabels: { system: of('system'), validator: of('validator'), node: of('node') },
     isChainKnown: isChainKnown(options, machine),
+    isNameShared: isNameShared(machine, now),
   };
 }
 
@@ -372,6 +377,7 @@ function recordFamilies(isTimed: boolean, shown: readonly Shown[]): Family[] {
     lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(isTimed, machine))),
     ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(isTimed, field, shown))),
     lazyFamily(FLEET.chainKnown, () => shown.flatMap((machine) => chainKnown(isTimed, machine))),
+    lazyFamily(FLEET.nameShared, () => shown.flatMap((machine) => nameShared(isTimed, machine))),
     lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(isTimed, machine))),
   ];
 }
@@ -421,6 +427,10 @@ function chainKnown(isTimed: boolean, { labels, fresh: { node }, isChainKnown }:
   return [{ labels, value: Number(isChainKnown), ...timeOf(isTimed, node) }];
 }
 
+function nameShared(isTimed: boolean, { labels, fresh: { system }, isNameShared }: Shown): Sample[] {
+  return system ? [{ labels, value: Number(isNameShared), ...timeOf(isTimed, system) }] : [];
+}
+
 function clientInfo(isTimed: boolean, { labels, fresh }: Shown): Sample[] {
   return (['validator', 'node'] as const).flatMap((process) => {
     const record = fresh[process];
@@ -451,8 +461,7 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
     if (!isIncluded(options, machine.name)) continue;
-    const counters = networkShownAgainAt(options, machine, timing);
-    if (counters !== undefined) next = Math.min(next, counters);
+    next = Math.min(next, ...countersShownAgainAt(options, machine, timing));
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;
@@ -466,10 +475,11 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
   return next;
 }
 
-/** When its withheld network counters are shown again; undefined: they are not. */
-function networkShownAgainAt(options: MachinesOptions, machine: Machine, timing: Timing): UnixMs | undefined {
-  const { networkFell } = machine.learned ?? {};
-  if (!networkFell || !isNetworkWithheld(machine, timing.now)) return undefined;
-  const until = Math.ceil(networkFell.until * 1000);
-  return freshOf(options, machine, { ...timing, now: until }).system ? until : undefined;
+/** When withheld counters of a machine are shown again, if its record is fresh then. */
+function countersShownAgainAt(options: MachinesOptions, machine: Machine, timing: Timing): UnixMs[] {
+  const { boots, networkFell } = machine.learned ?? {};
+  const all = boots?.until ?? 0;
+  return [all, Math.max(all, networkFell?.until ?? 0)]
+    .map((seconds) => Math.ceil(seconds * 1000))
+    .filter((until) => until > timing.now && freshOf(options, machine, { ...timing, now: until }).system);
 }

@@ -26,7 +26,12 @@ export interface MachinesOptions {
 }
 
 /** A warning about a sweep that did not fail. */
-export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
+export type Warning =
+  | Exclude<Ending, 'end'>
+  | 'too_many_machines'
+  | 'network_counters_fell'
+  | 'name_shared'
+  | 'names_refused';
 
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';

@@ -1,26 +1,30 @@
 import { ListedName, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
 import { type Api, countingApi } from '../../api/client.ts';
 import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { PastPage } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, SourceEvent, Timing } from '../source.ts';
-import { isNetworkWithheld } from './learned.ts';
+import { offlineAfter } from './conditions.ts';
+import { isNameShared, isNetworkWithheld } from './learned.ts';
 import { type MachinesOptions, machineName, staleAfter, type Warning } from './options.ts';
 import type { Machines } from './schema.ts';
 import {
+  type AbsentName,
   absentNames,
   addRecord,
-  type Batch,
   endSweep,
   isListDue,
+  listedAt,
   noteNames,
   RECORDS_KEPT_SECONDS,
   rangeOf,
+  rangeOfAbsent,
   type Sweep,
+  type SweepRange,
   startSweep,
   unknownNames,
 } from './sweep.ts';
@@ -50,11 +54,11 @@ export async function pollMachines(
   const { now } = timing;
   const events: SourceEvent[] = [];
   const warn: Context['warn'] = (reason, machines) => events.push({ type: 'sweep_warning', reason, machines });
-  const staleMs = staleAfter(options, timing);
-  const sweep = startSweep(options, previous, now, staleMs);
+  const silentMs = Math.min(staleAfter(options, timing), offlineAfter(timing) * 1000);
+  const sweep = startSweep(options, previous, now, silentMs);
   const context: Context = { options, api, sweep, timing, signal, warn };
   try {
-    const latePages = await readNew(context, staleMs);
+    const latePages = await readNew(context, silentMs);
     const once = countingApi(api);
     await listNames({ ...context, api: once.api });
     await askUnknown({ ...context, api: once.api });
@@ -68,14 +72,16 @@ export async function pollMachines(
 
 function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
   const value = endSweep(sweep);
-  const withheld = value.machines.filter(
-    (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
-  );
-  if (withheld.length > 0)
-    warn(
-      'network_counters_fell',
-      withheld.map(({ name }) => name),
+  for (const [reason, applies] of [
+    ['network_counters_fell', isNetworkWithheld],
+    ['name_shared', isNameShared],
+  ] as const) {
+    const machines = value.machines.filter(
+      (machine) => applies(machine, now) && !applies(sweep.before.get(machine.name) ?? {}, now),
     );
+    const names = machines.map(({ name }) => name);
+    if (names.length > 0) warn(reason, names);
+  }
   return value;
 }
 
@@ -83,7 +89,7 @@ function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
 const MAX_PAGES_WITH_LATE = 30;
 
 /** Returns how many pages had only late records. */
-async function readNew(context: Context, staleMs: Milliseconds): Promise<number> {
+async function readNew(context: Context, silentMs: Milliseconds): Promise<number> {
   const { sweep, timing, warn } = context;
   const { now } = timing;
   const range = rangeOf(sweep.progress, timing, context.options.intervalMs);
@@ -98,9 +104,35 @@ async function readNew(context: Context, staleMs: Milliseconds): Promise<number>
   });
   if (ending !== 'end') warn(ending);
   const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
-  sweep.progress = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
-  for (const batch of absentNames(sweep, range, staleMs, timing)) await readNewest(context, batch);
+  const done = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
+  try {
+    await readAbsent(context, range, silentMs);
+  } catch (error) {
+    // A name that the service does not take would fail every sweep, if its machine stayed among those to be requested.
+    if (isRefusal(error) || isFailure(error, 'bad_request')) sweep.progress = done;
+    throw error;
+  }
+  sweep.progress = done;
   return latePages;
+}
+
+/** The `machines` filter takes this many names (api-facts 2). */
+const NAMES_PER_REQUEST = 20;
+
+/** Looks for live machines that the sweep has not found: by name, or among all if most are missing. */
+async function readAbsent(context: Context, range: SweepRange, silentMs: Milliseconds): Promise<void> {
+  const { sweep, timing } = context;
+  let absent = absentNames(sweep, silentMs, timing);
+  const half = sweep.live.length / 2;
+  if (absent.length > half) absent = await readNewest(context, absent, range, Math.min(half, NAMES_PER_REQUEST));
+  for (let i = 0; i < absent.length; i += NAMES_PER_REQUEST) {
+    let left = absent.slice(i, i + NAMES_PER_REQUEST);
+    for (let before = Number.POSITIVE_INFINITY; left.length > 0 && left.length < before; ) {
+      before = left.length;
+      const names = left.map(({ name }) => name);
+      left = await readNewest(context, left, range, 0, names);
+    }
+  }
 }
 
 /** Requests the list of names, unless the service refuses it. */
@@ -116,8 +148,8 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
     const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
     noteNames(sweep, options, names);
   };
-  const refusal = await askOnce(ask, () => {
-    sweep.progress = { ...sweep.progress, namesAt: now };
+  const refusal = await askOnce(ask, (isFailed) => {
+    sweep.progress = { ...sweep.progress, namesAt: listedAt(now, isFailed) };
   });
   const namesRefusal = refusal && afterFailure(before, refusal, now, operatorAt);
   sweep.progress = { ...sweep.progress, namesRefusal };
@@ -160,14 +192,30 @@ async function askOnce(
   return undefined;
 }
 
-/** Reads until each of the machines is found. The newest record of each comes before the older ones. */
-async function readNewest(context: Context, { names, range }: Batch): Promise<void> {
+/**
+ * Reads until at most `enough` of the absent machines are left, and returns these. The newest record of each comes before
+ * the older ones. So reading also stops at a page that finds nobody, because it has only older records of others.
+ */
+async function readNewest(
+  context: Context,
+  absent: readonly AbsentName[],
+  sweepRange: SweepRange,
+  enough: number,
+  names?: readonly string[],
+): Promise<AbsentName[]> {
+  const range = rangeOfAbsent(absent, sweepRange, context.timing.now);
+  let left = [...absent];
+  let isReadToEnd = false;
   const ending = await eachPage(async (cursor) => {
     const page = await readPage(context, range, names, cursor);
-    const isFound = names.every((name) => context.sweep.found.has(machineName(name)));
-    return { cursor: isFound ? undefined : page.cursor, records: page.count };
+    const before = left.length;
+    left = left.filter(({ name }) => !context.sweep.found.has(machineName(name)));
+    const isInVain = page.records.length > 0 && left.length === before;
+    isReadToEnd = !page.cursor;
+    return { cursor: left.length <= enough || isInVain ? undefined : page.cursor, records: page.count };
   });
   if (ending !== 'end') context.warn(ending);
+  return isReadToEnd ? [] : left;
 }
 
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */

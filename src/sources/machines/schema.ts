@@ -12,6 +12,20 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
+/** Boot times that are not all of one host. Times are Unix seconds, and 0 where there was none. */
+const Boots = z.object({
+  /** The boot time before it last stepped back, and when it last came back to that. */
+  from: z.number(),
+  returnedAt: z.number(),
+  /** Whether it came back twice in a day. */
+  isShared: z.boolean(),
+  /** Until when the counters of the system are withheld. */
+  until: z.number(),
+  /** The fuller one of the disks, and when the host with this boot time reported it. */
+  disk: z.object({ at: z.number(), boot: z.number(), free: z.number(), total: z.number() }).optional(),
+});
+export type Boots = z.infer<typeof Boots>;
+
 /** Facts from earlier records of a machine, with which its newest ones are interpreted. Persisted. */
 export const Learned = z.object({
   /** The chain that its own node follows. */
@@ -22,6 +36,7 @@ export const Learned = z.object({
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
   /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
   networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
+  boots: Boots.exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 

@@ -1,7 +1,7 @@
 import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
@@ -17,6 +17,8 @@ export interface Sweep {
   readonly machines: Map<string, Machine>;
   /** The machines before the sweep. */
   readonly before: ReadonlyMap<string, Machine>;
+  /** Those of them that were live when the last complete sweep began. */
+  readonly live: readonly Machine[];
   /** The records of each machine that are newer than those before the sweep, in any order. */
   readonly newRecords: Map<string, MachineRecord[]>;
   /** Names with a record in this sweep. */
@@ -29,8 +31,11 @@ export interface Sweep {
   progress: Progress;
 }
 
-/** @param staleMs Age from which a machine counts as silent. */
-export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, staleMs: Milliseconds): Sweep {
+/** Records come up to this late. So a machine that is just silent may already be back. */
+const LATEST_MS = 8 * MS_PER_MINUTE;
+
+/** @param silentMs Age from which a machine counts as silent. */
+export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
   const known = machines.filter(
     (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
@@ -40,16 +45,19 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
     (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),
   );
   const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
-  const isSilent = (machine: Machine): boolean => now - lastSeen(machine) * 1000 > staleMs;
+  // What an outage or a stop of the program left out is not the silence of a machine.
+  const knownAt = Math.min(now, (progress.beganAt ?? Number.POSITIVE_INFINITY) * 1000);
+  const isLive = (machine: Machine): boolean => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS;
   const before = new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine]));
   return {
     machines: new Map(before),
     before,
+    live: [...before.values()].filter(isLive),
     newRecords: new Map(),
     dropped,
     expendable: byPriority
       .slice(0, options.max)
-      .filter((machine) => isSilent(machine) && !isExpected(machine))
+      .filter((machine) => !isLive(machine) && !isExpected(machine))
       .map(({ name }) => name),
     found: new Set(),
     // A time in the future is from before the clock was set back.
@@ -109,8 +117,12 @@ const OVERLAP_SECONDS = 5;
 /** In a minute each machine has a record, which can come up to five minutes late. */
 const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
+/** A sweep that begins this much after it was due follows a stop, an outage or sleep. */
+const OVERDUE_MS = 2 * MS_PER_MINUTE;
 /** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
+/** After a failure, which can pass. */
+const LIST_AGAIN_MS = MS_PER_HOUR / 2;
 /** On a scarce budget, one sweep in so many reads late records and the list. */
 const SWEEPS_PER_RARE = 30;
 /** The cost of both on a scarce budget, per sweep. */
@@ -136,57 +148,45 @@ export interface SweepRange extends Span {
 }
 
 /**
- * The range of a sweep: what came since the last complete one began. The first one, and then one an hour, also looks for
- * records that came late.
+ * The range of a sweep: what came since the last complete one began. The first one, then one an hour, and one that is
+ * overdue also look for records that came late.
  */
 export function rangeOf({ beganAt, lateAt }: Progress, when: When, configuredMs: Milliseconds): SweepRange {
   const seconds = Math.floor(when.now / 1000);
   const oldest = seconds - MAX_SWEPT_SECONDS;
   const newFrom = beganAt === undefined || beganAt > seconds ? oldest : Math.max(oldest, beganAt - OVERLAP_SECONDS);
-  const start = isDue(lateAt, LATE_EVERY_MS, when, configuredMs) ? seconds - LATE_SECONDS : newFrom;
+  const isOverdue = when.now - (beganAt ?? seconds) * 1000 > (1 + JITTER) * when.intervalMs + OVERDUE_MS;
+  const isDeep = isOverdue || isDue(lateAt, LATE_EVERY_MS, when, configuredMs);
+  const start = isDeep ? seconds - LATE_SECONDS : newFrom;
   return { start, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
-}
-
-/** The `machines` filter takes this many names (api-facts 2). */
-const NAMES_PER_REQUEST = 20;
-
-/** Names for one request, as the API spells them, and the range in which they may have records. */
-export interface Batch {
-  readonly names: string[];
-  readonly range: Span;
 }
 
 /** A sweep is delayed by up to this share of the interval. */
 export const JITTER = 0.1;
 
+/** A name as the API spells it, and when the machine was last seen. */
+export interface AbsentName {
+  readonly name: string;
+  readonly seen: UnixSeconds;
+}
+
 /**
- * Live machines that this sweep has not found, and whose record is older than half of `staleMs`, or would be stale at the
- * next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that were last
- * seen together are requested together, so that few known records are read again.
+ * Live machines that this sweep has not found, and whose record is older than half of `silentMs`, or would make them
+ * silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that
+ * were last seen together follow each other, so that few known records are read again.
  */
-export function absentNames(
-  sweep: Sweep,
-  { newFrom }: SweepRange,
-  staleMs: Milliseconds,
-  { now, intervalMs }: When,
-): Batch[] {
-  const least = Math.min(staleMs / 2, staleMs - (1 + JITTER) * intervalMs);
-  const absent: { name: string; seen: UnixSeconds }[] = [];
-  for (const [label, machine] of sweep.machines) {
-    const seen = lastSeen(machine);
-    const age = now - seen * 1000;
-    if (sweep.found.has(label) || age <= least || age > staleMs) continue;
-    for (const name of rawNames(machine)) absent.push({ name, seen });
-  }
-  absent.sort((a, b) => a.seen - b.seen);
-  const batches: Batch[] = [];
-  for (let i = 0; i < absent.length; i += NAMES_PER_REQUEST) {
-    const batch = absent.slice(i, i + NAMES_PER_REQUEST);
-    const known = Math.floor(batch[0]?.seen ?? 0) + 1;
-    const range = { start: Math.max(known, Math.floor(now / 1000) - LATE_SECONDS), end: newFrom };
-    batches.push({ names: batch.map(({ name }) => name), range });
-  }
-  return batches;
+export function absentNames({ live, found }: Sweep, silentMs: Milliseconds, { now, intervalMs }: When): AbsentName[] {
+  const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
+  return live
+    .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
+    .flatMap((machine) => [...rawNames(machine)].map((name) => ({ name, seen: lastSeen(machine) })))
+    .sort((a, b) => a.seen - b.seen);
+}
+
+/** Where their records may be that the sweep has not read. The first one was unseen for longest. */
+export function rangeOfAbsent([oldest]: readonly AbsentName[], { newFrom }: SweepRange, now: UnixMs): Span {
+  const kept = Math.floor(now / 1000) - RECORDS_KEPT_SECONDS;
+  return { start: Math.max(Math.floor(oldest?.seen ?? 0) + 1, kept), end: newFrom };
 }
 
 /** A label can stand for several spellings ("" and "unnamed"). */
@@ -201,6 +201,11 @@ export function isListDue(
   { intervalMs, operatorAt }: Pick<MachinesOptions, 'intervalMs' | 'operatorAt'>,
 ): boolean {
   return isDue(namesAt, LIST_EVERY_MS, when, intervalMs) && when.now >= refusedUntil(namesRefusal, operatorAt);
+}
+
+/** The time that counts as that of a request for the list. */
+export function listedAt(now: UnixMs, isFailed: boolean): UnixMs {
+  return isFailed ? now - LIST_EVERY_MS + LIST_AGAIN_MS : now;
 }
 
 /** Notes the unknown names of a list, as far as there is room. */

@@ -63,6 +63,11 @@ const BROKEN: Readonly<Record<string, Partial<Setup>>> = {
   'BeaconchainMachineOffline mainnet': { change: () => undefined },
   'BeaconchainProcessSilent mainnet': { change: (record) => (record['process'] === 'validator' ? undefined : record) },
   'BeaconchainMachineNeverSeen mainnet': { expected: ['misspelled'] },
+  'BeaconchainMachineNameShared mainnet': {
+    change: fields('system', ({ misc_node_boot_ts_seconds: boot = 0 }, since) => ({
+      misc_node_boot_ts_seconds: boot - (Math.floor(since / 60) % 2) * 86_400,
+    })),
+  },
   'BeaconchainDiskAlmostFull mainnet': { change: fields('system', () => ({ disk_node_bytes_free: 200e9 })) },
   'BeaconchainDiskFullSoon mainnet': {
     hours: 8,

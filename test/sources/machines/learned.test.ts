@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineRecord, NodeRecord, SystemRecord } from '../../../src/api/answers/machines.ts';
 import { CHAINS, type Chain } from '../../../src/lib/chain.ts';
-import { isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
+import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned } from '../../../src/sources/machines/schema.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
@@ -168,6 +168,52 @@ describe('sources/machines/learned', () => {
         network_node_bytes_total_receive: null,
         network_node_bytes_total_transmit: null,
       });
+    });
+  });
+
+  describe('the boot time', () => {
+    const [A, B] = [START - 90_000, START - 5_000];
+    const HOST_A = { network_node_bytes_total_receive: 9e12, disk_node_bytes_free: 5, disk_node_bytes_total: 100 };
+    const HOST_B = { network_node_bytes_total_receive: 1e12, disk_node_bytes_free: 60, disk_node_bytes_total: 90 };
+    /** Records of hosts that booted at these times, one a minute. */
+    const booted = (boots: readonly number[], from = 0): MachineRecord[] =>
+      boots.map((boot, i) => {
+        const fields = { timestamp: START + (from + i) * 60, misc_node_boot_ts_seconds: boot, cpu_cores: 8 };
+        return ['system', { ...fields, ...(boot === A ? HOST_A : HOST_B) }];
+      });
+    /** What is shown at a minute: whether the name is shared, the network counter, and the free disk. */
+    const shown = (records: readonly MachineRecord[], minute: number): unknown[] => {
+      const learned = learnAll(undefined, records);
+      const machine = { name: 'a', system: records.at(-1)?.[1] as SystemRecord, learned };
+      const at = (START + minute * 60) * 1000;
+      const { system } = trusted(machine, at);
+      return [isNameShared(machine, at), system?.network_node_bytes_total_receive, system?.disk_node_bytes_free];
+    };
+
+    it('that steps back, or forth without a reboot, withholds the counters for ten minutes', () => {
+      expect(shown(booted([B, A]), 10.9)).toEqual([false, null, 5]);
+      expect(shown(booted([B, A]), 11)).toEqual([false, 9e12, 5]);
+      expect(shown(booted([B, A, B + 300, A]), 12.9)).toEqual([false, null, 5]);
+      expect(shown(booted([A, B]), 10.9)).toEqual([false, null, 60]);
+      expect(shown(booted([B, B - 60]), 1)).toEqual([false, 1e12, 60]);
+      expect(shown(booted([A, START + 30]), 1)).toEqual([false, 1e12, 60]);
+    });
+
+    it('that comes back to the same value twice in a day is of two hosts, whose fuller disk is shown, for a day', () => {
+      expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
+      const records = booted([A, B, A, B + 1, A, B]);
+      expect(shown(records, 5)).toEqual([true, null, 5]);
+      expect(shown(records, 5 + 1_440 - 0.1)).toEqual([true, null, 5]);
+      expect(shown(records, 5 + 1_440)).toEqual([false, 1e12, 60]);
+      expect(shown([...records, ...booted([B], 70)], 70)).toEqual([true, null, 60]);
+      const rarely = [...booted([A, B, A, B]), ...booted([A], 1_440), ...booted([B], 1_444)];
+      expect(shown(rarely, 1_444)[0]).toBe(false);
+    });
+
+    it('of a board without a clock chip, which steps back and then forth to a new value, is of one host', () => {
+      const steps = [0, 1, 2, 3].flatMap((i) => booted([B + i * 600, A, A, B + i * 600 + 300], i * 10));
+      expect(shown(steps, 33)).toEqual([false, null, 60]);
+      expect(shown(steps, 41)).toEqual([false, 1e12, 60]);
     });
   });
 });

@@ -30,18 +30,18 @@ const record = fc.option(
   { nil: undefined },
 );
 
-/** Network counters that fell without a reboot, and are shown again later. */
-const learned = fc.option(
-  age.map((ms) => ({ networkFell: { at: 0, until: (NOW - ms) / 1000 } })),
-  { nil: undefined },
-);
+/** Counters that are withheld, and shown again later. */
+const until = fc.integer({ min: -60_000, max: 600_000 }).map((ms) => (NOW + ms) / 1000);
+const networkFell = until.map((end) => ({ at: 0, until: end }));
+const boots = fc.record({ from: fc.constant(1), returnedAt: fc.constant(1), isShared: fc.boolean(), until });
+const learned = fc.record({ networkFell, boots }, { requiredKeys: [] });
 
 const machine = fc
   .tuple(fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__'), record, record, record, learned)
   .map(([name, system, validator, node, known]) => ({
     name,
-    ...(known ? { learned: known } : {}),
-    ...(system ? { system: { ...system, network_node_bytes_total_receive: 1 } } : {}),
+    learned: known,
+    ...(system ? { system: { ...system, network_node_bytes_total_receive: 1, disk_node_reads_total: 1 } } : {}),
     ...(validator ? { validator } : {}),
     ...(node ? { node } : {}),
   }));

@@ -104,6 +104,23 @@ describe('sources/machines/poll', () => {
     expect(value.beganAt).toBeUndefined();
   });
 
+  it('says once that several hosts report under one name', async () => {
+    let state = EMPTY;
+    const said: unknown[] = [];
+    for (let now = NOW, i = 0; i < 9; i += 1, now += MINUTE) {
+      const boot = { misc_node_boot_ts_seconds: SECONDS - 9_000 - (i % 2) * 9_000 };
+      const page = machinesPage({ system: [systemRecord({ timestamp: now, ...boot })] });
+      const { value, events } = await poll(
+        fakeApi(() => page),
+        state,
+        now,
+      );
+      state = value;
+      said.push(...(events ?? []));
+    }
+    expect(said).toMatchObject([{ reason: 'name_shared' }]);
+  });
+
   it('is not a result when it is aborted', async () => {
     const stop = new AbortController();
     const api = fakeApi(() => {
@@ -120,31 +137,44 @@ describe('sources/machines/poll', () => {
   });
 
   describe('asking by name', () => {
+    const NOBODY: Arrays = {};
     /** A machine whose newest record is `age` ms old. */
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
-    async function asked(known: Arrays, found: Arrays = {}): Promise<FleetRequest[]> {
+    /** The requests after a sweep of the page `found`. So many other machines are live and found. */
+    async function asked(
+      known: Arrays,
+      found: Arrays = {},
+      others = 41,
+      more: Arrays = NOBODY,
+    ): Promise<FleetRequest[]> {
       const before = NOW - 10 * MINUTE + 1;
-      const { beganAt: _, ...previous } = await swept(known, quietAt(before), before);
-      const api = fakeApi((request) => machinesPage('machines' in (request.body ?? {}) ? {} : found));
+      const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
+      const all = { ...known, system: [...(known.system ?? []), ...system] };
+      const { beganAt: _, ...previous } = await swept(all, quietAt(before), before);
+      const here = { ...found, system };
+      const api = fakeApi(() => {
+        const { length } = api.requests;
+        return length === 1 ? machinesPage(here) : machinesPage(more, more === NOBODY ? undefined : `${length}`);
+      });
       await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
       return api.requests.slice(1).map(({ body }) => body as FleetRequest);
     }
 
-    it('requests live machines that the sweep missed, from their last record on and at most six minutes back', async () => {
+    it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {
       const body = (start: number, machines = ['a']): unknown => ({
         range: { timestamp: { start, end: SECONDS - 75 } },
         machines,
         page_size: 10,
       });
       expect(await asked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([body(SECONDS - 300)]);
-      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 360)]);
+      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 539)]);
       const both = [quiet('a', 5 * MINUTE + 1), quiet('b', 6 * MINUTE - 1_999)];
       expect(await asked({ system: both })).toEqual([body(SECONDS - 358, ['b', 'a'])]);
     });
 
     it('requests no machine that was found, has a recent record, or is silent', async () => {
-      const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 10 * MINUTE + 1)];
+      const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 18 * MINUTE + 1)];
       expect(await asked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
     });
 
@@ -153,6 +183,45 @@ describe('sources/machines/poll', () => {
       const bodies = await asked({ system });
       expect(bodies.map(({ machines }) => machines?.length)).toEqual([20, 20, 1]);
       expect(new Set(bodies.flatMap(({ machines }) => machines)).size).toBe(41);
+    });
+
+    it('reads all machines again, as far back as that, where more than half of the live ones are missing', async () => {
+      const range = { timestamp: { start: SECONDS - 539, end: SECONDS - 75 } };
+      const system = [quiet('a', 9 * MINUTE), quiet('b', 6 * MINUTE)];
+      expect(await asked({ system }, {}, 1)).toEqual([{ range, page_size: 10 }]);
+      expect((await asked({ system }, {}, 2))[0]?.machines).toEqual(['a', 'b']);
+    });
+
+    it('asks again for those that are left, where a page has only others', async () => {
+      const system = ['a', 'b', 'c'].map((name) => quiet(name, 6 * MINUTE));
+      const bodies = await asked({ system }, {}, 41, { system: [quiet('a', 5 * MINUTE)] });
+      expect(bodies.map(({ machines, cursor }) => [machines?.toSorted(), cursor])).toEqual([
+        [['a', 'b', 'c'], undefined],
+        [['a', 'b', 'c'], '2'],
+        [['b', 'c'], undefined],
+      ]);
+    });
+
+    it('is tried again at the next sweep after a failure that can pass, not after a refusal', async () => {
+      const twoHoursAgo = NOW - 2 * 60 * MINUTE;
+      const system = [quiet('a', 2 * 60 * MINUTE), quiet('here', 2 * 60 * MINUTE)];
+      const known = { ...(await swept({ system }, quietAt(twoHoursAgo), twoHoursAgo)), lateAt: NOW, namesAt: NOW };
+      for (const [reason, times] of [
+        ['server_error', 2],
+        ['bad_request', 1],
+        ['forbidden', 1],
+      ] as const) {
+        let asks = 0;
+        const api = fakeApi((request) => {
+          if (!(request.body as FleetRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
+          asks += 1;
+          throw failed(request, reason);
+        });
+        const { value, failure } = await poll(api, known);
+        expect(failure).toMatchObject({ reason });
+        await poll(api, value, NOW + MINUTE);
+        expect(asks).toBe(times);
+      }
     });
 
     it('asks by the names that the API gave, not by the labels', async () => {

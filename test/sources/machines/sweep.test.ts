@@ -6,6 +6,7 @@ import {
   endSweep,
   type Progress,
   rangeOf,
+  rangeOfAbsent,
   startSweep,
 } from '../../../src/sources/machines/sweep.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
@@ -88,8 +89,9 @@ describe('sources/machines/sweep', () => {
     addRecord(sweep, options, ['node', { timestamp: SECONDS - 400, machine: 'unnamed' }]);
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    const range = { start: SECONDS - 360, end: RANGE.newFrom };
-    expect(absentNames(next, RANGE, STALE, EVERY_MINUTE)).toEqual([{ names: ['', 'unnamed'], range }]);
+    const names = ['', 'unnamed'].map((name) => ({ name, seen: SECONDS - 400 }));
+    expect(absentNames(next, STALE, EVERY_MINUTE)).toEqual(names);
+    expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
   });
 
   it('requests no machine that was found, even if values become stale soon', () => {
@@ -97,10 +99,23 @@ describe('sources/machines/sweep', () => {
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
-    expect(absentNames(sweep, RANGE, 100_000, EVERY_MINUTE)).toEqual([]);
+    expect(absentNames(sweep, 100_000, EVERY_MINUTE)).toEqual([]);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    const range = { start: SECONDS - 69, end: RANGE.newFrom };
-    expect(absentNames(next, RANGE, 100_000, EVERY_MINUTE)).toEqual([{ names: ['a'], range }]);
+    expect(absentNames(next, 300_000, EVERY_MINUTE).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
+    const [live, silent] = [18 * MINUTE, 18 * MINUTE + 1].map((age) => SECONDS - DAY / 500 - age / 1000);
+    const machines = [live, silent].map((timestamp, i) => ({ name: `m${i}`, system: { timestamp, machine: `m${i}` } }));
+    const at = (beganAt?: number): string[] => {
+      const previous = { machines, dropped: 0, ...(beganAt !== undefined && { beganAt }) } as Machines;
+      const sweep = startSweep(machinesOptions(), previous, NOW, STALE);
+      return absentNames(sweep, STALE, EVERY_MINUTE).map(({ name }) => name);
+    };
+    expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
+    expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
+    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400 }], RANGE, NOW);
+    expect(start).toBe(SECONDS - 31 * 86_400);
   });
 
   describe('range', () => {
@@ -115,7 +130,6 @@ describe('sources/machines/sweep', () => {
         [63, 68],
         [70, 75],
         [71, 75],
-        [DAY / 1000, 75],
       ] as const)
         expect(since({ beganAt: SECONDS - ago, lateAt: NOW })).toEqual([-back, -back]);
       expect(rangeOf({}, EVERY_MINUTE, MINUTE).end).toBe(SECONDS + 300);
@@ -133,6 +147,20 @@ describe('sources/machines/sweep', () => {
       expect(since({})).toEqual([-360, -75]);
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR + 1 })).toEqual([-65, -65]);
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
+    });
+
+    it('reaches 6 min back where a sweep begins later than its interval with jitter and two minutes', () => {
+      const reach = (seconds: number, intervalMs = MINUTE): number[] =>
+        since({ beganAt: SECONDS - seconds, lateAt: NOW }, { now: NOW, intervalMs }, intervalMs);
+      expect([reach(186), reach(187), reach(86_400)]).toEqual([
+        [-75, -75],
+        [-360, -75],
+        [-360, -75],
+      ]);
+      expect([reach(132 * 60 + 120, 2 * HOUR), reach(135 * 60, 2 * HOUR)]).toEqual([
+        [-75, -75],
+        [-360, -75],
+      ]);
     });
 
     it('is that of a first sweep after the clock was set back', () => {

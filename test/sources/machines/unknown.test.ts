@@ -150,13 +150,16 @@ describe('sources/machines machine-names', () => {
     },
   );
 
-  it('fail one sweep, not each, if they cannot be read', async () => {
+  it('fail one sweep, not each, if they cannot be read, and are requested again within the hour', async () => {
     const account = new Account();
     account.listed = 'none';
     const { failure } = await account.poll(NOW);
     expect(failure).toBeInstanceOf(RequestFailed);
     expect((await account.poll(NOW + MINUTE)).failure).toBeUndefined();
-    await account.poll(NOW + 6 * HOUR);
-    expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
+    account.listed = ['silent'];
+    account.ages.set('silent', 4 * HOUR);
+    await account.sweep(NOW + 2 * MINUTE, 7 * 60);
+    expect(account.lists).toEqual([NOW, NOW + HOUR / 2, NOW + 6.5 * HOUR]);
+    expect(account.held).toEqual(['silent']);
   });
 });

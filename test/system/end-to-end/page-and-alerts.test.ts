@@ -59,6 +59,8 @@ function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
 
 const disk = (free: number) => withSystem({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
 
+const SHARED = { from: 1, returnedAt: 1, isShared: true, until: (NOW + HOUR) / 1000 };
+
 const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ...(['healthy', 'stretched', 'silent'] as const).map((state) => [state, () => knownIn(state)] as const),
   ['disk below', () => disk(0.099)],
@@ -68,6 +70,7 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['execution client not given', () => withNode({ sync_eth1_connected: null })],
   ['not synced', () => withNode({ sync_eth2_synced: undefined })],
   ['behind the clock', () => withNode({ sync_beacon_head_slot: 1 })],
+  ['name shared', () => withMachine((one) => ({ ...one, learned: { ...one.learned, boots: SHARED } }))],
   ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
   ['all silent for 11 minutes', () => withAge(11 * MINUTE, true)],

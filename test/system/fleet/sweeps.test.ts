@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   boundOf,
+  calledSilent,
   FleetRun,
   type FleetRunOptions,
   lastSeenOf,
@@ -11,6 +12,8 @@ import {
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
 const STALE = 10 * MINUTE;
+/** A machine is asked for until its record is older than this, because records come up to 8 min late. */
+const LIVE = STALE + 8 * MINUTE;
 /** The pages that a sweep reads at most to find late records, if it takes fewer without them. */
 const WITH_LATE = 30;
 const MACHINE = { machine: 0.05 };
@@ -71,7 +74,7 @@ describe('fleet: the requests of a sweep', () => {
     for (const name of run.fleet.names.slice(0, 100)) run.fleet.silence(name, run.now);
     for (const { requests } of await run.sweep(14)) expect(requests.length).toBeLessThanOrEqual(boundOf(200));
     for (const name of run.fleet.names) run.fleet.silence(name, run.now);
-    await run.advance(STALE + 2 * MINUTE);
+    await run.advance(LIVE + 2 * MINUTE);
     for (const { requests } of await run.sweep(10)) expect(requests).toHaveLength(1);
     await run.sim.stop();
   });
@@ -114,16 +117,17 @@ describe('fleet: machines that come and go', () => {
     await run.sim.stop();
   });
 
-  it('one that falls silent is asked for while it counts as live, and never after that', async () => {
+  it('one that falls silent is asked for as long as a late record may come, and never after that', async () => {
     const run = new FleetRun({ machines: 95 });
     await run.sweep(2);
     run.fleet.silence('m3', run.now);
     const silentAt = lastSeenOf(run.sweeps.at(-1)?.machines.get('m3'));
     const sweeps = await run.sweep(30);
     expect(new Set(namesAsked(sweeps))).toEqual(new Set(['m3']));
-    for (const sweep of sweeps) {
+    for (const [i, sweep] of sweeps.entries()) {
       const silentMs = sweep.start - silentAt;
-      expect(namesAsked([sweep]).length > 0, `${silentMs} ms after`).toBe(silentMs > STALE / 2 && silentMs <= STALE);
+      const isLive = (sweeps[i - 1]?.start ?? 0) - silentAt <= LIVE;
+      expect(namesAsked([sweep]).length > 0, `${silentMs} ms after`).toBe(silentMs > STALE / 2 && isLive);
     }
     await run.sim.stop();
   });
@@ -146,6 +150,38 @@ describe('fleet: machines that come and go', () => {
     for (const { requests } of again.sweeps) expect(requests).toHaveLength(1);
     expect(again.sim.exchanges.filter(({ path }) => path.endsWith('/machine-names'))).toEqual([]);
     await again.sim.stop();
+  });
+});
+
+describe('fleet: no machine is called silent that the service has a younger record of', () => {
+  it.each([
+    { machines: 10, outage: 2 * HOUR, lag: 0 },
+    { machines: 300, outage: 2 * HOUR, lag: 0 },
+    { machines: 300, outage: 12 * MINUTE, lag: 0 },
+    { machines: 10, outage: 2 * HOUR, lag: 480 },
+    { machines: 300, outage: 0, lag: 480 },
+    { machines: 100, outage: 12 * MINUTE, lag: 240, pageSizeOver: 'all' as const },
+    { machines: 3, outage: 5 * HOUR, lag: 480, intervalMs: 2 * HOUR, staleAfterMs: 5 * HOUR },
+    { machines: 10, outage: 0, lag: 240, staleAfterMs: 24 * HOUR },
+  ])('after $outage ms of outage, of $machines whose records are $lag s late or lost', async (one) => {
+    const { machines, outage, lag, pageSizeOver = 'each', intervalMs = MINUTE, staleAfterMs = STALE } = one;
+    const lateMs = (): number => lag * 1_000;
+    const options = { intervalMs, staleAfterMs };
+    const run = new FleetRun({ machines, pageSizeOver, lateMs, options, missing: MACHINE, seed: 7 });
+    // With records that are minutes late, only the list of names finds all machines at first.
+    await run.sweep(machines / 10 + 2);
+    run.sim.offline = true;
+    await run.advance(outage);
+    run.sim.offline = false;
+    const sweeps = (await run.sweep(intervalMs === MINUTE ? 25 : 10)).filter(({ ok }) => ok);
+    expect(sweeps[0]?.machines.size).toBe(machines);
+    const silentMs = STALE + (intervalMs > MINUTE ? intervalMs : 0);
+    expect(sweeps.flatMap((sweep) => calledSilent(run, sweep, silentMs))).toEqual([]);
+    const [first, ...steady] = sweeps.map(({ requests }) => requests.length);
+    expect(first).toBeLessThanOrEqual(Math.max(boundOf(machines, pageSizeOver), WITH_LATE));
+    expect(Math.max(...steady)).toBeLessThanOrEqual(boundOf(machines, pageSizeOver));
+    expect([run.refused, run.warnings]).toEqual([0, []]);
+    await run.sim.stop();
   });
 });
 
