@@ -12,6 +12,7 @@ const SHARED = new Map<string, readonly string[]>([
   ['evaluation_window', WINDOWS],
   ['finality', ['finalized', 'not_finalized']],
   ['prefix', ['0x00', '0x01', '0x02']],
+  ['type', ['execution_address']],
   ['status', ['OK', '0', '1', '2', '3', ...STATUSES]],
   ['view', ['latest', 'next']],
 ]);
@@ -63,9 +64,10 @@ function lengthOf(lists: readonly (readonly unknown[])[]): string {
   return `list of ${[...new Set([lengths[0], lengths.at(-1)])].join(' to ')}`;
 }
 
-/** Words in snake_case or camelCase. Indices, keys and most names of machines are not. */
+/** Words in snake_case or camelCase. Indices, keys, cursors and most names of machines are not. */
 function isFieldName(name: string): boolean {
-  return /^[a-z][a-zA-Z\d_]{0,40}$/.test(name) && name.replace(/\D/g, '').length <= 2;
+  const isWord = /^[a-z][a-z\d_]*([A-Z][a-z\d]+)*$/.test(name);
+  return isWord && name.length <= 40 && name.replace(/\D/g, '').length <= 2;
 }
 
 function kindOf(value: unknown, field: string): string {
