@@ -24,12 +24,10 @@ const KINDS_OF_TEXT: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['fraction as text', /^-?\d+\.\d+$/],
   ['hex after 0x', /^0x[\da-f]*$/i],
   ['hex', /^[\da-f]{32,}$/i],
-  ['text', /^/],
 ];
 
-/** Answers have fewer levels, and their objects fewer fields. An object with more may have data as names. */
+/** Answers have fewer levels. More could exhaust the stack. */
 const MAX_DEPTH = 10;
-const MAX_FIELDS = 100;
 
 /**
  * Pure. The common form of some values, such as all records of a list. `?` marks a field that only some of them have.
@@ -50,11 +48,10 @@ export function shapeOf(values: readonly unknown[], secrets: ReadonlySet<unknown
     );
     return [entries.length < objects.length ? `${name}?` : name, shape];
   });
-  const { size } = fields;
   const shapes: Shape[] = [
     ...(kinds.length > 0 ? [[...new Set(kinds)].sort().join(' | ')] : []),
     ...(lists.length > 0 ? [{ [lengthOf(lists)]: inside(lists.flat()) }] : []),
-    ...(objects.length > 0 ? [size > MAX_FIELDS ? `object with ${size} names` : Object.fromEntries(members)] : []),
+    ...(objects.length > 0 ? [Object.fromEntries(members)] : []),
   ];
   return shapes.length > 1 ? { 'one of': shapes } : (shapes[0] ?? 'no item');
 }
