@@ -63,6 +63,8 @@ export interface Probe {
 
 /** Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much. */
 const MAX_PER_CHAIN = 12;
+/** The client itself would try the key once more, a minute later. */
+const KEY_REFUSED = new Error('the key is refused');
 const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
 
 /** Prints the highest cost, and asks the user. @throws UsageError if there is no terminal on which it could ask */
@@ -104,12 +106,14 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   });
   const { config } = settings;
   const findings: Finding[] = [];
+  let refusal: Error | undefined;
 
   async function ask(question: Question): Promise<unknown> {
     const { request, chain, otherwise } = question;
     if (!endpointsOn(config, chain).includes(request.endpoint)) return undefined;
     const { length: before } = heads;
-    let result = await answerTo(client.api, request);
+    let result = refusal ?? (await answerTo(client.api, request));
+    if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
     findings.push(findingOf(question, heads.slice(before).at(-1), result));
     return result;
