@@ -42,6 +42,6 @@ async function textOf(answer: Answer): Promise<string> {
 }
 
 /** The media type, which names neither a host nor a key. */
-export function mediaTypeOf({ headers }: Answer): string {
+export function mediaTypeOf({ headers }: Pick<Answer, 'headers'>): string {
   return /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(String(headers['content-type']))?.[0] ?? 'no content type';
 }

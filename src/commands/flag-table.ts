@@ -43,7 +43,11 @@ const SERVE = {
 
 const CHECK = {
   probe: { help: 'Send one request to each enabled endpoint, and report what can be read.' },
-  yes: { help: 'Probe without asking for confirmation.' },
+  report: {
+    value: 'FILE',
+    help: 'Write the forms of requests and answers of the probe to a new file, without names, indices, keys or amounts.',
+  },
+  yes: { help: 'Probe without asking for confirmation; needed without a terminal.' },
   'safe-to-restart': {
     value: 'DURATION',
     fallback: '30m',

@@ -122,13 +122,20 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
   }
   const { check } = await import('./check.ts');
   const { mayProbe, probe } = await import('./probe/probe.ts');
+  const { expectNewFile, publicReportOf, writeReport } = await import('./probe/public-report.ts');
   const { verdictOf } = await import('./probe/report.ts');
   const log = await openLogger(config.log, logOutput);
   const warnings = doubts.map((doubt) => `Warning: ${describeMistake(doubt)}`);
+  const { report } = flags;
+  if (report !== undefined) {
+    if (!flags.probe) throw new UsageError('--report requires --probe');
+    await expectNewFile(report);
+  }
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
   const probed = isAsked ? await probe(given, proxies, now) : undefined;
   print(await check({ config, key, log, probe: probed, warnings, now }));
+  if (probed && report !== undefined) print(await writeReport(report, publicReportOf(probed.exchanges, given)));
   return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
 }
 

@@ -16,6 +16,8 @@ import { isObject } from '../../lib/is-object.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { watchOf } from '../../lib/watch.ts';
+import { UsageError } from '../flags.ts';
+import { type Exchange, recorded } from './public-report.ts';
 import {
   dailyQuestions,
   listAt,
@@ -55,18 +57,25 @@ export interface Probe {
   /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
   readonly findings: readonly Finding[];
+  /** In the order of the requests, repeated ones included. */
+  readonly exchanges: readonly Exchange[];
 }
 
 /** Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much. */
 const MAX_PER_CHAIN = 12;
+/** The client itself would try the key once more, a minute later. */
+const KEY_REFUSED = new Error('the key is refused');
 const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
 
-/** Prints the highest cost. On a terminal it asks the user. */
+/** Prints the highest cost, and asks the user. @throws UsageError if there is no terminal on which it could ask */
 export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
   const most = MAX_PER_CHAIN * config.chains.length;
+  if (!isAgreed && !(stdin.isTTY && stderr.isTTY)) {
+    throw new UsageError('--probe asks before it sends requests, and there is no terminal. Add --yes to send them');
+  }
   stderr.write(`Sends at most ${most} requests to ${config.api.baseUrl}, which count against your quota.\n`);
-  if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
+  if (isAgreed) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
@@ -78,6 +87,7 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
   const heads: AnswerHead[] = [];
+  const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
   let left = MAX_PER_CHAIN * settings.config.chains.length;
   const client = openClient({
@@ -88,7 +98,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     transport: (send) => async (request, signal) => {
       if (left === 0) throw ALL_SENT;
       left -= 1;
-      const answer = await send(request, signal);
+      const answer = await recorded(send, (exchange) => exchanges.push(exchange))(request, signal);
       const { status, headers } = answer;
       heads.push({ path: request.path, status, bucket: readHeaders(headers, now).bucket, fall: fallOf(headers) });
       return answer;
@@ -96,12 +106,14 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   });
   const { config } = settings;
   const findings: Finding[] = [];
+  let refusal: Error | undefined;
 
   async function ask(question: Question): Promise<unknown> {
     const { request, chain, otherwise } = question;
     if (!endpointsOn(config, chain).includes(request.endpoint)) return undefined;
     const { length: before } = heads;
-    let result = await answerTo(client.api, request);
+    let result = refusal ?? (await answerTo(client.api, request));
+    if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
     findings.push(findingOf(question, heads.slice(before).at(-1), result));
     return result;
@@ -118,7 +130,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, findings };
+  return { ledger: client.limiter.ledger, findings, exchanges };
 }
 
 /** The JSON of the answer, or why there is none. */

@@ -5,6 +5,8 @@ import { plural } from '../../lib/words.ts';
 import { columns, shownBucket } from '../columns.ts';
 import { type Finding, mayBeAbsent, type Probe } from './probe.ts';
 
+type Outcome = Pick<Probe, 'ledger' | 'findings'>;
+
 /**
  * `refused`: the key is refused, or no request was answered. `partly`: something could not be read, or a field that is
  * read is absent.
@@ -12,7 +14,7 @@ import { type Finding, mayBeAbsent, type Probe } from './probe.ts';
 export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
-export function verdictOf({ ledger, findings }: Probe): Verdict {
+export function verdictOf({ ledger, findings }: Outcome): Verdict {
   const isAnswered = findings.length === 0 || findings.some(({ failure }) => failure === undefined);
   if (isKeyRefused(ledger) || !isAnswered) return 'refused';
   const isUnderstood = ({ failure, unreadable, absent }: Finding): boolean =>
@@ -21,7 +23,7 @@ export function verdictOf({ ledger, findings }: Probe): Verdict {
 }
 
 /** Pure. A row for each question, notes on the answers, the key and the plan. */
-export function reportOf({ ledger, findings }: Probe): string {
+export function reportOf({ ledger, findings }: Outcome): string {
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
   const notes = [...findings.filter(isAsked).flatMap(notesOf), ...whyNotAsked(findings)];
   return [
@@ -69,7 +71,7 @@ export function isKeyRefused(ledger: Ledger): boolean {
   return isKeyClosed(ledger) || ledger.key.validHeader === false;
 }
 
-function describeKey({ ledger, findings }: Probe): string {
+function describeKey({ ledger, findings }: Outcome): string {
   if (isKeyRefused(ledger))
     return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
   const plan = describePlan(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';

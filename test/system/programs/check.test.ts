@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fault, FaultServer, FaultServerOptions } from '../../support/fault-server.ts';
@@ -25,7 +25,7 @@ interface Given {
 const FAST = { perSecond: 1_000, perMonth: 1_000 };
 
 async function probed(given: Given = {}): Promise<Probed> {
-  const { key = 'the-key', args = ['--probe'], config = '', plan = FAST, request } = given;
+  const { key = 'the-key', args = ['--probe', '--yes'], config = '', plan = FAST, request } = given;
   const dir = temporaryFolder();
   const service = await startService('the-key', { plan, ...(request && { request }) });
   const file = join(dir, 'config.yaml');
@@ -169,5 +169,64 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
     expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
     expect(code).toBe(1);
+  });
+
+  it('writes a report with the forms of all answers, failures too, and nothing that is of the user', async () => {
+    const report = join(temporaryFolder(), 'report.md');
+    const answers: string[] = [];
+    const request: Fault['request'] = ({ path }, genuine) => {
+      const { body } = genuine();
+      answers.push(body);
+      const isCut = path.endsWith('attesterslashings');
+      return isCut ? { status: 403, headers: { 'content-type': 'text/html' }, body: '<html>' } : undefined;
+    };
+    const args = ['--probe', '--yes', `--report=${report}`];
+    const { code, stdout, service } = await probed({ args, request });
+    expect(stdout).toMatch(
+      /report\.md has the forms of requests and answers .*no names, indices, keys or amounts\.\n$/,
+    );
+    expect(code).toBe(4);
+    const text = readFileSync(report, 'utf8');
+    const forms: { request: string }[] = JSON.parse(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1));
+    expect(forms.map((form) => form.request.replace(/.* /, ''))).toEqual(
+      service.requests.map(({ path }) => path.replace(/\d{3,}/, 'N')),
+    );
+    expect(forms).toContainEqual(expect.objectContaining({ status: 403, answer: 'invalid_body (not JSON)' }));
+    // Short numbers are in the report as lengths, limits and versions.
+    const secrets = answers.join().match(/0x\w{8,}|\d{5,}|node-\w+/g) ?? [];
+    expect(secrets.length).toBeGreaterThan(100);
+    const leaks = ['the-key', '127.0.0.1', ...secrets].filter((secret) => text.includes(secret));
+    expect(leaks).toEqual([]);
+  });
+
+  it.for<[string, string[], number, string]>([
+    ['without a terminal that could agree', ['--probe'], 2, 'there is no terminal. Add --yes to send them\n'],
+    ['for a report without a probe', ['--yes', '--report=FILE'], 2, '--report requires --probe\n'],
+    ['if the report exists', ['--probe', '--yes', '--report=/dev/null'], 1, '--report: /dev/null exists: '],
+    [
+      'if the report has no folder',
+      ['--probe', '--yes', '--report=/no/such'],
+      1,
+      '--report: /no/such cannot be written: ',
+    ],
+  ])('sends nothing %s', async ([, args, code, line]) => {
+    const { service, stderr, ...ended } = await probed({ args });
+    expect({ ...ended, requests: service.requests }).toEqual({ code, stdout: '', requests: [] });
+    expect(stderr).toContain(line);
+  });
+
+  it('prints a report that can no longer be written, because it cost requests', async () => {
+    const folder = temporaryFolder();
+    const args = ['--probe', '--yes', `--report=${join(folder, 'report.md')}`];
+    const { code, stdout, stderr } = await probed({
+      args,
+      request: () => {
+        rmSync(folder, { recursive: true, force: true });
+        return undefined;
+      },
+    });
+    expect(stdout).toContain('"request": "POST /api/v2/machine-metrics"');
+    expect(stderr).toMatch(/--report: .*report\.md cannot be written: ENOENT\n$/);
+    expect([code, existsSync(folder)]).toEqual([1, false]);
   });
 });

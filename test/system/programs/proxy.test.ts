@@ -110,7 +110,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     const { url } = await startOver('https');
     const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
     const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy.port) };
-    const check = startExporter(['check', '--probe', `--config.file=${configFile(url)}`], env);
+    const check = startExporter(['check', '--probe', '--yes', `--config.file=${configFile(url)}`], env);
     expect((await check.ended).code, check.output).toBe(0);
     const { length: asked } = proxy.tunnels;
     expect(asked).toBeGreaterThan(0);
