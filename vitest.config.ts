@@ -3,10 +3,30 @@ import { defineConfig } from 'vitest/config';
 /** Tests that are slow and rarely tell anything new run by schedule, with SLOW=1. */
 const isSlow = process.env['SLOW'] === '1';
 
+/** Files that patch Node's modules (test/support/under-way.ts, nock). Each of them has a process of its own. */
+const PATCHING = [
+  'test/api/client.test.ts',
+  'test/exporter/{first-second,reload}.test.ts',
+  'test/system/faults/*.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: [isSlow ? 'test/slow/**/*.test.ts' : 'test/**/*.test.ts'],
-    exclude: isSlow ? [] : ['test/slow/**'],
+    // The other files share processes, so that each process loads the program once.
+    projects: isSlow
+      ? [{ extends: true, test: { name: 'slow', include: ['test/slow/**/*.test.ts'] } }]
+      : [
+          { extends: true, test: { name: 'patching', include: PATCHING, sequence: { groupOrder: 1 } } },
+          {
+            extends: true,
+            test: {
+              name: 'shared',
+              include: ['test/**/*.test.ts'],
+              exclude: ['test/slow/**', ...PATCHING],
+              isolate: false,
+            },
+          },
+        ],
     // Many files wait for a real process: three at a time use two cores.
     maxWorkers: 3,
     // What takes so long hangs. Less would be a statement on how busy the machine is.
@@ -15,7 +35,7 @@ export default defineConfig({
     // Earlier, so that the failure says what was waited for.
     expect: { poll: { timeout: 240_000 } },
     globalSetup: ['test/support/node-version.ts'],
-    setupFiles: ['test/support/seed.ts'],
+    setupFiles: ['test/support/setup.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },
   },
 });

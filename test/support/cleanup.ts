@@ -1,5 +1,3 @@
-import { afterAll } from 'vitest';
-
 const steps: (() => unknown)[] = [];
 
 /** Runs a step after all tests of the file, last step first. Unlike onTestFinished it works in concurrent tests. */
@@ -7,7 +5,7 @@ export function atTheEnd(step: () => unknown): void {
   steps.push(step);
 }
 
-// Vitest runs this for each test file that imports the module.
-afterAll(async () => {
+/** Runs the steps of the file that has ended. */
+export async function cleanUp(): Promise<void> {
   for (let step = steps.pop(); step; step = steps.pop()) await step();
-});
+}
