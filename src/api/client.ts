@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { isRevoked, readHeaders } from '../budget/headers.ts';
+import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
 import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -55,6 +55,8 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
+  /** Receives the `Date` of each answer of the service, and how long the answer took. */
+  readonly onDate?: ((date: UnixMs, tookMs: Milliseconds) => void) | undefined;
   readonly clock: Clock;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -62,7 +64,7 @@ export interface ApiDependencies {
 
 /** `currentOptions`: as they are now, because a reload can change them in the middle of a poll. */
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, transport, observer, clock, random } = dependencies;
+  const { budget, transport, observer, onDate, clock, random } = dependencies;
 
   async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
     const { endpoint } = request;
@@ -87,8 +89,13 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<T> {
+    const start = clock.monotonic();
     const answer = await transport(wire, signal).catch(unanswered);
+    const tookMs = clock.monotonic() - start;
     const isOwn = await isOfService(answer).catch(unanswered);
+    const date = sentAtOf(answer.headers);
+    // A server error can be that of a proxy with our own clock.
+    if (isOwn && answer.status < 500 && date !== undefined) onDate?.(date, tookMs);
     await release(isOwn ? answer : undefined);
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
 

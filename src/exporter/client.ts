@@ -1,4 +1,11 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
+import {
+  type Api,
+  type ApiDependencies,
+  type ApiObserver,
+  type ApiOptions,
+  createApi,
+  routeOf,
+} from '../api/client.ts';
 import type { Transport } from '../api/transport.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
@@ -36,6 +43,7 @@ export interface ClientOptions {
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
+  readonly onDate?: ApiDependencies['onDate'];
   /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
@@ -71,6 +79,7 @@ export function openClient(options: ClientOptions): Client {
     budget: leads ? leased(limiter, leads) : limiter,
     transport: transport(connections.send),
     observer,
+    onDate: options.onDate,
     clock,
     random: outside.random,
   });

@@ -1,9 +1,10 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
+import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Format } from '../metrics/encode.ts';
 import { Exposition } from '../metrics/exposition.ts';
@@ -60,7 +61,7 @@ export interface ExporterOptions {
  */
 export class Exporter implements Pages {
   readonly #options: ExporterOptions;
-  readonly #clock: Clock;
+  readonly #clock: ServiceClock;
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
@@ -71,7 +72,7 @@ export class Exporter implements Pages {
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition;
   readonly #page: RenderedPage;
-  readonly #startedAt: UnixMs;
+  readonly #startedAt: MonotonicMs;
   #lastReload: LastReload;
   /** When a write of the state last failed; undefined: none has. */
   #unwrittenAt: UnixMs | undefined;
@@ -87,15 +88,16 @@ export class Exporter implements Pages {
   readonly #readAgain: () => Promise<Settings>;
 
   private constructor(options: ExporterOptions, plan: SourcePlan, known: State & { readonly isFirstStart: boolean }) {
-    const { clock, log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const { log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
     this.#plan = plan;
-    this.#startedAt = clock.now();
-    this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
+    this.#startedAt = clock.monotonic();
+    this.#lastReload = { isSuccessful: true, successAt: clock.now() };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
     this.#events = new EventLog(log);
@@ -105,6 +107,10 @@ export class Exporter implements Pages {
       clock,
       outside,
       observer: this.#own,
+      onDate: (date, tookMs) => {
+        if (!clock.answered(date, tookMs)) return;
+        log.warn({ offsetSeconds: Math.round((clock.offsetMs() ?? 0) / 1000) }, 'clock set by that of the service');
+      },
       ledger: known.ledger,
       hasPredecessor: replica !== undefined || !known.isFirstStart,
       save: (ledger) => this.#saveLedger(ledger),
@@ -377,21 +383,23 @@ export class Exporter implements Pages {
       lastReload: this.#lastReload,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
       linesDropped: this.#options.output?.dropped ?? 0,
+      clockOffsetMs: this.#clock.offsetMs(),
     };
   }
 
   #pieces(): Iterable<string> {
     const now = this.#clock.now();
-    const { ledger, budgetOptions, lastReload, isLeader } = this.#figures();
+    const { ledger, budgetOptions, lastReload, isLeader, clockOffsetMs } = this.#figures();
     const known: StatusInput = {
       views: this.#views(),
       ledger,
       budgetOptions,
       version: VERSION,
-      startedAt: this.#startedAt,
+      startedAt: now - (this.#clock.monotonic() - this.#startedAt),
       isConfigRead: lastReload.isSuccessful,
       unwrittenAt: this.#unwrittenAt,
       isLeader,
+      clockOffsetMs,
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };

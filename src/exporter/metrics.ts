@@ -32,6 +32,8 @@ export interface Figures {
   readonly isLeader: boolean;
   /** The number of lines of the log that could not be written. */
   readonly linesDropped: number;
+  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  readonly clockOffsetMs?: Milliseconds | undefined;
 }
 
 /** The inputs of /metrics. Each is read when a part is rendered. */
@@ -232,7 +234,7 @@ function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }:
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, isLeader, linesDropped }: Figures): Family[] {
+function exporterFamilies({ lastReload, isLeader, linesDropped, clockOffsetMs }: Figures): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -252,6 +254,11 @@ function exporterFamilies({ lastReload, isLeader, linesDropped }: Figures): Fami
       'exporter_leader',
       '1 on the replica that polls, otherwise 0; always 1 with file state',
       one(Number(isLeader)),
+    ),
+    gauge(
+      'exporter_clock_offset_seconds',
+      "How far the service's clock is ahead of the exporter's clock: the median of the last five answers of the last hour; absent before the first answer and after a step of the exporter's clock",
+      clockOffsetMs === undefined ? [] : one(clockOffsetMs / 1000),
     ),
     {
       name: 'beaconchain_exporter_log_lines_dropped_total',

@@ -178,7 +178,9 @@ export class Scheduler {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const measured = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
+    const durationMs = clock.monotonic() - start;
+    const stepMs = clock.now() - now - durationMs;
+    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
     this.#hasPolled = true;
     task.current = afterPoll(task.current, poll, measured);
     task.unsaved = [...task.unsaved, ...(poll.events ?? [])];

@@ -11,6 +11,7 @@ export const THRESHOLDS = {
   disk_free_ratio: 0.1,
   head_lag_slots: 16,
   source_stale_seconds: 900,
+  clock_offset_seconds: 60,
 } as const;
 
 const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const satisfies Record<string, Tone>;
@@ -104,6 +105,11 @@ export const CONDITIONS = {
     'warning',
     () =>
       'The last configuration reload failed. The previous configuration is still in use. See the log for the reason.',
+  ),
+  BeaconchainClockWrong: condition(
+    'warning',
+    (_, detail) =>
+      `The exporter's clock is ${detail}. Ages are judged by the service's clock. Set up NTP on the exporter's host.`,
   ),
   BeaconchainStateWriteFailing: condition(
     'critical',

@@ -65,6 +65,7 @@ export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [
     ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
     ...stateNotices(input, now),
+    ...clockNotices(input),
     ...keyNotices(input.ledger, now),
     // If the key is not accepted, nothing else matters.
     ...(isKeyClosed(input.ledger) ? [] : sourceNotices(input, now)),
@@ -78,6 +79,12 @@ function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, n
   return now - unwrittenAt > UNWRITTEN_MS
     ? []
     : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
+}
+
+function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
+  if (Math.abs(clockOffsetMs) <= THRESHOLDS.clock_offset_seconds * 1000) return [];
+  const detail = `${span(Math.abs(clockOffsetMs))} ${clockOffsetMs < 0 ? 'fast' : 'slow'}`;
+  return [firing('BeaconchainClockWrong', [], detail)];
 }
 
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {

@@ -70,6 +70,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
       lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
       isLeader: true,
       linesDropped: 3,
+      clockOffsetMs: -500,
     }),
     own: ownMetrics(sources),
     refreshMs: 1_000,

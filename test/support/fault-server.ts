@@ -153,6 +153,8 @@ export class FaultServer {
     const reply = isKnown ? await this.#fault?.request?.(request, genuine, response) : undefined;
     if (reply === 'silence') return;
     const sent: ServiceAnswer = reply ?? genuine();
+    // Node would send the time of the machine.
+    response.setHeader('date', new Date(this.#time()).toUTCString());
     response.writeHead(sent.status, sent.headers);
     response.end(sent.body);
   }
