@@ -45,6 +45,7 @@ export function apiHarness(transport: Transport) {
       transport,
       clock,
       random: () => 0.5,
+      onDate: (date, tookMs) => log.push(`date ${new Date(date).toISOString()} ${tookMs}`),
       observer: {
         requested: (endpoint) => log.push(`requested ${endpoint}`),
         failed: (failure) => log.push(`failed ${failure.endpoint} ${failure.reason}`),

@@ -67,6 +67,24 @@ describe('api/client', () => {
     expect(rateLimiter.perSecond('default')).toBe(5);
   });
 
+  const date = 'Wed, 30 Sep 2026 12:00:00 GMT';
+  it.each<[string, MockAnswer, boolean]>([
+    ['a good answer', { headers: { date }, body: '{"status":"OK","data":[]}' }, true],
+    ['a refusal by the service', { status: 403, headers: { date }, body: '{"error":"forbidden"}' }, true],
+    ['a cache', { headers: { date, age: '0' }, body: '{"status":"OK","data":[]}' }, false],
+    ['something in between', { status: 403, headers: { date }, body: '<html>' }, false],
+    ['a server error', { status: 500, headers: { date } }, false],
+    ['a date that is none', { headers: { date: '-5' }, body: '{"status":"OK","data":[]}' }, false],
+  ])('the time of the service is taken from its own answers alone: %s', async (_, answer, isTaken) => {
+    for (let i = 0; i < (answer.status === 500 ? 3 : 1); i += 1) http.answer('GET', V1_URL, answer);
+    const { api, clock, log } = apiHarness(transport.send);
+    await settled(
+      clock,
+      api.request(V1_REQUEST, noSignal()).catch(() => undefined),
+    );
+    expect(log.filter((line) => line.startsWith('date '))).toEqual(isTaken ? ['date 2026-09-30T12:00:00.000Z 0'] : []);
+  });
+
   it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {
     const { api, log } = apiHarness(transport.send);
     const record = z.object({ slot: z.number() });

@@ -280,6 +280,27 @@ describe('scheduler/scheduler', () => {
       expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
     });
 
+    it.each([-11 * MINUTE, 11 * MINUTE])(
+      'set by %i ms during a poll makes it due again, with its values kept',
+      async (ms) => {
+        const clock = new VirtualClock(NOW);
+        const ends: (number | undefined)[] = [];
+        const source = fakeSource({
+          poll: async (value) => {
+            if (value === 0) clock.step(ms);
+            return { value: value + 1 };
+          },
+        });
+        const harness: Harness = schedule([source], {
+          clock,
+          store: { save: async (_id, { lastSuccessAt }) => void ends.push(lastSuccessAt) },
+        });
+        await clock.advance(SECOND);
+        expect(ends).toEqual([undefined, NOW + ms]);
+        expect(harness.view(source).entry.value).toBe(2);
+      },
+    );
+
     it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
       const { clock, scheduler } = schedule([fakeSource({ intervalMs: DAY })]);
       for (let i = 0; i < 20; i += 1) {
