@@ -48,17 +48,13 @@ export async function askSafeToRestart(
       };
       const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
-      verdicts.push(safeToRestart(options, value, withinMs, now, failure ?? refusalOf(value)));
+      verdicts.push(safeToRestart(options, value, withinMs, now, failure));
     }
   } finally {
     await client.close();
   }
   const bad = verdicts.filter(({ isSafe }) => !isSafe);
   return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : verdicts).map(({ reason }) => reason).join('; ') };
-}
-
-function refusalOf({ membersRefusal }: Validators): Error | undefined {
-  return membersRefusal && new Error(`the service refuses to list the members (${membersRefusal.reason})`);
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */

@@ -80,7 +80,8 @@ export class EventLog {
     this.#logged.clear();
     this.#plan = undefined;
     // The response to the next request is logged instead.
-    if (key.mayProbe || (wasRefused && key.standing === 'unknown')) this.#logged.set('key', 'unknown');
+    if ((key.standing === 'revoked' && key.mayProbe) || (wasRefused && key.standing === 'unknown'))
+      this.#logged.set('key', 'unknown');
     else this.keyRefused(key);
   }
 

@@ -99,7 +99,7 @@ export function echo(status: number): Fault {
     request: (request) => ({
       status,
       headers: { 'x-echo': JSON.stringify(request.headers) },
-      body: JSON.stringify(request),
+      body: JSON.stringify({ error: 'as asked', ...request }),
     }),
   };
 }

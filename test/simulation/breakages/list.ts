@@ -155,7 +155,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'failed sweep publishes nothing',
     file: 'sources/machines/poll.ts',
-    find: '    return { value: endedSweep(context), failure: error };',
+    find: '    return { value: endedSweep(context), events, failure: error };',
     replace: '    throw error;',
   },
   {

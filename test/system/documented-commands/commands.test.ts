@@ -140,6 +140,7 @@ describe('system/documented-commands', () => {
     const compose = readFileSync('deploy/compose/compose.yaml', 'utf8');
     const variables = [
       'BEACONCHAIN_API_KEY',
+      'BEACONCHAIN_API_KEY_FILE',
       ...TABLE.map(({ name }) => `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`),
       ...[...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
     ];

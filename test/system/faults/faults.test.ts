@@ -100,7 +100,7 @@ const ROWS: [string, Row][] = [
   ["a portal's page with status 200", { fault: PORTAL, counts: 'invalid_body' }],
   ['status 400', { fault: refusal(400), counts: 'bad_request' }],
   ['status 404', { fault: refusal(404), counts: 'not_found' }],
-  ['status 401', { fault: refusal(401), counts: 'unauthorized', closes: true, waits: [10 * MINUTE, 10 * MINUTE] }],
+  ['status 401', { fault: refusal(401), counts: 'unauthorized', closes: true, waits: [MINUTE, 10 * MINUTE] }],
   ['status 403', { fault: refusal(403), counts: 'forbidden', waits: [HOUR, HOUR] }],
   ['429 without headers', { fault: tooMany({}), ...blindly }],
   ['429 with a negative reset', { fault: tooMany({ 'ratelimit-reset': '-5' }), ...blindly }],

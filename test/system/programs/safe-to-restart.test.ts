@@ -88,7 +88,7 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
     [
       'a refusal',
       { request: () => ({ status: 403, body: '{"error":"no"}' }) },
-      `not known for the mainnet sync committee until ${END} UTC: the service refuses to list the members (forbidden)`,
+      `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: forbidden (status 403)`,
     ],
   ])('%s: 5, with one line that says why', async (_, given, line) => {
     const { code, stdout, selectors } = await asked(given);
