@@ -8,6 +8,7 @@ import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
+import type { ServiceClock } from './service-clock.ts';
 import { isOfService, mediaTypeOf } from './speaker.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
@@ -55,16 +56,15 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
-  /** Receives the `Date` of each answer of the service, and how long the answer took. */
-  readonly onDate?: ((date: UnixMs, tookMs: Milliseconds) => void) | undefined;
-  readonly clock: Clock;
+  /** A `ServiceClock` receives the `Date` of each answer of the service. */
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
 /** `currentOptions`: as they are now, because a reload can change them in the middle of a poll. */
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, transport, observer, onDate, clock, random } = dependencies;
+  const { budget, transport, observer, clock, random } = dependencies;
 
   async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
     const { endpoint } = request;
@@ -95,7 +95,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const isOwn = await isOfService(answer).catch(unanswered);
     const date = sentAtOf(answer.headers);
     // A server error can be that of a proxy with our own clock.
-    if (isOwn && answer.status < 500 && date !== undefined) onDate?.(date, tookMs);
+    if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     await release(isOwn ? answer : undefined);
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
 

@@ -21,7 +21,7 @@ export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs):
 /** `Date` is in whole seconds, so a smaller step of our clock changes nothing. */
 const MIN_STEP_MS = 1_000;
 /** Up to this offset our clock counts as right. */
-export const WRONG_FROM_MS = MS_PER_MINUTE;
+const WRONG_FROM_MS = MS_PER_MINUTE;
 
 /**
  * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
@@ -65,15 +65,14 @@ export class ServiceClock implements Clock {
     return medianOffset(this.#samples, this.monotonic());
   }
 
-  /** Takes the `Date` of an answer that has just come. Returns whether the correction changed. */
-  answered(date: UnixMs, tookMs: Milliseconds): boolean {
+  /** Takes the `Date` of an answer that has just come. */
+  answered(date: UnixMs, tookMs: Milliseconds): void {
     const offsetMs = date - (this.now() - this.#correctionMs - tookMs / 2);
     const at = this.monotonic();
     this.#samples = [...this.#samples, { at, offsetMs }].slice(-MAX_SAMPLES);
     const median = Math.round(medianOffset(this.#samples, at) ?? 0);
     // An offset of about a minute would set the clock back and forth.
-    if (Math.abs(median - this.#correctionMs) <= WRONG_FROM_MS) return false;
+    if (Math.abs(median - this.#correctionMs) <= WRONG_FROM_MS) return;
     this.#correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;
-    return true;
   }
 }

@@ -13,7 +13,6 @@ import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
-import type { Clock } from '../lib/clock.ts';
 import { PLANS } from '../lib/plans.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Seconds } from '../lib/time.ts';
@@ -29,7 +28,7 @@ export interface ClientOptions {
   readonly settings: () => Settings;
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
-  readonly clock: Clock;
+  readonly clock: ApiDependencies['clock'];
   /** As left by the previous run. */
   readonly ledger: Ledger;
   /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
@@ -43,7 +42,6 @@ export interface ClientOptions {
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
-  readonly onDate?: ApiDependencies['onDate'];
   /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
@@ -79,7 +77,6 @@ export function openClient(options: ClientOptions): Client {
     budget: leads ? leased(limiter, leads) : limiter,
     transport: transport(connections.send),
     observer,
-    onDate: options.onDate,
     clock,
     random: outside.random,
   });

@@ -107,10 +107,6 @@ export class Exporter implements Pages {
       clock,
       outside,
       observer: this.#own,
-      onDate: (date, tookMs) => {
-        if (!clock.answered(date, tookMs)) return;
-        log.warn({ offsetSeconds: Math.round((clock.offsetMs() ?? 0) / 1000) }, 'clock set by that of the service');
-      },
       ledger: known.ledger,
       hasPredecessor: replica !== undefined || !known.isFirstStart,
       save: (ledger) => this.#saveLedger(ledger),
