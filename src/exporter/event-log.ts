@@ -1,4 +1,4 @@
-import type { Endpoint } from '../api/endpoints.ts';
+import { ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
@@ -170,7 +170,10 @@ function describePace({ intervalMs, coverage }: Pace): string {
 function helpOn(failure: Error): string | undefined {
   if (!isFailure(failure, 'forbidden')) return undefined;
   const known = PLANS[failure.endpoint] ?? NOT_PUBLISHED;
-  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
+  const next = ENDPOINTS[failure.endpoint].part
+    ? 'If it is refused again, at least ten minutes later, this part of the source is off for a day'
+    : 'Or set enabled: false for this source. Until then it is tried again every hour';
+  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing. ${next}`;
 }
 
 function messageOf(event: SourceEvent): string {

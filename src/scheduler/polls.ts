@@ -25,24 +25,20 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { reason = '' } = entry.lastError ?? {};
   // The budget decides when a refused key is tried again.
   const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
-  const retryMs = isPassing(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
+  const retryMs = PASSING.includes(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
-const PASSING: readonly FailureReason[] = [
+/** The failures that may be over in a minute, so that an hourly source need not wait an hour. */
+const PASSING: readonly string[] = [
   'network',
   'timeout',
   'server_error',
   'unexpected_status',
   'invalid_body',
   'unauthorized',
-];
-
-/** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */
-function isPassing(reason: string | undefined): boolean {
-  return PASSING.some((passing) => passing === reason);
-}
+] satisfies FailureReason[];
 
 /** The measurements of one poll. */
 export interface Measured {

@@ -114,7 +114,8 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     const { length: before } = heads;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
-    if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
+    if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
+      result = await answerTo(client.api, otherwise);
     findings.push(findingOf(question, heads.slice(before).at(-1), result));
     return result;
   }

@@ -16,20 +16,18 @@ export function isPerformanceDue(options: ValidatorsOptions, value: Validators, 
   return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal, options.operatorAt);
 }
 
-/**
- * Reads the duties and scores of all watched validators. The previous values stay unless every request was answered.
- */
+/** Reads the duties and scores of all watched validators. Unless all are read, the next poll tries again. */
 export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
   const { operatorAt, watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
-  const value = { ...rest, pollsSincePerformance: 0 };
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
   const isSmall = previous.smallChunksSince === operatorAt;
   const size = isSmall ? small : large;
   try {
     const performance = await readAll(context, size);
     // The plan has its own mean for them.
-    return { value: { ...value, performance }, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
+    const value = { ...rest, performance, pollsSincePerformance: 0 };
+    return { value, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
   } catch (error) {
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
     if (isTooMany && [...chunksOf(watch, small)].length > 1) {
@@ -37,7 +35,7 @@ export async function readPerformance(context: PollContext, previous: Validators
       return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
     }
     const { refusal, failure } = refused(context, 'performance', before, error);
-    return { value: { ...value, ...(refusal && { performanceRefusal: refusal }) }, failure };
+    return { value: { ...rest, ...(refusal && { performanceRefusal: refusal }) }, failure };
   }
 }
 

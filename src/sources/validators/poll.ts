@@ -29,8 +29,8 @@ export async function pollValidators(
     oneTimeRequests += step.oneTimeRequests ?? 0;
   }
 
-  if (now >= membersDue(options, value, now)) await read(readMembers);
   if (isStatusOn(options, value, now)) await read((status, before) => readStatus(status, before, timing));
   if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
+  if (now >= membersDue(options, value, now)) await read(readMembers);
   return { value, oneTimeRequests, events: context.events, ...(failure && { failure }) };
 }
