@@ -140,10 +140,9 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
 
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 async function runBackfill(flags: Flags, settings: Given, signal: AbortSignal): Promise<number> {
-  const { config } = settings;
   useAllCompilers();
   const { backfill, stoppedText } = await import('./backfill.ts');
-  const log = await openLogger(config.log, logOutput);
+  const log = await openLogger(settings.config.log, logOutput);
   const terminal = process.stderr;
   terminal.on('error', () => undefined);
   try {
