@@ -38,7 +38,6 @@ const logOutput = new LineOutput(process.stdout.fd);
 const STOP_WITHIN_MS = 4_500;
 /** How long a start may continue after a signal. Then the log may take two more seconds. */
 const START_WITHIN_MS = 1_000;
-
 /** How long a process may take to end after its command. */
 const END_WITHIN_MS = 1_000;
 
@@ -141,10 +140,9 @@ async function runCheck(flags: Flags, given: Given): Promise<number> {
 
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 async function runBackfill(flags: Flags, settings: Given, signal: AbortSignal): Promise<number> {
-  const { config } = settings;
   useAllCompilers();
   const { backfill, stoppedText } = await import('./backfill.ts');
-  const log = await openLogger(config.log, logOutput);
+  const log = await openLogger(settings.config.log, logOutput);
   const terminal = process.stderr;
   terminal.on('error', () => undefined);
   try {
@@ -223,8 +221,9 @@ async function untilStopped(
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  // A start may wait for a name for minutes. It has nothing to save.
-  const cut = stopped.then(() => within(systemClock, START_WITHIN_MS, starting, () => undefined));
+  // A start may wait for a name for minutes. It has nothing to save, but it may get the lease.
+  const stopLate = (): undefined => void starting.then((running) => running.stop()).catch(() => undefined);
+  const cut = stopped.then(() => within(systemClock, START_WITHIN_MS, starting, stopLate));
   const running = await Promise.race([starting, cut]).catch((error) => {
     if (!stop.aborted) throw error;
   });

@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -185,6 +195,19 @@ describe('state/lock', () => {
     expect(statSync(join(dir, 'lock')).size).toBe(0);
     expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
   });
+
+  it.each(['link', 'directory'])(
+    'is refused if its file is a %s, and a target of a link is not changed',
+    async (kind) => {
+      const dir = temporaryFolder();
+      const other = join(temporaryFolder(), 'other');
+      writeFileSync(other, 'of another program', { mode: 0o644 });
+      if (kind === 'link') symlinkSync(other, join(dir, 'lock'));
+      else mkdirSync(join(dir, 'lock'));
+      await expect(open(dir)).rejects.toThrow(`${dir}/lock: it is not a regular file. Correct this`);
+      expect([readFileSync(other, 'utf8'), statSync(other).mode & 0o777]).toEqual(['of another program', 0o644]);
+    },
+  );
 
   describe.runIf(process.getuid?.() === 0)('of another user', () => {
     it.each([0o666, 0o600])('is taken or refused by its mode (%d), and check says the same', async (mode) => {
