@@ -45,11 +45,11 @@ describe('health', () => {
       ['a first attempt may not be made yet', { nextAttemptAt: NOW + 1 }, true],
       ['access is revoked', { nextAttemptAt: Number.POSITIVE_INFINITY }, true],
     ] as const)('where %s', (_name, overrides, ready) => {
-      expect(isReady([view({ entry: tried }), view(overrides)], NOW)).toBe(ready);
+      expect(isReady({ views: [view({ entry: tried }), view(overrides)], now: NOW })).toBe(ready);
     });
 
     it('is true without any source', () => {
-      expect(isReady([], NOW)).toBe(true);
+      expect(isReady({ views: [], now: NOW })).toBe(true);
     });
   });
 });

@@ -89,7 +89,7 @@ function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
   return [
     ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...ownFamilies(views, { ledger, budgetOptions, lastReload, isLeader: true, linesDropped: 0 }, NOW),
+    ...ownFamilies({ views, ledger, budgetOptions, lastReload, isLeader: true, linesDropped: 0, now: NOW }),
   ];
 }
 
