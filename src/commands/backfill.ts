@@ -14,7 +14,7 @@ import { type Account, type AccountLimits, openAccount } from '../exporter/accou
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
 import { CHAIN_NAMES } from '../lib/chain.ts';
-import { type Clock, within } from '../lib/clock.ts';
+import { type Clock, systemClock, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
@@ -61,6 +61,19 @@ interface Run extends BackfillContext {
   readonly documents: StateStore;
   readonly account: Account;
   readonly progress: ProgressReport;
+}
+
+/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
+export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'terminal'>): Promise<void> {
+  const { flags, signal } = options;
+  const terminal = process.stderr;
+  terminal.on('error', () => undefined);
+  try {
+    process.stdout.write(await backfill({ ...options, clock: systemClock, terminal }));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    terminal.write(`Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`);
+  }
 }
 
 /**
@@ -291,11 +304,6 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
 }
 
 const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
-
-/** What a run leaves that was stopped. */
-export function stoppedText(flags: Flags): string {
-  return `Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`;
-}
 
 /** The error with a message that says what to do. An unexpected error is returned unchanged. */
 function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
+import { describeMistake } from '../config/mistakes.ts';
 import { planOf } from '../exporter/sources.ts';
 import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -11,8 +12,13 @@ import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
-import type { Probe } from './probe/probe.ts';
-import { isKeyRefused, refusalOf, reportOf } from './probe/report.ts';
+import type { Flags } from './flag-table.ts';
+import { UsageError } from './flags.ts';
+import { mayProbe, type Probe, probe } from './probe/probe.ts';
+import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
+import { isKeyRefused, refusalOf, reportOf, verdictOf } from './probe/report.ts';
+import type { Given } from './read-settings.ts';
+import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions {
   readonly config: Config;
@@ -22,6 +28,33 @@ export interface CheckOptions {
   readonly probe?: Probe | undefined;
   readonly warnings: readonly string[];
   readonly now: UnixMs;
+}
+
+/** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
+export async function runCheck(
+  flags: Flags,
+  given: Given,
+  log: Logger,
+): Promise<ReturnType<typeof verdictOf> | 'notSafe'> {
+  const { config, key, proxies } = given;
+  const { report, 'safe-to-restart': restart } = flags;
+  if (restart !== undefined) {
+    const { isSafe, reason } = await askSafeToRestart(given, restart);
+    process.stdout.write(`${reason}\n`);
+    return isSafe ? 'understood' : 'notSafe';
+  }
+  if (report !== undefined) {
+    if (!flags.probe) throw new UsageError('--report requires --probe');
+    await expectNewFile(report);
+  }
+  const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
+  const now = systemClock.now();
+  const probed = isAsked ? await probe(given, proxies, now) : undefined;
+  const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
+  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
+  if (probed && report !== undefined)
+    process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
+  return probed ? verdictOf(probed) : 'understood';
 }
 
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
