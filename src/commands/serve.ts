@@ -1,5 +1,4 @@
 import { Exporter, type ExporterOptions } from '../exporter/exporter.ts';
-import { loadTransport } from '../exporter/outside.ts';
 import { openDocuments } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { LineOutput } from '../lib/line-output.ts';
@@ -38,9 +37,6 @@ function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }
 
-/** Late enough not to delay the first scrape. */
-const LOAD_TRANSPORT_AFTER_MS = 10_000;
-
 interface DaemonOptions extends Start, Pick<ExporterOptions, 'documents' | 'replica' | 'isSimulated'> {}
 
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
@@ -62,14 +58,6 @@ export async function startDaemon({ flags, ...options }: DaemonOptions): Promise
   }
   for (const { address, port } of servers)
     log.info({ address, port, tls: access?.isTls ?? false, version: VERSION }, 'listening');
-  const stop = new AbortController();
-  starting.defer(() => stop.abort());
-  // A follower may send its first request weeks later, when an upgrade has replaced the files. If this load fails, the
-  // request reports it.
-  systemClock
-    .sleep(LOAD_TRANSPORT_AFTER_MS, stop.signal)
-    .then(loadTransport)
-    .catch(() => undefined);
   const started = starting.move();
   return { port: servers[0]?.port ?? 0, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

@@ -14,16 +14,11 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici. That takes longer than showing the stored values, which needs no HTTP client. */
-export function loadTransport(): Promise<{ readonly createTransport: CreateTransport }> {
-  return import('../api/transport.ts');
-}
-
-/** Loads undici with the first request. */
+/** Loads undici with the first request: that takes 30 ms, and showing the stored values needs no HTTP client. */
 function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
   let opened: Promise<ReturnType<CreateTransport>> | undefined;
   async function open(endpoint: Endpoint, stop: AbortSignal): Promise<ReturnType<CreateTransport>> {
-    opened ??= loadTransport().then((module) => module.createTransport(options));
+    opened ??= import('../api/transport.ts').then((module) => module.createTransport(options));
     const opening = opened;
     try {
       return await opening;
