@@ -7,7 +7,7 @@ import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isReady, whyUnhealthy } from '../../src/exporter/health.ts';
+import { emptyEntry } from '../../src/scheduler/entry.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
-import { emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { MINUTE, NOW, timing } from '../support/timing.ts';
 
