@@ -94,7 +94,7 @@ type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S
 
 interface StoredState extends Disposable {
   readonly peek: Peek;
-  /** Why `serve` could not use these documents now. An unusable directory was already reported as a mistake. */
+  /** Why `serve` could not use these documents now. */
   problem(names: readonly string[]): Promise<string | undefined>;
 }
 

@@ -1,7 +1,6 @@
 import type { Environment } from '../config/document.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Settings } from '../exporter/settings.ts';
-import { directoryProblem } from '../state/trial.ts';
 import type { Command } from './flags.ts';
 
 /** A command with its flags. */
@@ -20,7 +19,6 @@ export async function readSettings({ name, flags, overrides }: Flagged, env: Env
     keyless,
     needsKey: !keyless,
     readWebConfig: async (file) => (await import('../web/web-config.ts')).readWebConfig(file),
-    ...(name === 'check' && { checkState: directoryProblem }),
   });
   return { ...loaded, key };
 }

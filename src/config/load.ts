@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { isObject } from '../lib/is-object.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
@@ -11,7 +10,6 @@ import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse
 import { type Override, override, withoutKey } from './override.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
-import { DEFAULT_DIR } from './state-section.ts';
 import { valueAt } from './value-at.ts';
 
 export interface LoadOptions<W> {
@@ -25,8 +23,6 @@ export interface LoadOptions<W> {
   readonly needsKey?: boolean;
   /** Reads the web config file. @throws ConfigError */
   readonly readWebConfig?: (file: string) => Promise<W>;
-  /** Returns why the directory of the state cannot be used. Without this check, the problem is found at the start. */
-  readonly checkState?: (dir: string) => Promise<string | undefined>;
 }
 
 export interface LoadedConfig<W = unknown> {
@@ -68,7 +64,6 @@ export async function loadConfig<W>(options: LoadOptions<W>): Promise<LoadedConf
     ...chainFindings(value),
     ...(keyless ? [] : await redisTlsFindings(value)),
     ...webFindings.map(attributed),
-    ...(await stateFindings(value, options)),
     ...findings.map(attributed),
     ...proxied.findings,
   ];
@@ -103,14 +98,6 @@ async function readWeb<W>(
     if (!first || first.line !== undefined || first.path !== '') return { ...none, mistakes };
     return { ...none, findings: [{ path, message: `the file ${first.place} ${first.message}` }] };
   }
-}
-
-async function stateFindings(document: unknown, { checkState }: LoadOptions<unknown>): Promise<Finding[]> {
-  const path = ['state', 'dir'];
-  const dir = valueAt(document, path) ?? resolve(DEFAULT_DIR);
-  if (typeof dir !== 'string' || dir === '' || isObject(valueAt(document, ['state', 'redis']))) return [];
-  const message = await checkState?.(dir);
-  return message === undefined ? [] : [{ path, message }];
 }
 
 function isAboutKey({ place, path: [section, field] }: Finding): boolean {
