@@ -63,7 +63,7 @@ export async function askSafeToRestart(
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */
-export function safeToRestart(
+function safeToRestart(
   options: Pick<ValidatorsOptions, 'chain' | 'watch'>,
   value: Validators,
   withinMs: Milliseconds,

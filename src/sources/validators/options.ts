@@ -17,6 +17,3 @@ export interface ValidatorsOptions {
   /** When the operator last started or reloaded the program: refused parts are then requested again. */
   readonly operatorAt: UnixMs;
 }
-
-/** The parts that the service may refuse, each for itself. */
-export type Part = 'status' | 'performance' | 'sync_committee';
