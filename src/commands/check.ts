@@ -16,7 +16,7 @@ import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 import { mayProbe, type Probe, probe } from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
-import { isKeyRefused, refusalOf, reportOf, verdictOf } from './probe/report.ts';
+import { isKeyRefused, refusalOf, reportOf, type Verdict, verdictOf } from './probe/report.ts';
 import type { Given } from './read-settings.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
@@ -31,11 +31,7 @@ export interface CheckOptions {
 }
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
-export async function runCheck(
-  flags: Flags,
-  given: Given,
-  log: Logger,
-): Promise<ReturnType<typeof verdictOf> | 'notSafe'> {
+export async function runCheck(flags: Flags, given: Given, log: Logger): Promise<Verdict | 'notSafe'> {
   const { config, key, proxies } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {

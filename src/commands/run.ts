@@ -40,7 +40,7 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   try {
     const command = parseCommand(argv, env);
     if ('flags' in command) return await runCommand(command, env, stop);
-    print(command.name === 'help' ? helpText(command.command) : versionText());
+    process.stdout.write(command.name === 'help' ? helpText(command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
@@ -165,10 +165,6 @@ function endBy(signal: NodeJS.Signals): void {
 
 function versionText(): string {
   return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
 }
 
 async function refuse(message: string, code: number): Promise<number> {
