@@ -5,9 +5,9 @@ import { BudgetClosed } from '../budget/permit.ts';
 import { formatDuration, MS_PER_HOUR } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
+import { sourceId } from '../scheduler/entry.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
 import type { Pace, Source, SourceEvent } from '../sources/source.ts';
-import { sourceId } from '../state/entry.ts';
 
 type Key = Ledger['key'];
 

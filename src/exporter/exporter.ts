@@ -9,9 +9,9 @@ import { VERSION } from '../lib/version.ts';
 import type { Format } from '../metrics/encode.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import { OwnMetrics } from '../metrics/self.ts';
+import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
-import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { sourceViews } from '../scheduler/schedules.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { Access } from '../web/access.ts';
@@ -23,7 +23,7 @@ import type { StatusInput } from '../web/status-input.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, whyUnhealthy } from './health.ts';
-import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
+import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
@@ -70,7 +70,7 @@ export class Exporter implements Pages {
   readonly #events: EventLog;
   readonly #client: Client;
   readonly #scheduler: Scheduler;
-  readonly #exposition: Exposition;
+  readonly #exposition: Exposition<Snapshot>;
   readonly #page: RenderedPage;
   readonly #startedAt: MonotonicMs;
   #lastReload: LastReload;
@@ -132,13 +132,8 @@ export class Exporter implements Pages {
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
-      expositionParts({
-        clock,
-        views: () => this.#views(),
-        figures: () => this.#figures(),
-        own: this.#own,
-        refreshMs: outside.exposition.maxNapMs,
-      }),
+      sectionsOf(this.#own, outside.exposition.maxNapMs),
+      () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       outside.exposition,
@@ -205,7 +200,7 @@ export class Exporter implements Pages {
 
   /** Once true, it stays true. */
   ready(): boolean {
-    this.#isReady ||= isReady(this.#views(), this.#clock.now());
+    this.#isReady ||= isReady(this.#snapshot());
     return this.#isReady;
   }
 
@@ -269,7 +264,7 @@ export class Exporter implements Pages {
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
-      this.#exposition.touch(...ALL_PARTS);
+      this.#exposition.touch();
     } catch (error) {
       this.#log.error({ err: String(error) }, 'cannot lead');
       this.#replica.resign();
@@ -297,7 +292,7 @@ export class Exporter implements Pages {
       // Set before the first scrape that can show the new settings.
       this.#lastReload = { isSuccessful: true, successAt: this.#clock.now() };
       await this.#adopt(next);
-      if (changed) this.#exposition.touch(...ALL_PARTS);
+      if (changed) this.#exposition.touch();
       this.#log.level = next.config.log.level;
       this.#log.info({ changed }, 'configuration reloaded');
       return undefined;
@@ -365,16 +360,13 @@ export class Exporter implements Pages {
     }
   }
 
-  /** The sources as they are shown now. */
-  #views(): SourceView[] {
+  #snapshot(): Snapshot {
     const now = this.#clock.now();
-    return sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, this.#client.limiter.ledger, now), now);
-  }
-
-  /** What /metrics and the page show in addition to the sources. */
-  #figures(): Figures {
+    const { ledger } = this.#client.limiter;
     return {
-      ledger: this.#client.limiter.ledger,
+      now,
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),
+      ledger,
       budgetOptions: this.#plan.budgetOptions,
       lastReload: this.#lastReload,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
@@ -384,18 +376,13 @@ export class Exporter implements Pages {
   }
 
   #pieces(): Iterable<string> {
-    const now = this.#clock.now();
-    const { ledger, budgetOptions, lastReload, isLeader, clockOffsetMs } = this.#figures();
+    const { now, lastReload, ...shown } = this.#snapshot();
     const known: StatusInput = {
-      views: this.#views(),
-      ledger,
-      budgetOptions,
+      ...shown,
       version: VERSION,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),
       isConfigRead: lastReload.isSuccessful,
       unwrittenAt: this.#unwrittenAt,
-      isLeader,
-      clockOffsetMs,
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };

@@ -3,7 +3,7 @@ import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
-import { type Entry, withLatest } from '../state/entry.ts';
+import { type Entry, withLatest } from './entry.ts';
 
 const FIRST_RETRY_MS = MS_PER_MINUTE;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;

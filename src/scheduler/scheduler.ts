@@ -3,7 +3,7 @@ import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
-import { type Entry, emptyEntry } from '../state/entry.ts';
+import { type Entry, emptyEntry } from './entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
 import { continueWith, type Task, Tasks } from './tasks.ts';

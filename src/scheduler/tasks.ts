@@ -1,5 +1,5 @@
 import type { Source, SourceEvent } from '../sources/source.ts';
-import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
+import { type Entry, emptyEntry, sourceId } from './entry.ts';
 import type { KnownSource } from './schedules.ts';
 
 /** One source, across changes of its configuration. */

@@ -92,7 +92,12 @@ function familiesOf({ views, ledger, budgetOptions, clockOffsetMs }: StatusInput
   return [
     ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...ownFamilies(views, { ledger, budgetOptions, lastReload, isLeader: true, linesDropped: 0, clockOffsetMs }, NOW),
+    ...ownFamilies({
+      ...{ views, ledger, budgetOptions, lastReload, clockOffsetMs },
+      isLeader: true,
+      linesDropped: 0,
+      now: NOW,
+    }),
   ];
 }
 
