@@ -1,6 +1,5 @@
 import { PROCESSES, type Process, type ProcessRecord } from '../../api/answers/machines.ts';
 import { html } from '../../lib/html.ts';
-import { isolated } from '../../lib/text.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
 import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
@@ -103,7 +102,7 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing
 
 /** A name as the page shows it. */
 function titleOf(name: string): string {
-  return isolated(cropped(name, MAX_NAME));
+  return cropped(name, MAX_NAME);
 }
 
 function processLines({ seen, fresh }: Shown, now: number): Cell[] {
@@ -118,7 +117,7 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   if (process === 'system') return '';
   const { client_name: name, client_version: version } = fresh[process] ?? {};
   const client = [name, version].filter(Boolean).join(' ');
-  return client && ` ${isolated(cropped(client, MAX_CLIENT))}`;
+  return client && ` ${cropped(client, MAX_CLIENT)}`;
 }
 
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
