@@ -1,4 +1,4 @@
-import { PROCESSES, type Process, type ProcessRecord } from '../../api/answers/machines.ts';
+import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
 import { html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
@@ -16,11 +16,11 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
+import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
+import type { Shown } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -60,9 +60,8 @@ function badges(machine: ListedMachine, now: UnixMs): Cell {
 }
 
 function syncedText({ node }: Partial<Machine>): string {
-  const synced = shownValue('synced', node);
-  if (synced === undefined) return '';
-  return synced === 1 ? 'yes' : 'no';
+  if (node?.sync_eth2_synced == null) return '';
+  return node.sync_eth2_synced ? 'yes' : 'no';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
@@ -121,21 +120,18 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
 }
 
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
-function memory(system: ProcessRecord | undefined): Cell {
-  const [free, cached = 0, buffers = 0] = ['free', 'cached', 'buffers'].map((kind) =>
-    shownValue(`memory_${kind}_bytes`, system),
-  );
+function memory(system: Partial<SystemRecord> = {}): Cell {
+  const { memory_node_bytes_free: free, memory_node_bytes_cached: cached, memory_node_bytes_buffers: buffers } = system;
   // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
-  return free ? usage(shownValue('memory_total_bytes', system), free + cached + buffers) : '';
+  return free ? usage(system.memory_node_bytes_total, free + (cached ?? 0) + (buffers ?? 0)) : '';
 }
 
-function disk(system: ProcessRecord | undefined): Cell {
-  const free = shownValue('disk_free_bytes', system);
-  return free === undefined ? '' : usage(shownValue('disk_total_bytes', system), free, 1 - THRESHOLDS.disk_free_ratio);
+function disk({ disk_node_bytes_free: free, disk_node_bytes_total: total }: Partial<SystemRecord> = {}): Cell {
+  return free == null ? '' : usage(total, free, 1 - THRESHOLDS.disk_free_ratio);
 }
 
 /** @param full Used beyond this share, it is shown as full. */
-function usage(total: number | undefined, free: number, full = 1): Cell {
+function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;
