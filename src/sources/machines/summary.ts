@@ -2,7 +2,15 @@ import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/ma
 import { html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
-import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
+import {
+  firing,
+  firingIf,
+  MACHINE_ALERTS,
+  MACHINE_CONDITIONS,
+  type MachineAlert,
+  THRESHOLDS,
+  toneOf,
+} from '../conditions.ts';
 import {
   badge,
   bar,
@@ -65,21 +73,21 @@ function syncedText({ node }: Partial<Machine>): string {
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = MACHINE_ALERTS.flatMap((alert): Notice[] => {
-    const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
-    return names.length === 0 ? [] : [firing(alert, names)];
-  });
-  if (areAllSilent(all)) notices.unshift(firing('BeaconchainAllMachinesSilent', []));
-  if (dropped === 0) return notices;
-  return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
+  const namesOf = (alert: MachineAlert): string[] =>
+    all.flatMap(({ alerts, name }) => (alerts.includes(alert) ? [titleOf(name)] : []));
+  return [
+    ...(areAllSilent(all) ? [firing('BeaconchainAllMachinesSilent', [])] : []),
+    ...MACHINE_ALERTS.flatMap((alert) => firingIf(alert, namesOf(alert))),
+    ...(dropped > 0 ? [notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max`, '.')] : []),
+  ];
 }
 
 /** Two containers of one machine push different counters. The note explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
   const names = machines.filter((machine) => isNetworkWithheld(machine, now)).map(({ name }) => titleOf(name));
   if (names.length === 0) return [];
-  const text = `Network counters fell without a reboot, so they are not shown for up to an hour: ${listed(names)}. Two processes may push under one machine name.`;
-  return [notice('neutral', text)];
+  const what = 'Network counters fell without a reboot, so they are not shown for up to an hour';
+  return [notice('neutral', what, `: ${listed(names)}. Two processes may push under one machine name.`)];
 }
 
 function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
