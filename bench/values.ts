@@ -6,8 +6,9 @@ import type { Section } from '../src/metrics/exposition.ts';
 import { OwnMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
-import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
+import { machineFamilies } from '../src/sources/machines/metrics.ts';
 import type { Machines } from '../src/sources/machines/schema.ts';
+import { nextMachineChange } from '../src/sources/machines/shown.ts';
 import type { Timing } from '../src/sources/source.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
 

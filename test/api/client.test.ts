@@ -8,7 +8,8 @@ import { writtenAnswer } from '../support/written-answer.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
 import { httpMock, type MockAnswer } from './http-mock.ts';
 
-const transport = createTransport({ timeoutMs: 10_000 });
+// The addresses are never connected to: nock answers.
+const transport = createTransport({ timeoutMs: 10_000, lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
 afterAll(() => transport.close());
 
 describe('api/client', () => {
@@ -193,7 +194,7 @@ describe('api/client: answers', () => {
     for (let i = 0; i < 3; i += 1) http.fail('POST', V2_URL, 'ECONNRESET');
     const { api, clock } = apiHarness(transport.send);
     const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
-    expect(failure.message).toBe('machine_metrics: network (ECONNRESET)');
+    expect(failure.message).toBe('machine_metrics: network (connection to the service: ECONNRESET)');
   });
 
   it('no failure holds the key, the headers or an address', async () => {
