@@ -13,7 +13,7 @@ import { watchOf } from '../../src/lib/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { refusalOf } from '../support/known-request.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
-import { noSignal, timing } from '../support/timing.ts';
+import { HOUR, noSignal, timing } from '../support/timing.ts';
 import { validatorsOptions } from '../support/validators.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { writtenAnswer } from '../support/written-answer.ts';
@@ -86,7 +86,7 @@ describe('recorded exchanges of production', () => {
     // Without the duties, which are not recorded, and with the slashed ones.
     const source = validatorsSource(validatorsOptions({ watch, hasSlashings: false }));
     const now = timeOf(exchange);
-    const refusedDuties = { reason: 'forbidden', attempts: 1, firstAt: now, lastAt: now, operatorAt: 5 };
+    const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now, operatorAt: 5 };
     const previous = source.state.parse({ ...source.empty, performanceRefusal: refusedDuties });
     const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
     expect(failure).toBeUndefined();
