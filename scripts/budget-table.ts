@@ -30,7 +30,7 @@ export const SCRIPT = 'scripts/budget-table.ts';
 
 /** The requests of a sweep of so many machines, counted by the simulated service. */
 async function sweepCost(machines: number): Promise<number> {
-  const source = sourcesOf(defaultConfig(), 0).find(({ name }) => name === 'machines');
+  const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
   const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
   let entry: Entry = emptyEntry(source);
@@ -67,7 +67,7 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
   const budgetOptions = budgetOptionsOf(config);
   const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
-  const asking = sourcesOf(config, 0).map((source) => ({
+  const asking = sourcesOf(config).map((source) => ({
     source,
     current: { ...emptyEntry(source), costs: [source.name === 'machines' ? sweep : 1] },
   }));

@@ -44,7 +44,6 @@ export async function askSafeToRestart(
         weight: 1,
         syncCommittee: true,
         hasSlashings: true,
-        operatorAt: now,
       };
       const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);

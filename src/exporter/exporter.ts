@@ -155,7 +155,7 @@ export class Exporter implements Pages {
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
     let exporter: Exporter | undefined;
-    const plan = planOf(settings.config, clock.now(), (id) => exporter?.lastValueOf(id));
+    const plan = planOf(settings.config, (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
     const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
     exporter = new Exporter(options, plan, known);
@@ -259,12 +259,13 @@ export class Exporter implements Pages {
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
     // A takeover is no start by the operator, who alone may ask again after a revocation.
-    const operatorAt = this.#lastReload.successAt;
+    const { successAt } = this.#lastReload;
     try {
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, successAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
+      this.#scheduler.adopt(this.#plan.sources, entries);
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
       this.#exposition.touch(...ALL_PARTS);
@@ -318,7 +319,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, now, (id) => this.lastValueOf(id));
+    const plan = planOf(next.config, (id) => this.lastValueOf(id));
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(

@@ -31,9 +31,9 @@ export interface SourcePlan {
 /** The last value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
-export function planOf(config: Config, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
+export function planOf(config: Config, lastValueOf?: LastValueOf): SourcePlan {
   return {
-    sources: sourcesOf(config, operatorAt, lastValueOf),
+    sources: sourcesOf(config, lastValueOf),
     budgetOptions: budgetOptionsOf(config),
     routeOf: routesOf(config),
   };
@@ -96,24 +96,21 @@ export function endpointsOf(config: Config): Endpoint[] {
 /** Shares of a scarce budget. The daily sources come before them. */
 const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
 
-/**
- * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
- * started or reloaded the program: refused parts may then be requested again.
- */
-export function sourcesOf(config: Config, operatorAt: UnixMs, lastValueOf: LastValueOf = () => undefined): Source[] {
+/** Every enabled source, the cheapest first. The chains of a source share its weight. */
+export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undefined): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
-    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt })] : []),
-    ...chains.flatMap((chain) => validatorsOf(config, chain, operatorAt)),
-    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, operatorAt, lastValueOf)),
+    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains })] : []),
+    ...chains.flatMap((chain) => validatorsOf(config, chain)),
+    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, lastValueOf)),
   ];
 }
 
 /** None if the chain has no watched validators, or every part is off. */
-function validatorsOf(config: Config, chain: Chain, operatorAt: UnixMs): Source[] {
+function validatorsOf(config: Config, chain: Chain): Source[] {
   const { intervalMs, status, syncCommittee, watch } = config.validators;
   const watched = watchOf(watch[chain]);
   if (watched.length === 0 || !(status || syncCommittee)) return [];
@@ -126,17 +123,11 @@ function validatorsOf(config: Config, chain: Chain, operatorAt: UnixMs): Source[
       status,
       syncCommittee,
       hasSlashings: config.slashings.enabled,
-      operatorAt,
     }),
   ];
 }
 
-function slashingsOf(
-  { slashings, validators, chains }: Config,
-  chain: Chain,
-  operatorAt: UnixMs,
-  lastValueOf: LastValueOf,
-): Source {
+function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {
   const watch = watchOf(validators.watch[chain]);
   const isWatching = watch.length > 0;
   const known = (): Validators => {
@@ -151,6 +142,5 @@ function slashingsOf(
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
     slashedByStatus: () => slashedIn(known(), watch),
-    operatorAt,
   });
 }

@@ -48,6 +48,11 @@ export function withAnotherKey(entry: Entry): Entry {
   return { ...rest, isDueNow: true };
 }
 
+/** The entry with which a process starts, reloads or takes over. */
+export function anew(source: Source, entry: Entry, now: UnixMs): Entry {
+  return source.anew ? { ...entry, value: source.anew(entry.value, now) } : entry;
+}
+
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
   return source.chain ? `${source.name}-${source.chain}` : source.name;
 }

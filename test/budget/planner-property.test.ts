@@ -65,7 +65,7 @@ function sourcesIn(given: Setup): Source[] {
   const base = defaultConfig();
   const chains = given.chains.map((name) => ({ name, v1BaseUrl: 'http://v1' }));
   const settings = Object.fromEntries(KEYS.map((key) => [key, { ...base[key], ...given[key] }]));
-  return sourcesOf({ ...base, chains, ...settings }, 0);
+  return sourcesOf({ ...base, chains, ...settings });
 }
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {

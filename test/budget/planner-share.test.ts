@@ -24,14 +24,11 @@ const SWEEPS = [1, 7, 126];
 
 function sources(chains: number, slashingsMs: number): Source[] {
   const base = defaultConfig();
-  return sourcesOf(
-    {
-      ...base,
-      chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
-      slashings: { ...base.slashings, intervalMs: slashingsMs },
-    },
-    0,
-  );
+  return sourcesOf({
+    ...base,
+    chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
+    slashings: { ...base.slashings, intervalMs: slashingsMs },
+  });
 }
 
 /** The planned, allowed and demanded requests of a monthly quota. */

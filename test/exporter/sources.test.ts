@@ -18,7 +18,7 @@ const CONFIG: Config = {
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 function options(config = CONFIG): SourcePlan {
-  return planOf(config, NOW);
+  return planOf(config);
 }
 
 function sourceIn({ sources }: SourcePlan, id: string) {

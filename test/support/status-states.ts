@@ -215,7 +215,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []), NOW);
+  const sources = sourcesOf(config(state.expected ?? []));
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
     return { source, saved: entry, current: entry, running: false };

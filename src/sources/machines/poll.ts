@@ -137,10 +137,9 @@ async function readAbsent(context: Context, range: SweepRange, silentMs: Millise
 
 /** Requests the list of names, unless the service refuses it. */
 async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
-  const { operatorAt } = options;
   const { now } = timing;
   const { namesRefusal: before } = sweep.progress;
-  if (!isListDue(sweep.progress, timing, options)) return;
+  if (!isListDue(sweep.progress, timing, options.intervalMs)) return;
   const ask = async (): Promise<void> => {
     const { data } = await api.request(requestTo('machine_names', {}), signal);
     // A record is an object.
@@ -151,9 +150,9 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const refusal = await askOnce(ask, (isFailed) => {
     sweep.progress = { ...sweep.progress, namesAt: listedAt(now, isFailed) };
   });
-  const namesRefusal = refusal && afterFailure(before, refusal, now, operatorAt);
+  const namesRefusal = refusal && afterFailure(before, refusal, now);
   sweep.progress = { ...sweep.progress, namesRefusal };
-  if (refusedUntil(before, operatorAt) === 0 && refusedUntil(namesRefusal, operatorAt) > 0) warn('names_refused');
+  if (refusedUntil(before) === 0 && refusedUntil(namesRefusal) > 0) warn('names_refused');
 }
 
 async function askUnknown(context: Context): Promise<void> {

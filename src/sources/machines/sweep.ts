@@ -195,12 +195,8 @@ function rawNames(machine: Machine): Set<string> {
 }
 
 /** Whether to request the list of names. */
-export function isListDue(
-  { namesAt, namesRefusal }: Progress,
-  when: When,
-  { intervalMs, operatorAt }: Pick<MachinesOptions, 'intervalMs' | 'operatorAt'>,
-): boolean {
-  return isDue(namesAt, LIST_EVERY_MS, when, intervalMs) && when.now >= refusedUntil(namesRefusal, operatorAt);
+export function isListDue({ namesAt, namesRefusal }: Progress, when: When, configuredMs: Milliseconds): boolean {
+  return isDue(namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(namesRefusal);
 }
 
 /** The time that counts as that of a request for the list. */

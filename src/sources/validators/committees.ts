@@ -36,14 +36,13 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
 
 /** When to request members. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
-  const { chain, syncCommittee, operatorAt } = options;
+  const { chain, syncCommittee } = options;
   const { membersAskedAt = 0, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
-  const offUntil = refusedUntil(membersRefusal, operatorAt);
+  const offUntil = refusedUntil(membersRefusal);
   if (missingPeriods(chain, state, now).length > 0) {
-    // A reload repeats refused requests. A time in the future is from before the clock was set back.
-    const isAtOnce = membersAskedAt > now || (membersRefusal !== undefined && membersAskedAt < operatorAt);
-    return Math.max(isAtOnce ? 0 : membersAskedAt + MEMBERS_RETRY_MS, offUntil);
+    // A time in the future is from before the clock was set back.
+    return Math.max(membersAskedAt > now ? 0 : membersAskedAt + MEMBERS_RETRY_MS, offUntil);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);

@@ -13,18 +13,18 @@ import { chunksOf } from './status.ts';
 export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
   const { performanceRefusal, pollsSincePerformance, performance } = value;
   const isTurn = performance?.watch !== rangesOf(options.watch) || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
-  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal, options.operatorAt);
+  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal);
 }
 
 /**
  * Reads the duties and scores of all watched validators. The previous values stay unless every request was answered.
  */
 export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
-  const { operatorAt, watch } = context.options;
+  const { watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
   const value = { ...rest, pollsSincePerformance: 0 };
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
-  const isSmall = previous.smallChunksSince === operatorAt;
+  const isSmall = previous.hasSmallChunks === true;
   const size = isSmall ? small : large;
   try {
     const performance = await readAll(context, size);
@@ -33,7 +33,7 @@ export async function readPerformance(context: PollContext, previous: Validators
   } catch (error) {
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
     if (isTooMany && [...chunksOf(watch, small)].length > 1) {
-      const step = await readPerformance(context, { ...previous, smallChunksSince: operatorAt });
+      const step = await readPerformance(context, { ...previous, hasSmallChunks: true });
       return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
     }
     const { refusal, failure } = refused(context, 'performance', before, error);

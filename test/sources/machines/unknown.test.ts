@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll, SourceEvent } from '../../../src/sources/source.ts';
@@ -144,9 +145,10 @@ describe('sources/machines machine-names', () => {
       await account.poll(NOW + DAY);
       expect(account.lists).toEqual([NOW + DAY]);
       expect(account.events).toMatchObject([{ reason: 'names_refused' }]);
-      const operatorAt = NOW + DAY + 7 * HOUR;
-      await account.poll(operatorAt, { operatorAt });
-      expect(account.lists).toEqual([NOW + DAY, operatorAt]);
+      const reloadedAt = NOW + DAY + 7 * HOUR;
+      account.state = machinesSource(machinesOptions()).anew?.(account.state, reloadedAt) ?? EMPTY;
+      await account.poll(reloadedAt);
+      expect(account.lists).toEqual([NOW + DAY, reloadedAt]);
     },
   );
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/lib/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import type { Validators } from '../../../src/sources/validators/schema.ts';
+import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
 import { failed } from '../../support/fake-api.ts';
 import { sampleValue } from '../../support/samples.ts';
 import { DAY, MINUTE, timing } from '../../support/timing.ts';
@@ -76,7 +76,7 @@ describe('the performance of watched validators', () => {
     await poll(next, due, MANY, NOW + EPOCH);
     expect(sizes(next)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
     const upgraded = limited(100);
-    await poll(upgraded, due, { ...MANY, operatorAt: 6 }, NOW + EPOCH);
+    await poll(upgraded, validatorsAnew(due), MANY, NOW + EPOCH);
     expect(sizes(upgraded)).toEqual([100, 50]);
   });
 
