@@ -76,8 +76,10 @@ describe('scheduler/scheduler: other sources', () => {
     isFull = false;
     await clock.advance(15 * SECOND);
     expect(values).toEqual([9]);
+    await clock.advance(30 * SECOND);
+    scheduler.adopt([refused()], NOTHING);
     await clock.advance(MINUTE);
-    expect(values).toEqual([9, 109]);
+    expect(values).toEqual([9, 9]);
   });
 
   it('end the polls of those that are meant, which count as never made', async () => {
