@@ -56,7 +56,7 @@ export interface Measured {
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
-  const { value, failure, oneTimeRequests = 0 } = poll;
+  const { value, failure } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = measured;
   const paced = {
     ...(intervalMs === undefined ? {} : { intervalMs }),
@@ -69,7 +69,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
   const end = start + durationMs;
   if (!failure) {
     const { failingSince, ...succeeded } = tried;
-    const costs = withLatest(entry.costs, requests - oneTimeRequests);
+    const costs = withLatest(entry.costs, requests);
     const durations = withLatest(entry.durations, durationMs);
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }

@@ -86,8 +86,6 @@ export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
   readonly events?: readonly SourceEvent[];
-  /** Requests of this poll that the next ones will not make. They do not count as the cost of a poll. */
-  readonly oneTimeRequests?: number;
 }
 
 /**

@@ -70,7 +70,7 @@ function sourcesIn(given: Setup): Source[] {
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {
   const sources = sourcesIn(given).map((source) =>
-    known(source, { costs: [source.name === 'machines' ? given.sweep : 1] }),
+    known(source, { costs: Array(2).fill(source.name === 'machines' ? given.sweep : 1) }),
   );
   const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   return sources.map(({ source }) => [source, paces.get(source) as Pace]);

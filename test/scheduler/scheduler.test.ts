@@ -96,7 +96,7 @@ describe('scheduler/scheduler', () => {
       expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
     });
 
-    it('are planned by their observed cost', async () => {
+    it('are planned by their observed cost from the second one on', async () => {
       const request = { ...requestTo('machine_names', {}), envelope: z.object({}) };
       const source = fakeSource({
         poll: async (value, _timing, signal, api) => {
@@ -104,10 +104,10 @@ describe('scheduler/scheduler', () => {
           return { value };
         },
       });
-      const { clock, view } = schedule([source], {
-        allowedPerDay: () => 1_440,
-      });
+      const { clock, view } = schedule([source], { allowedPerDay: () => 1_440 });
       await clock.advance(0);
+      expect(view(source).pace.intervalMs).toBe(MINUTE);
+      await clock.advance(MINUTE);
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
     });
 

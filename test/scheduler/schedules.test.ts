@@ -50,8 +50,8 @@ describe('scheduler/schedules: paces', () => {
   it('gives no interval shorter than a poll takes, and what that leaves to the others', () => {
     const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const asking = [
-      known(long, { costs: [10], durations: [2 * MINUTE, 2 * MINUTE] }),
-      known(other, { costs: [10], durations: [MINUTE / 2, MINUTE / 2] }),
+      known(long, { costs: [10, 10], durations: [2 * MINUTE, 2 * MINUTE] }),
+      known(other, { costs: [10, 10], durations: [MINUTE / 2, MINUTE / 2] }),
     ];
     const paces = pacesOf(asking, allowed(21_600), NOW);
     expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));

@@ -68,16 +68,14 @@ export async function readMembers(context: PollContext, previous: Validators): P
     committees: rest.committees.filter(({ period }) => period >= current - 1),
     membersAskedAt: now,
   };
-  let oneTimeRequests = 0;
   for (const period of missingPeriods(chain, previous, now)) {
-    oneTimeRequests += 1;
     try {
       const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
       const { refusal, failure } = refused(context, 'sync_committee', before, error);
-      return { value: { ...value, ...(refusal && { membersRefusal: refusal }) }, failure, oneTimeRequests };
+      return { value: { ...value, ...(refusal && { membersRefusal: refusal }) }, failure };
     }
   }
-  return { value, oneTimeRequests };
+  return { value };
 }

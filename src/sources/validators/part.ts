@@ -19,8 +19,6 @@ export interface PollContext {
 export interface Step {
   readonly value: Validators;
   readonly failure?: Error | undefined;
-  /** Requests that the next polls will not make. */
-  readonly oneTimeRequests?: number;
 }
 
 /** Whether the status is read: it is configured, and the service does not refuse it. */

@@ -2,7 +2,7 @@ import type { PerformanceAnswer } from '../../api/answers/validators.ts';
 import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { rangesOf, watchedCount } from '../../lib/watch.ts';
+import { rangesOf } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -27,15 +27,11 @@ export async function readPerformance(context: PollContext, previous: Validators
   const isSmall = previous.hasSmallChunks === true;
   const size = isSmall ? small : large;
   try {
-    const performance = await readAll(context, size);
-    // The plan has its own mean for them.
-    return { value: { ...value, performance }, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
+    return { value: { ...value, performance: await readAll(context, size) } };
   } catch (error) {
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
-    if (isTooMany && [...chunksOf(watch, small)].length > 1) {
-      const step = await readPerformance(context, { ...previous, hasSmallChunks: true });
-      return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
-    }
+    if (isTooMany && [...chunksOf(watch, small)].length > 1)
+      return readPerformance(context, { ...previous, hasSmallChunks: true });
     const { refusal, failure } = refused(context, 'performance', before, error);
     return { value: { ...value, ...(refusal && { performanceRefusal: refusal }) }, failure };
   }

@@ -113,13 +113,12 @@ describe('sources/machines machine-names', () => {
     expect(account.held).toEqual(['silent']);
   });
 
-  it('of an old account with 300 machines are requested in 30 sweeps, which do not count as the cost of a sweep', async () => {
+  it('of an old account with 300 machines are requested in 30 sweeps', async () => {
     const account = new Account();
     account.listed = Array.from({ length: 300 }, (_, i) => `old-${i}`);
     for (let minute = 0; minute < 60; minute += 1) {
-      const { oneTimeRequests = 0 } = await account.poll(NOW + minute * MINUTE);
-      expect(account.requests - oneTimeRequests).toBe(1);
-      expect(oneTimeRequests).toBe((minute === 0 ? 1 : 0) + (minute < 30 ? 10 : 0));
+      await account.poll(NOW + minute * MINUTE);
+      expect(account.requests).toBe(1 + (minute === 0 ? 1 : 0) + (minute < 30 ? 10 : 0));
     }
     expect(account.asked).toEqual(account.listed);
   });
