@@ -124,10 +124,11 @@ export function isAssigned(ledger: Ledger, route: string): boolean {
  */
 export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return Math.max(quotaOf(bucket, options, now).opensAt, keyOpensAt(ledger));
+  return Math.max(quotaOf(bucket, options, now).closedUntil, keyAt(ledger));
 }
 
-function keyOpensAt({ key }: Ledger): UnixMs {
+/** When the next request may be sent with the key. */
+export function keyAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
       return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);

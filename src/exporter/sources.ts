@@ -1,6 +1,6 @@
 import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
-import { bucketOf, type Ledger, opensAt } from '../budget/ledger.ts';
+import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -49,7 +49,7 @@ export function budgetViewOf(
     bucketOf: (source) => bucketOf(ledger, routeOf(source)),
     allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
     quotaOf: (bucket) => quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, budgetOptions, now),
-    opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
+    keyAt: () => keyAt(ledger),
   };
 }
 

@@ -78,7 +78,8 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   }
   return {
     server,
-    isClosed: quotaOf(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()).opensAt > 0,
+    isClosed:
+      quotaOf(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()).closedUntil > 0,
   };
 }
 
