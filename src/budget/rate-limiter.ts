@@ -76,9 +76,9 @@ export class RateLimiter implements Budget {
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
-  /** The ledger in terms of the current clock. */
+  /** The ledger in terms of the current clock. That the clock was set back is no change to be persisted. */
   get ledger(): Ledger {
-    this.#update(inThePast(this.#ledger, this.#clock.now()));
+    this.#ledger = inThePast(this.#ledger, this.#clock.now());
     return this.#ledger;
   }
 
@@ -123,12 +123,11 @@ export class RateLimiter implements Budget {
     // Without a reason, an exception with a stack trace would be made for each call.
     this.#alarm.abort('set again');
     const now = this.#clock.now();
-    this.#update(inThePast(this.#ledger, now));
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = opensAt(this.#ledger, waiting.route, this.#options, now) - now;
+      const closedMs = opensAt(this.ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);

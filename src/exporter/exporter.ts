@@ -25,7 +25,7 @@ import { isReady, whyUnhealthy } from './health.ts';
 import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
-import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
+import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
 const NOTHING_KNOWN = { ledger: emptyLedger(), entries: new Map(), isFirstStart: false };
@@ -86,14 +86,14 @@ export class Exporter implements Pages {
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
-  private constructor(options: ExporterOptions, plan: SourcePlan, known: State & { readonly isFirstStart: boolean }) {
+  private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
     const { clock, log, replica, settings, proxies, outside = OUTSIDE } = options;
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
-    this.#plan = plan;
+    this.#plan = this.#planOf(settings);
     this.#startedAt = clock.now();
     this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
@@ -111,10 +111,10 @@ export class Exporter implements Pages {
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
       onWait: (seconds) => this.#own.waited(seconds),
-      leads: replica && (() => replica.leads()),
+      leads: replica && (() => replica.checkLead()),
     });
     const { api, limiter } = this.#client;
-    this.#scheduler = new Scheduler(plan.sources, known.entries, {
+    this.#scheduler = new Scheduler(this.#plan.sources, known.entries, {
       api,
       clock,
       log,
@@ -154,11 +154,11 @@ export class Exporter implements Pages {
     const { settings, documents, replica, clock } = options;
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
-    let exporter: Exporter | undefined;
-    const plan = planOf(settings.config, (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
-    const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
-    exporter = new Exporter(options, plan, known);
+    const known = replica
+      ? NOTHING_KNOWN
+      : await restore(documents, sourcesOf(settings.config), settings.key, clock.now());
+    const exporter = new Exporter(options, known);
     await exporter.#begin(known.isFirstStart);
     starting.move();
     return exporter;
@@ -173,11 +173,6 @@ export class Exporter implements Pages {
     if (!this.#replica) await this.#poll(isFirstStart);
     await this.#exposition.refresh();
     this.#rendering = this.#exposition.run(this.#stopping.signal);
-  }
-
-  /** The last saved value of a source. */
-  lastValueOf(id: string): unknown {
-    return this.#scheduler.entries().get(id)?.value;
   }
 
   metrics(format: Format, gzipped: boolean): readonly Buffer[] {
@@ -319,7 +314,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, (id) => this.lastValueOf(id));
+    const plan = this.#planOf(next);
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(
@@ -338,6 +333,11 @@ export class Exporter implements Pages {
     if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
+  }
+
+  /** The plan, whose sources may use each other's values when they are polled. */
+  #planOf({ config }: Settings): SourcePlan {
+    return planOf(config, (id) => this.#scheduler.entries().get(id)?.value);
   }
 
   #expectSeries(): void {

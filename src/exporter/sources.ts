@@ -4,7 +4,6 @@ import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { watchOf } from '../lib/watch.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
@@ -28,7 +27,7 @@ export interface SourcePlan {
   readonly routeOf: (source: Source) => string;
 }
 
-/** The last value of an enabled source, by its id. Other sources may use it. */
+/** The last saved value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
 export function planOf(config: Config, lastValueOf?: LastValueOf): SourcePlan {
@@ -111,13 +110,13 @@ export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undef
 
 /** None if the chain has no watched validators, or every part is off. */
 function validatorsOf(config: Config, chain: Chain): Source[] {
-  const { intervalMs, status, syncCommittee, watch } = config.validators;
-  const watched = watchOf(watch[chain]);
-  if (watched.length === 0 || !(status || syncCommittee)) return [];
+  const { intervalMs, status, syncCommittee } = config.validators;
+  const watch = config.validators.watch[chain];
+  if (watch.length === 0 || !(status || syncCommittee)) return [];
   return [
     validatorsSource({
       chain,
-      watch: watched,
+      watch,
       intervalMs,
       weight: WEIGHTS.validators / config.chains.length,
       status,
@@ -128,7 +127,7 @@ function validatorsOf(config: Config, chain: Chain): Source[] {
 }
 
 function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {
-  const watch = watchOf(validators.watch[chain]);
+  const watch = validators.watch[chain];
   const isWatching = watch.length > 0;
   const known = (): Validators => {
     return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;

@@ -8,7 +8,7 @@ describe('state/entry', () => {
     const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map((durations) => msPerPoll({ ...entry, durations }));
     expect(taken).toEqual([0, 0, 70, 75]);
     const costs = [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((last) => requestsPerPoll({ ...entry, costs: last }));
-    expect(costs).toEqual([1, 3, 2, 2]);
+    expect(costs).toEqual([1, 1, 2, 2]);
   });
 
   it('has neither a wait nor a pause after a failure with another key', () => {
