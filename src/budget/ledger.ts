@@ -186,21 +186,13 @@ function assign(ledger: Ledger, route: string, { bucket, limits }: Observation):
   if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
   // Limits without a bucket name belong to the bucket that the route was assumed to use.
   if (bucket === undefined && limits.second === undefined) return ledger;
-  const name = bucket === undefined ? bucketOf(ledger, route) : nameOrOther(ledger, bucket);
-  return { ...ledger, lanes: { ...ledger.lanes, [route]: name } };
+  const isFollowed =
+    bucket !== undefined && (bucket in ledger.buckets || Object.keys(ledger.buckets).length < MAX_BUCKETS);
+  return { ...ledger, lanes: { ...ledger.lanes, [route]: isFollowed ? bucket : bucketOf(ledger, route) } };
 }
 
-/**
- * The service has a handful of buckets. If it sent a new name with each response, each name would take a series and
- * space in the state.
- */
+/** The service has a handful. If it sent a new name with each response, each would take a series and space on disk. */
 const MAX_BUCKETS = 16;
-/** The bucket of all further names. */
-const OTHER_BUCKETS = 'other';
-
-function nameOrOther({ buckets }: Ledger, name: string): string {
-  return name in buckets || Object.keys(buckets).length < MAX_BUCKETS - 1 ? name : OTHER_BUCKETS;
-}
 
 /** The first name is the name of the bucket that all routes were assumed to share. */
 function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {

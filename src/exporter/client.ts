@@ -87,12 +87,7 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 /** The route of the first request of a poll, as the client chooses it. */
 export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  const routes = new WeakMap<Pick<Source, 'endpoint' | 'chain'>, string>();
-  return (source) => {
-    const route = routes.get(source) ?? routeOf(options, source);
-    routes.set(source, route);
-    return route;
-  };
+  return (source) => routeOf(options, source);
 }
 
 /** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */

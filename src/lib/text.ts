@@ -29,14 +29,6 @@ const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
  * unchanged.
  */
 export function isolated(text: string): string {
-  if (!DIRECTED.test(text)) return text;
-  let open = 1;
-  // An unmatched end would end the isolation.
-  const balanced = text.replace(/[\u2066-\u2069]/g, (character) => {
-    if (character !== POP_ISOLATE) open += 1;
-    else if (open > 1) open -= 1;
-    else return '';
-    return character;
-  });
-  return `${FIRST_STRONG_ISOLATE}${balanced}${POP_ISOLATE.repeat(open)}`;
+  // Isolation marks of its own could end the isolation.
+  return DIRECTED.test(text) ? `${FIRST_STRONG_ISOLATE}${text.replace(/[\u2066-\u2069]/g, '')}${POP_ISOLATE}` : text;
 }

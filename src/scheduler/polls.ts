@@ -10,9 +10,8 @@ const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
 
 /** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
 export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
-  // The last attempt was before the clock was set back. The time at which it was due by the old clock could be a day
-  // away.
-  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);
+  // After the clock was set back, the time at which the next poll was due by the old clock could be a day away.
+  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, permittedAt);
 }
 

@@ -29,7 +29,7 @@ describe('lib/text', () => {
   it.each([
     ['an override', '\u202eedon', '\u2068\u202eedon\u2069'],
     ['an end without a beginning', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
-    ['a pair', '\u2067a\u2069b', '\u2068\u2067a\u2069b\u2069'],
+    ['a pair', '\u2067a\u2069b', '\u2068ab\u2069'],
   ])('isolates %s from the text around it', (_name, text, expected) => {
     expect(isolated(text)).toBe(expected);
   });

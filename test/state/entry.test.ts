@@ -3,7 +3,7 @@ import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, withAnotherKey } from
 import { fakeSource } from '../support/fake-source.ts';
 
 describe('state/entry', () => {
-  it('knows what a poll usually costs and takes, by the lower median, which one unusual poll does not change', () => {
+  it('knows what a poll usually costs and takes, from the second poll on, and one unusual poll does not change it', () => {
     const entry = emptyEntry(fakeSource());
     const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map((durations) => msPerPoll({ ...entry, durations }));
     expect(taken).toEqual([0, 0, 70, 75]);

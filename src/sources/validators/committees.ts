@@ -1,5 +1,5 @@
 import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../lib/chain.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { elapsed, type UnixMs } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { refusedUntil } from '../refusal.ts';
@@ -37,12 +37,11 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
 /** When to request members. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
   const { chain, syncCommittee } = options;
-  const { membersAskedAt = 0, membersRefusal } = state;
+  const { membersAskedAt, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
   const offUntil = refusedUntil(membersRefusal);
   if (missingPeriods(chain, state, now).length > 0) {
-    // A time in the future is from before the clock was set back.
-    return Math.max(membersAskedAt > now ? 0 : membersAskedAt + MEMBERS_RETRY_MS, offUntil);
+    return Math.max(now - elapsed(membersAskedAt, now) + MEMBERS_RETRY_MS, offUntil);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);
