@@ -113,9 +113,13 @@ export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions,
   return key.standing === 'valid' && Object.values(buckets).every((bucket) => !isAsking(bucket, options, now));
 }
 
-/** Whether an answer has named the bucket of the route. */
-export function isAssigned(ledger: Ledger, route: string): boolean {
-  return ledger.lanes[route] !== undefined;
+/**
+ * The buckets in which a request may count. A route that no answer has assigned may belong to any bucket, or to a new one
+ * with the lowest limit.
+ */
+export function bucketsOf({ lanes, buckets }: Ledger, route: string): readonly string[] {
+  const { [route]: assigned } = lanes;
+  return assigned === undefined ? [...new Set([UNASSIGNED, ...Object.keys(buckets)])] : [assigned];
 }
 
 /**

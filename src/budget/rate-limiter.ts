@@ -6,8 +6,8 @@ import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {
   answered,
   bucketOf,
+  bucketsOf,
   inThePast,
-  isAssigned,
   isKeyClosed,
   type Ledger,
   opensAt,
@@ -136,7 +136,7 @@ export class RateLimiter implements Budget {
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
       } else {
-        const windows = this.#windowsOf(waiting.route);
+        const windows = bucketsOf(this.#ledger, waiting.route).map((bucket) => this.#window(bucket));
         const waits = windows.map((window) =>
           taken.has(window) ? Number.POSITIVE_INFINITY : window.freeIn(monotonic),
         );
@@ -195,16 +195,6 @@ export class RateLimiter implements Budget {
     // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#windows.rename(before, after);
     if (!isRenamed) this.#window(after).countOne(this.#clock.monotonic());
-  }
-
-  /**
-   * The second windows in which a request may count. A route that no answer has assigned may belong to any bucket, or
-   * to a new one with the lowest limit, so it counts in all of them.
-   */
-  #windowsOf(route: string): SecondWindow[] {
-    if (isAssigned(this.#ledger, route)) return [this.#window(bucketOf(this.#ledger, route))];
-    const buckets = new Set([UNASSIGNED, ...Object.keys(this.#ledger.buckets)]);
-    return [...buckets].map((bucket) => this.#window(bucket));
   }
 
   #window(bucket: string): SecondWindow {

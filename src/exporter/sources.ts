@@ -129,9 +129,8 @@ function validatorsOf(config: Config, chain: Chain): Source[] {
 function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {
   const watch = validators.watch[chain];
   const isWatching = watch.length > 0;
-  const known = (): Validators => {
-    return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
-  };
+  const id = sourceId({ name: 'validators', chain });
+  const known = (): Validators => (lastValueOf(id) as Validators | undefined) ?? NO_VALIDATORS;
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,

@@ -24,24 +24,20 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { reason = '' } = entry.lastError ?? {};
   // The budget decides when a refused key is tried again.
   const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
-  const retryMs = isPassing(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
+  const retryMs = PASSING.has(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
-const PASSING: readonly FailureReason[] = [
+/** Failures that may be over in a minute, so that an hourly source need not wait an hour. */
+const PASSING: ReadonlySet<string> = new Set<FailureReason>([
   'network',
   'timeout',
   'server_error',
   'unexpected_status',
   'invalid_body',
   'unauthorized',
-];
-
-/** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */
-function isPassing(reason: string | undefined): boolean {
-  return PASSING.some((passing) => passing === reason);
-}
+]);
 
 /** The measurements of one poll. */
 export interface Measured {
@@ -72,13 +68,14 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
     const durations = withLatest(entry.durations, durationMs);
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
+  const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
   const pauseMs = pauseAfter(failure);
   return {
     ...tried,
     ...paced,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
-    lastError: { at: end, reason: reasonOf(failure), message: failure.message },
+    lastError: { at: end, reason, message: failure.message },
     ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
   };
 }
@@ -100,8 +97,4 @@ export function isOverdue(source: Source, { value, lastAttemptAt }: Entry, now: 
   const since = now - PATIENT_POLLS * intervalMs;
   const attempts = { lastAttemptAt: since - intervalMs, failuresInARow: 0, durationMs: 0 };
   return lastAttemptAt !== undefined && source.due(value, attempts, { now, intervalMs, coverage: 'full' }) <= since;
-}
-
-function reasonOf(failure: Error): string {
-  return failure instanceof RequestFailed ? failure.reason : failure.name;
 }

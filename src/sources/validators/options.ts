@@ -15,6 +15,3 @@ export interface ValidatorsOptions {
   /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
   readonly hasSlashings: boolean;
 }
-
-/** The parts that the service may refuse, each for itself. */
-export type Part = 'status' | 'performance' | 'sync_committee';

@@ -1,8 +1,9 @@
 import type { Api } from '../../api/client.ts';
+import type { Part } from '../../api/endpoints.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { afterFailure, type Refusal, refusedUntil } from '../refusal.ts';
 import type { SourceEvent } from '../source.ts';
-import type { Part, ValidatorsOptions } from './options.ts';
+import type { ValidatorsOptions } from './options.ts';
 import type { Validators } from './schema.ts';
 
 /** The context of all requests of a poll. */
