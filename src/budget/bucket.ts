@@ -59,7 +59,7 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
-/** Each third wait of 0 in a row counts as unreadable. If all further ones did, a busy client would silence us for long. */
+/** From the third one in a row on, a wait of 0 counts as unreadable. That of a used second is 1 (api-facts 6.1). */
 const UNREADABLE_ZERO_WAITS = 3;
 /** A 429 longer than this after the last wait begins another row. */
 const SAME_ROW_MS = MS_PER_MINUTE;
@@ -306,7 +306,7 @@ function waitAfter(
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
-    zeroWaits: 0,
+    zeroWaits,
   };
 }
 

@@ -26,7 +26,7 @@ const Key = z.object({
   standing: KeyStatus,
   /** When the service last reported the status, or was last asked whether it still holds. */
   since: unixMs,
-  /** One request may be sent to see whether the key is still revoked, or a minute after the first 401 still refused. */
+  /** A request may ask if the key is still revoked, or a minute after the first 401, until it is answered, refused. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
   validHeader: z.boolean().optional(),
@@ -155,7 +155,7 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
   return {
     ...ledger,
     buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
-    key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: false } : key,
+    key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: key.mayProbe && key.standing === 'refused' } : key,
   };
 }
 

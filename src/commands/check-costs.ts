@@ -7,10 +7,10 @@ import { MS_PER_PERIOD } from '../lib/chain.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { watchedCount } from '../lib/watch.ts';
+import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
-import { requestsPerPoll } from '../state/entry.ts';
 import { columns, shownBucket } from './columns.ts';
 
 export interface CheckInput {

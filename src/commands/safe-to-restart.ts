@@ -19,7 +19,7 @@ export interface Verdict {
 
 /** Asks for the members of this and the next sync committee of each chain. @throws UsageError for an invalid duration */
 export async function askSafeToRestart(
-  { settings, proxies }: { readonly settings: Settings; readonly proxies: Proxies | undefined },
+  settings: Settings & { readonly proxies?: Proxies | undefined },
   text: string,
 ): Promise<Verdict> {
   const withinMs = parseDuration(text);
@@ -30,7 +30,12 @@ export async function askSafeToRestart(
     .map(({ name }) => ({ chain: name, watch: validators.watch[name] }))
     .filter(({ watch }) => watch.length > 0);
   if (watched.length === 0) return { isSafe: false, reason: 'not known: validators.watch names no validator' };
-  const client = openClient({ settings: () => settings, proxies, clock: systemClock, ledger: emptyLedger() });
+  const client = openClient({
+    settings: () => settings,
+    proxies: settings.proxies,
+    clock: systemClock,
+    ledger: emptyLedger(),
+  });
   const verdicts: Verdict[] = [];
   try {
     for (const { chain, watch } of watched) {
@@ -55,7 +60,7 @@ export async function askSafeToRestart(
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */
-export function safeToRestart(
+function safeToRestart(
   options: Pick<ValidatorsOptions, 'chain' | 'watch'>,
   value: Validators,
   withinMs: Milliseconds,

@@ -1,16 +1,17 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
+import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Format } from '../metrics/encode.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import { OwnMetrics } from '../metrics/self.ts';
+import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
-import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { sourceViews } from '../scheduler/schedules.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { Access } from '../web/access.ts';
@@ -22,7 +23,7 @@ import type { StatusInput } from '../web/status-input.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, whyUnhealthy } from './health.ts';
-import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
+import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
@@ -60,7 +61,7 @@ export interface ExporterOptions {
  */
 export class Exporter implements Pages {
   readonly #options: ExporterOptions;
-  readonly #clock: Clock;
+  readonly #clock: ServiceClock;
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
@@ -69,9 +70,9 @@ export class Exporter implements Pages {
   readonly #events: EventLog;
   readonly #client: Client;
   readonly #scheduler: Scheduler;
-  readonly #exposition: Exposition;
+  readonly #exposition: Exposition<Snapshot>;
   readonly #page: RenderedPage;
-  readonly #startedAt: UnixMs;
+  readonly #startedAt: MonotonicMs;
   #lastReload: LastReload;
   /** When a write of the state last failed; undefined: none has. */
   #unwrittenAt: UnixMs | undefined;
@@ -87,15 +88,16 @@ export class Exporter implements Pages {
   readonly #readAgain: () => Promise<Settings>;
 
   private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
-    const { clock, log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const { log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
     this.#plan = this.#planOf(settings);
-    this.#startedAt = clock.now();
-    this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
+    this.#startedAt = clock.monotonic();
+    this.#lastReload = { isSuccessful: true, successAt: clock.now() };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
     this.#events = new EventLog(log);
@@ -130,13 +132,8 @@ export class Exporter implements Pages {
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
-      expositionParts({
-        clock,
-        views: () => this.#views(),
-        figures: () => this.#figures(),
-        own: this.#own,
-        refreshMs: outside.exposition.maxNapMs,
-      }),
+      sectionsOf(this.#own, outside.exposition.maxNapMs),
+      () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       outside.exposition,
@@ -198,7 +195,7 @@ export class Exporter implements Pages {
 
   /** Once true, it stays true. */
   ready(): boolean {
-    this.#isReady ||= isReady(this.#views(), this.#clock.now());
+    this.#isReady ||= isReady(this.#snapshot());
     return this.#isReady;
   }
 
@@ -263,7 +260,7 @@ export class Exporter implements Pages {
       this.#scheduler.adopt(this.#plan.sources, entries);
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
-      this.#exposition.touch(...ALL_PARTS);
+      this.#exposition.touch();
     } catch (error) {
       this.#log.error({ err: String(error) }, 'cannot lead');
       this.#replica.resign();
@@ -291,7 +288,7 @@ export class Exporter implements Pages {
       // Set before the first scrape that can show the new settings.
       this.#lastReload = { isSuccessful: true, successAt: this.#clock.now() };
       await this.#adopt(next);
-      if (changed) this.#exposition.touch(...ALL_PARTS);
+      if (changed) this.#exposition.touch();
       this.#log.level = next.config.log.level;
       this.#log.info({ changed }, 'configuration reloaded');
       return undefined;
@@ -364,35 +361,29 @@ export class Exporter implements Pages {
     }
   }
 
-  /** The sources as they are shown now. */
-  #views(): SourceView[] {
+  #snapshot(): Snapshot {
     const now = this.#clock.now();
-    return sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, this.#client.limiter.ledger, now), now);
-  }
-
-  /** What /metrics and the page show in addition to the sources. */
-  #figures(): Figures {
+    const { ledger } = this.#client.limiter;
     return {
-      ledger: this.#client.limiter.ledger,
+      now,
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),
+      ledger,
       budgetOptions: this.#plan.budgetOptions,
       lastReload: this.#lastReload,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
       linesDropped: this.#options.output?.dropped ?? 0,
+      clockOffsetMs: this.#clock.offsetMs(),
     };
   }
 
   #pieces(): Iterable<string> {
-    const now = this.#clock.now();
-    const { ledger, budgetOptions, lastReload, isLeader } = this.#figures();
+    const { now, lastReload, ...shown } = this.#snapshot();
     const known: StatusInput = {
-      views: this.#views(),
-      ledger,
-      budgetOptions,
+      ...shown,
       version: VERSION,
-      startedAt: this.#startedAt,
+      startedAt: now - (this.#clock.monotonic() - this.#startedAt),
       isConfigRead: lastReload.isSuccessful,
       unwrittenAt: this.#unwrittenAt,
-      isLeader,
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };

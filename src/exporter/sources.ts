@@ -4,6 +4,7 @@ import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
+import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
@@ -14,7 +15,6 @@ import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { slashedIn } from '../sources/validators/slashed.ts';
-import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';
 

@@ -3,7 +3,7 @@ import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
-import { type Entry, withLatest } from '../state/entry.ts';
+import { type Entry, withLatest } from './entry.ts';
 
 const FIRST_RETRY_MS = MS_PER_MINUTE;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
@@ -24,20 +24,20 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { reason = '' } = entry.lastError ?? {};
   // The budget decides when a refused key is tried again.
   const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
-  const retryMs = PASSING.has(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
+  const retryMs = PASSING.includes(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
-/** Failures that may be over in a minute, so that an hourly source need not wait an hour. */
-const PASSING: ReadonlySet<string> = new Set<FailureReason>([
+/** The failures that may be over in a minute, so that an hourly source need not wait an hour. */
+const PASSING: readonly string[] = [
   'network',
   'timeout',
   'server_error',
   'unexpected_status',
   'invalid_body',
   'unauthorized',
-]);
+] satisfies FailureReason[];
 
 /** The measurements of one poll. */
 export interface Measured {
@@ -47,7 +47,12 @@ export interface Measured {
   readonly intervalMs?: Milliseconds;
   readonly coverage?: Coverage;
   readonly requests: number;
+  /** By how much the clock was set meanwhile. */
+  readonly stepMs?: Milliseconds;
 }
+
+/** A poll during which the clock was set by more than this has looked for data at the wrong time. */
+const MAX_STEP_MS = MS_PER_MINUTE;
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
@@ -60,6 +65,10 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
   const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
+  // Its values are kept. The poll is repeated at once, because it may have missed data, and its end is not known.
+  if (!failure && Math.abs(measured.stepMs ?? 0) > MAX_STEP_MS) {
+    return { ...rest, value, lastAttemptAt: start, isDueNow: true };
+  }
   const tried = { ...rest, value, lastAttemptAt: start, durationMs };
   const end = start + durationMs;
   if (!failure) {

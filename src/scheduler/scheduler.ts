@@ -3,7 +3,7 @@ import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
-import { anew, type Entry, emptyEntry } from '../state/entry.ts';
+import { anew, type Entry, emptyEntry } from './entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
 import { continueWith, type Task, Tasks } from './tasks.ts';
@@ -179,7 +179,9 @@ export class Scheduler {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const measured = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
+    const durationMs = clock.monotonic() - start;
+    const stepMs = clock.now() - now - durationMs;
+    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
     this.#hasPolled = true;
     const entry = afterPoll(task.current, poll, measured);
     // The poll began before a reload, with what was refused before it.

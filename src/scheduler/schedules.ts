@@ -2,7 +2,7 @@ import type { Quota } from '../budget/bucket.ts';
 import { type Demand, plan } from '../budget/planner.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { evenPace, type Pace, type Source, type Timing } from '../sources/source.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId } from './entry.ts';
 import { isOverdue, nextPollAt } from './polls.ts';
 
 /** How a source runs now. */

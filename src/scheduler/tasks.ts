@@ -1,6 +1,6 @@
 import type { UnixMs } from '../lib/time.ts';
 import type { Source, SourceEvent } from '../sources/source.ts';
-import { anew, type Entry, emptyEntry, sourceId } from '../state/entry.ts';
+import { anew, type Entry, emptyEntry, sourceId } from './entry.ts';
 import type { KnownSource } from './schedules.ts';
 
 /** One source, across changes of its configuration. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { accountFamilies, sourceFamilies } from '../../src/exporter/metrics.ts';
-import { emptyEntry } from '../../src/state/entry.ts';
+import { emptyEntry } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 import { NO_QUOTA, schedule } from '../support/scheduler-harness.ts';

@@ -3,8 +3,8 @@ import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { budgetViewOf, planOf, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
+import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
-import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { type Harness, NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -278,6 +278,27 @@ describe('scheduler/scheduler', () => {
       expect(after.length - 1).toBeLessThanOrEqual(11);
       expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
     });
+
+    it.each([-11 * MINUTE, 11 * MINUTE])(
+      'set by %i ms during a poll makes it due again, with its values kept',
+      async (ms) => {
+        const clock = new VirtualClock(NOW);
+        const ends: (number | undefined)[] = [];
+        const source = fakeSource({
+          poll: async (value) => {
+            if (value === 0) clock.step(ms);
+            return { value: value + 1 };
+          },
+        });
+        const harness: Harness = schedule([source], {
+          clock,
+          store: { save: async (_id, { lastSuccessAt }) => void ends.push(lastSuccessAt) },
+        });
+        await clock.advance(SECOND);
+        expect(ends).toEqual([undefined, NOW + ms]);
+        expect(harness.view(source).entry.value).toBe(2);
+      },
+    );
 
     it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
       const { clock, scheduler } = schedule([fakeSource({ intervalMs: DAY })]);

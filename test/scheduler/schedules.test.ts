@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/bucket.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
 import {
   type BudgetView,
   pacesOf,
@@ -9,7 +10,6 @@ import {
   valueFor,
 } from '../../src/scheduler/schedules.ts';
 import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
-import type { Entry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { known } from '../support/known.ts';
 import { configured } from '../support/month.ts';

@@ -1,8 +1,8 @@
 import type { Quota } from '../../src/budget/bucket.ts';
+import { type Entry, sourceId } from '../../src/scheduler/entry.ts';
 import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import type { BudgetView, SourceView } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
 import { NOW } from './timing.ts';

@@ -29,7 +29,7 @@ import {
 } from './questions.ts';
 
 /** The result of one question. */
-export interface Finding {
+export interface Reply {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
   /** The last answer; undefined: none came. */
@@ -55,7 +55,7 @@ export interface AnswerHead {
 export interface Probe {
   /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
-  readonly findings: readonly Finding[];
+  readonly replies: readonly Reply[];
   /** In the order of the requests, repeated ones included. */
   readonly exchanges: readonly Exchange[];
 }
@@ -104,7 +104,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     },
   });
   const { config } = settings;
-  const findings: Finding[] = [];
+  const replies: Reply[] = [];
   let refusal: Error | undefined;
 
   async function ask(question: Question): Promise<unknown> {
@@ -113,8 +113,9 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     const { length: before } = heads;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
-    if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
-    findings.push(findingOf(question, heads.slice(before).at(-1), result));
+    if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
+      result = await answerTo(client.api, otherwise);
+    replies.push(replyOf(question, heads.slice(before).at(-1), result));
     return result;
   }
 
@@ -129,7 +130,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, findings, exchanges };
+  return { ledger: client.limiter.ledger, replies, exchanges };
 }
 
 /** The JSON of the answer, or why there is none. */
@@ -158,7 +159,7 @@ function fallMeter(): (headers: Headers) => number | undefined {
 }
 
 /** Pure. @param result The JSON of the answer, or the error in its place. */
-export function findingOf(question: Question, answer: AnswerHead | undefined, result: unknown): Finding {
+export function replyOf(question: Question, answer: AnswerHead | undefined, result: unknown): Reply {
   const { request, chain, isPlausible = () => true } = question;
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];

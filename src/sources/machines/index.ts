@@ -3,10 +3,11 @@ import type { Milliseconds } from '../../lib/time.ts';
 import { partState } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
-import { machineFamilies, nextMachineChange } from './metrics.ts';
+import { machineFamilies } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import { Machines } from './schema.ts';
+import { nextMachineChange } from './shown.ts';
 import { machinesSummary } from './summary.ts';
 import { JITTER, RARE_REQUESTS } from './sweep.ts';
 

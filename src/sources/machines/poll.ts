@@ -205,9 +205,9 @@ async function readNewest(
     const page = await readPage(context, range, names, cursor);
     const before = left.length;
     left = left.filter(({ name }) => !context.sweep.found.has(machineName(name)));
-    const isInVain = page.records.length > 0 && left.length === before;
+    const findsNobody = page.records.length > 0 && left.length === before;
     isReadToEnd = !page.cursor;
-    return { cursor: left.length <= enough || isInVain ? undefined : page.cursor, records: page.count };
+    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, records: page.count };
   });
   if (ending !== 'end') context.warn(ending);
   return isReadToEnd ? [] : left;

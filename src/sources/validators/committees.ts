@@ -2,7 +2,7 @@ import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../l
 import { elapsed, type UnixMs } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
-import { refusedUntil } from '../refusal.ts';
+import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import type { Validators } from './schema.ts';
@@ -73,7 +73,9 @@ export async function readMembers(context: PollContext, previous: Validators): P
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
       const { refusal, failure } = refused(context, 'sync_committee', before, error);
-      return { value: { ...value, ...(refusal && { membersRefusal: refusal }) }, failure };
+      // An outage may be over in a minute.
+      const membersAskedAt = isRefusal(error) ? now : 0;
+      return { value: { ...value, membersAskedAt, ...(refusal && { membersRefusal: refusal }) }, failure };
     }
   }
   return { value };

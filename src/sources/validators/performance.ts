@@ -16,24 +16,21 @@ export function isPerformanceDue(options: ValidatorsOptions, value: Validators, 
   return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal);
 }
 
-/**
- * Reads the duties and scores of all watched validators. The previous values stay unless every request was answered.
- */
+/** Reads the duties and scores of all watched validators. Unless all are read, the next poll tries again. */
 export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
   const { watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
-  const value = { ...rest, pollsSincePerformance: 0 };
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
   const isSmall = previous.hasSmallChunks === true;
   const size = isSmall ? small : large;
   try {
-    return { value: { ...value, performance: await readAll(context, size) } };
+    return { value: { ...rest, performance: await readAll(context, size), pollsSincePerformance: 0 } };
   } catch (error) {
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
     if (isTooMany && [...chunksOf(watch, small)].length > 1)
       return readPerformance(context, { ...previous, hasSmallChunks: true });
     const { refusal, failure } = refused(context, 'performance', before, error);
-    return { value: { ...value, ...(refusal && { performanceRefusal: refusal }) }, failure };
+    return { value: { ...rest, ...(refusal && { performanceRefusal: refusal }) }, failure };
   }
 }
 

@@ -27,8 +27,8 @@ export async function pollValidators(
     failure ??= step.failure;
   }
 
-  if (now >= membersDue(options, value, now)) await read(readMembers);
   if (isStatusOn(options, value, now)) await read((status, before) => readStatus(status, before, timing));
   if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
+  if (now >= membersDue(options, value, now)) await read(readMembers);
   return { value, events: context.events, ...(failure && { failure }) };
 }

@@ -2,7 +2,7 @@ import { type Chain, epochTime, validatorUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { count, percent, plural, spaced } from '../../lib/words.ts';
-import { firing } from '../conditions.ts';
+import { firingIf } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { type Refusal, refusedUntil } from '../refusal.ts';
 import { slashedNotices } from '../slashed.ts';
@@ -36,13 +36,13 @@ function noticesOf({ chain }: ValidatorsOptions, { offline, epoch = 0, validator
   const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
-    ...(certain.length > 0 ? [firing('BeaconchainValidatorOffline', indices(certain), chain)] : []),
-    ...(notFound.length > 0 ? [firing('BeaconchainValidatorNotFound', indices(notFound), chain)] : []),
+    ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
+    ...firingIf('BeaconchainValidatorNotFound', indices(notFound), chain),
   ];
 }
 
-function indices(validators: readonly Validator[]): string[] {
-  return validators.map(({ index }) => String(index));
+function indices(validators: readonly Validator[]): number[] {
+  return validators.map(({ index }) => index);
 }
 
 function validators(options: ValidatorsOptions, value: Validators, shown: Shown, now: UnixMs): Cell {
@@ -55,14 +55,7 @@ function validators(options: ValidatorsOptions, value: Validators, shown: Shown,
   const score = performance?.scores.total;
   return lines(
     `${count(online)} of ${plural(shown.validators.length, 'validator')} online`,
-    ...(offline.length > 0
-      ? [
-          html`offline: ${named(
-            chain,
-            offline.map(({ index }) => index),
-          )}`,
-        ]
-      : []),
+    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,

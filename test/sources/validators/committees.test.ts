@@ -119,6 +119,21 @@ describe('the sync committees of watched validators', () => {
     expect(state.committees).toEqual([]);
   });
 
+  it.each([
+    ['next poll after an outage', 'server_error', EPOCH],
+    ['next poll after the page of a CDN', 'unexpected_status', EPOCH],
+    ['next hour after a refusal', 'forbidden', HOUR],
+  ] as const)('are asked for again in the %s (%s), and the other parts are read', async (_, reason, wait) => {
+    const api = serviceOf({
+      sync_committee_members: (request) => {
+        throw failed(request, reason);
+      },
+    });
+    const { value: state } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
+    expect(due(state, NOW)).toBe(NOW + wait);
+    expect(state.performance).toBeDefined();
+  });
+
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
     '%s at two attempts refuses them for a day, told once; what is known stays, and the status is read',
     async (reason) => {

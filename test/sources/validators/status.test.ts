@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/lib/chain.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
+import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { emptyEntry } from '../../../src/state/entry.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, MINUTE, timing } from '../../support/timing.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, withAnotherKey } from '../../src/state/entry.ts';
+import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, withAnotherKey } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 
-describe('state/entry', () => {
+describe('scheduler/entry', () => {
   it('knows what a poll usually costs and takes, from the second poll on, and one unusual poll does not change it', () => {
     const entry = emptyEntry(fakeSource());
     const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map((durations) => msPerPoll({ ...entry, durations }));
