@@ -151,11 +151,8 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   }
 }
 
-function historiesOf(
-  { config, clock }: BackfillContext,
-  { source, chains }: BackfillOptions,
-): ReadonlyMap<string, History> {
-  const sources = sourcesOf(config, clock.now()).filter(
+function historiesOf({ config }: BackfillContext, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
+  const sources = sourcesOf(config).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
   if (sources.length === 0) throw new CommandRefused(`${source}.enabled is false in the configuration`);

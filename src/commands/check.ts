@@ -56,7 +56,7 @@ export async function runCheck(flags: Flags, given: Given, log: Logger): Promise
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
-  const plan = planOf(config, now);
+  const plan = planOf(config);
   using stored = storedState(config, log);
   const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(problem === undefined ? [] : [`Warning: ${problem}`])];

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { type ListenAddress, parseListenAddress } from '../config/fields.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
-import { indicesOf, watchOf } from '../lib/watch.ts';
+import { indicesOf, type Watch } from '../lib/watch.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo-alerts.ts';
@@ -114,8 +114,8 @@ function withEverything(config: Config): Config {
   };
 }
 
-function firstOf(ranges: Config['validators']['watch']['mainnet']): number[] {
-  return indicesOf(watchOf(ranges)).take(MAX_PROPOSERS).toArray();
+function firstOf(watch: Watch): number[] {
+  return indicesOf(watch).take(MAX_PROPOSERS).toArray();
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */

@@ -26,7 +26,7 @@ import { isReady, whyUnhealthy } from './health.ts';
 import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
-import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
+import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
 const NOTHING_KNOWN = { ledger: emptyLedger(), entries: new Map(), isFirstStart: false };
@@ -87,7 +87,7 @@ export class Exporter implements Pages {
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
-  private constructor(options: ExporterOptions, plan: SourcePlan, known: State & { readonly isFirstStart: boolean }) {
+  private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
     const { log, replica, settings, proxies, outside = OUTSIDE } = options;
     const clock = new ServiceClock(options.clock);
     this.#options = options;
@@ -95,7 +95,7 @@ export class Exporter implements Pages {
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
-    this.#plan = plan;
+    this.#plan = this.#planOf(settings);
     this.#startedAt = clock.monotonic();
     this.#lastReload = { isSuccessful: true, successAt: clock.now() };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
@@ -113,10 +113,10 @@ export class Exporter implements Pages {
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
       onWait: (seconds) => this.#own.waited(seconds),
-      leads: replica && (() => replica.leads()),
+      leads: replica && (() => replica.checkLead()),
     });
     const { api, limiter } = this.#client;
-    this.#scheduler = new Scheduler(plan.sources, known.entries, {
+    this.#scheduler = new Scheduler(this.#plan.sources, known.entries, {
       api,
       clock,
       log,
@@ -151,11 +151,11 @@ export class Exporter implements Pages {
     const { settings, documents, replica, clock } = options;
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
-    let exporter: Exporter | undefined;
-    const plan = planOf(settings.config, clock.now(), (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
-    const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
-    exporter = new Exporter(options, plan, known);
+    const known = replica
+      ? NOTHING_KNOWN
+      : await restore(documents, sourcesOf(settings.config), settings.key, clock.now());
+    const exporter = new Exporter(options, known);
     await exporter.#begin(known.isFirstStart);
     starting.move();
     return exporter;
@@ -170,11 +170,6 @@ export class Exporter implements Pages {
     if (!this.#replica) await this.#poll(isFirstStart);
     await this.#exposition.refresh();
     this.#rendering = this.#exposition.run(this.#stopping.signal);
-  }
-
-  /** The last saved value of a source. */
-  lastValueOf(id: string): unknown {
-    return this.#scheduler.entries().get(id)?.value;
   }
 
   metrics(format: Format, gzipped: boolean): readonly Buffer[] {
@@ -256,12 +251,13 @@ export class Exporter implements Pages {
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
     // A takeover is no start by the operator, who alone may ask again after a revocation.
-    const operatorAt = this.#lastReload.successAt;
+    const { successAt } = this.#lastReload;
     try {
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, successAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
+      this.#scheduler.adopt(this.#plan.sources, entries);
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
       this.#exposition.touch();
@@ -315,7 +311,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, now, (id) => this.lastValueOf(id));
+    const plan = this.#planOf(next);
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(
@@ -334,6 +330,11 @@ export class Exporter implements Pages {
     if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
+  }
+
+  /** The plan, whose sources may use each other's values when they are polled. */
+  #planOf({ config }: Settings): SourcePlan {
+    return planOf(config, (id) => this.#scheduler.entries().get(id)?.value);
   }
 
   #expectSeries(): void {

@@ -10,9 +10,8 @@ const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
 
 /** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
 export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
-  // The last attempt was before the clock was set back. The time at which it was due by the old clock could be a day
-  // away.
-  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);
+  // After the clock was set back, the time at which the next poll was due by the old clock could be a day away.
+  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, permittedAt);
 }
 
@@ -57,7 +56,7 @@ const MAX_STEP_MS = MS_PER_MINUTE;
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
-  const { value, failure, oneTimeRequests = 0 } = poll;
+  const { value, failure } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = measured;
   const paced = {
     ...(intervalMs === undefined ? {} : { intervalMs }),
@@ -74,17 +73,18 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
   const end = start + durationMs;
   if (!failure) {
     const { failingSince, ...succeeded } = tried;
-    const costs = withLatest(entry.costs, requests - oneTimeRequests);
+    const costs = withLatest(entry.costs, requests);
     const durations = withLatest(entry.durations, durationMs);
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
+  const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
   const pauseMs = pauseAfter(failure);
   return {
     ...tried,
     ...paced,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
-    lastError: { at: end, reason: reasonOf(failure), message: failure.message },
+    lastError: { at: end, reason, message: failure.message },
     ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
   };
 }
@@ -106,8 +106,4 @@ export function isOverdue(source: Source, { value, lastAttemptAt }: Entry, now: 
   const since = now - PATIENT_POLLS * intervalMs;
   const attempts = { lastAttemptAt: since - intervalMs, failuresInARow: 0, durationMs: 0 };
   return lastAttemptAt !== undefined && source.due(value, attempts, { now, intervalMs, coverage: 'full' }) <= since;
-}
-
-function reasonOf(failure: Error): string {
-  return failure instanceof RequestFailed ? failure.reason : failure.name;
 }

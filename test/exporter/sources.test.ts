@@ -18,7 +18,7 @@ const CONFIG: Config = {
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 function options(config = CONFIG): SourcePlan {
-  return planOf(config, NOW);
+  return planOf(config);
 }
 
 function sourceIn({ sources }: SourcePlan, id: string) {
@@ -57,12 +57,11 @@ describe('exporter/sources', () => {
       shared: 'shared',
       lanes: { 'epoch_slots https://other.test': 'slow' },
     };
-    const { bucketOf, allowedPerDay, opensAt, quotaOf } = budgetViewOf(given, ledger, NOW);
+    const { bucketOf, allowedPerDay, quotaOf } = budgetViewOf(given, ledger, NOW);
     expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
     expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
-    expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);
-    expect(opensAt(sourceIn(given, 'slashings-hoodi'))).toBe(NOW + HOUR);
-    expect(quotaOf('slow').opensAt).toBe(NOW + HOUR);
+    expect(quotaOf('shared').closedUntil).toBe(0);
+    expect(quotaOf('slow').closedUntil).toBe(NOW + HOUR);
     expect(allowedPerDay('shared')).toBe(0.9 * 86_400);
   });
 });

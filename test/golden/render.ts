@@ -59,7 +59,7 @@ function ownMetrics(sources: readonly Source[]): OwnMetrics {
 /** The exposition as the daemon puts it together, of fixed values at a fixed time. */
 export async function renderGolden(): Promise<(format: Format) => string> {
   const clock = new VirtualClock(NOW);
-  const sources = sourcesOf(goldenConfig(), NOW);
+  const sources = sourcesOf(goldenConfig());
   const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const snapshot = {
     now: NOW,

@@ -8,7 +8,7 @@ import { HOUR } from './timing.ts';
 
 /** The sources of the default configuration with these changes. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
-  return sourcesOf({ ...defaultConfig(), ...overrides }, 0);
+  return sourcesOf({ ...defaultConfig(), ...overrides });
 }
 
 export interface Month {

@@ -34,7 +34,7 @@ interface HarnessOptions
 
 /** The quota of a plan that limits only requests per second. */
 export const NO_QUOTA: Quota = {
-  opensAt: 0,
+  closedUntil: 0,
   limit: 'month',
   left: Number.POSITIVE_INFINITY,
   resetsAt: Number.POSITIVE_INFINITY,
@@ -45,7 +45,7 @@ export const NO_QUOTA: Quota = {
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
   const { bucketOf = () => 'default', allowedPerDay = () => Number.POSITIVE_INFINITY, ...unlimited } = others;
-  const { quotaOf = () => NO_QUOTA, opensAt = () => 0, ...overrides } = unlimited;
+  const { quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = unlimited;
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
@@ -55,7 +55,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     clock,
     log,
     store,
-    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, opensAt }),
+    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, keyAt }),
     limitsKnown: () => true,
     onSchedules: () => undefined,
     onEvent: () => undefined,

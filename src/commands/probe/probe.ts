@@ -15,7 +15,6 @@ import { systemClock } from '../../lib/clock.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { watchOf } from '../../lib/watch.ts';
 import { UsageError } from '../flags.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import {
@@ -123,7 +122,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   try {
     for (const question of [machinesQuestion(now), namesQuestion()]) await ask(question);
     for (const { name: chain } of config.chains) {
-      const own = validatorsQuestions(chain, watchOf(config.validators.watch[chain]));
+      const own = validatorsQuestions(chain, config.validators.watch[chain]);
       for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
       const slots = await ask(slotsQuestion(chain, now));
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);

@@ -46,9 +46,9 @@ function indices(validators: readonly Validator[]): number[] {
 }
 
 function validators(options: ValidatorsOptions, value: Validators, shown: Shown, now: UnixMs): Cell {
-  const { chain, operatorAt } = options;
+  const { chain } = options;
   const { offline, byStatus, epoch, performance } = shown;
-  const refused = refusal(value.statusRefusal, operatorAt, now, 'the status of validators');
+  const refused = refusal(value.statusRefusal, now, 'the status of validators');
   if (epoch === undefined) return refused ?? NOT_KNOWN;
   const online = shown.validators.filter((one) => one.online).length;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
@@ -64,11 +64,11 @@ function validators(options: ValidatorsOptions, value: Validators, shown: Shown,
 }
 
 function committees(options: ValidatorsOptions, value: Validators, now: UnixMs): Cell {
-  const { chain, operatorAt } = options;
+  const { chain } = options;
   const period = periodAt(chain, now);
   const [current, next] = [period, period + 1].map((one) => watchedMembers(options, value, one));
   const turn = time(startOf(chain, period + 1), now);
-  const refused = refusal(value.membersRefusal, operatorAt, now, 'the members');
+  const refused = refusal(value.membersRefusal, now, 'the members');
   if (!current && !next && refused) return refused;
   return lines(
     current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
@@ -77,8 +77,8 @@ function committees(options: ValidatorsOptions, value: Validators, now: UnixMs):
   );
 }
 
-function refusal(refusal: Refusal | undefined, operatorAt: UnixMs, now: UnixMs, what: string): Html | undefined {
-  if (!refusal || now >= refusedUntil(refusal, operatorAt)) return undefined;
+function refusal(refusal: Refusal | undefined, now: UnixMs, what: string): Html | undefined {
+  if (!refusal || now >= refusedUntil(refusal)) return undefined;
   return quiet(
     `The service refuses to list ${what} (${spaced(refusal.reason)}). The exporter tries again every day, and after a reload or restart.`,
   );
