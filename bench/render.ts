@@ -3,7 +3,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
 import { digits, spread, summary, table, verdict } from './report.ts';
 import { Turns } from './turns.ts';
-import { partsAt, registryOf } from './values.ts';
+import { registryOf, sectionsAt } from './values.ts';
 
 const ROUNDS = 15;
 const TARGET_MS = 20;
@@ -12,11 +12,16 @@ const TARGET_MS = 20;
 export async function benchRender(): Promise<void> {
   const rows: string[][] = [];
   for (const machines of [10, 1_000, 5_000]) {
-    const parts = partsAt(machines, Date.now());
-    const exposition = new Exposition(parts, systemClock, (error) => {
-      throw error;
-    });
-    const registry = await registryOf(parts);
+    const sections = sectionsAt(machines, Date.now());
+    const exposition = new Exposition(
+      sections,
+      () => undefined,
+      systemClock,
+      (error) => {
+        throw error;
+      },
+    );
+    const registry = await registryOf(sections);
     await exposition.refresh();
     const ours = await rounds(async () => {
       exposition.touch('machines');

@@ -12,7 +12,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { CONTENT_TYPES } from '../src/metrics/encode.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
 import { startServer } from '../src/web/server.ts';
-import { partsAt, registryOf } from './values.ts';
+import { registryOf, sectionsAt } from './values.ts';
 
 export type Way = 'ours' | 'buffer' | 'promClient';
 
@@ -22,18 +22,18 @@ export interface Serving {
 }
 
 async function serve(way: Way, machines: number): Promise<Serving> {
-  const parts = partsAt(machines, Date.now());
+  const sections = sectionsAt(machines, Date.now());
   const fail = (error: unknown): never => {
     throw error;
   };
   if (way === 'promClient') {
-    const registry = await registryOf(parts);
+    const registry = await registryOf(sections);
     const compress = promisify(gzip);
     return listen(async (isZipped) => (isZipped ? compress(await registry.metrics()) : registry.metrics()));
   }
   // As the program does.
   limitMemory();
-  const exposition = new Exposition(parts, systemClock, fail);
+  const exposition = new Exposition(sections, () => undefined, systemClock, fail);
   await exposition.refresh();
   const plain = Buffer.concat(exposition.chunks('text', false));
   const gzipped = Buffer.concat(exposition.chunks('text', true));

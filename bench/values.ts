@@ -2,12 +2,13 @@ import { Gauge, Registry } from 'prom-client';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/machines.ts';
 import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../src/api/errors.ts';
-import type { Part } from '../src/metrics/exposition.ts';
+import type { Section } from '../src/metrics/exposition.ts';
 import { OwnMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
-import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
+import { machineFamilies } from '../src/sources/machines/metrics.ts';
 import type { Machines } from '../src/sources/machines/schema.ts';
+import { nextMachineChange } from '../src/sources/machines/shown.ts';
 import type { Timing } from '../src/sources/source.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
 
@@ -27,8 +28,8 @@ function machinesAt(count: number, now: number): Machines {
   return { machines, dropped: 0 };
 }
 
-/** The parts of /metrics: the machines, and the exporter's own. */
-export function partsAt(count: number, now: number): Part[] {
+/** The sections of /metrics: the machines, and the exporter's own. */
+export function sectionsAt(count: number, now: number): Section<undefined>[] {
   const value = machinesAt(count, now);
   const options = machinesOptions();
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
@@ -49,10 +50,10 @@ export function partsAt(count: number, now: number): Part[] {
 }
 
 /** The same series in prom-client. It writes each type alike, and only a gauge can be set to what was reported. */
-export async function registryOf(parts: readonly Part[]): Promise<Registry> {
+export async function registryOf(sections: readonly Section<undefined>[]): Promise<Registry> {
   const registry = new Registry();
-  for (const part of parts) {
-    for (const { name, help, samples } of await part.families()) {
+  for (const section of sections) {
+    for (const { name, help, samples } of await section.families(undefined)) {
       for (const [suffix, group] of Map.groupBy(samples, (sample) => sample.suffix ?? '')) {
         const labelNames = [...new Set(group.flatMap(({ labels }) => Object.keys(labels)))];
         const gauge = new Gauge({ name: `${name}${suffix}`, help, labelNames, registers: [registry] });

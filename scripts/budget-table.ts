@@ -8,10 +8,10 @@ import { sourcesOf } from '../src/exporter/sources.ts';
 import { formatDuration, MS_PER_DAY } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
+import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/scheduler/entry.ts';
 import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
-import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/state/entry.ts';
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
@@ -30,7 +30,7 @@ export const SCRIPT = 'scripts/budget-table.ts';
 
 /** The requests of a sweep of so many machines, counted by the simulated service. */
 async function sweepCost(machines: number): Promise<number> {
-  const source = sourcesOf(defaultConfig(), 0).find(({ name }) => name === 'machines');
+  const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
   const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
   let entry: Entry = emptyEntry(source);
@@ -47,8 +47,8 @@ async function sweepCost(machines: number): Promise<number> {
       records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
     };
     const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
-    const { value, oneTimeRequests = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);
-    entry = { ...entry, value, costs: withLatest(entry.costs, requests - oneTimeRequests) };
+    const { value } = await source.poll(api, entry.value, timing, new AbortController().signal);
+    entry = { ...entry, value, costs: withLatest(entry.costs, requests) };
   }
   return requestsPerPoll(entry);
 }
@@ -67,9 +67,9 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
   const budgetOptions = budgetOptionsOf(config);
   const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
-  const asking = sourcesOf(config, 0).map((source) => ({
+  const asking = sourcesOf(config).map((source) => ({
     source,
-    current: { ...emptyEntry(source), costs: [source.name === 'machines' ? sweep : 1] },
+    current: { ...emptyEntry(source), costs: Array(2).fill(source.name === 'machines' ? sweep : 1) },
   }));
   const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
   return [...pacesOf(asking, allowance, SEPTEMBER)];

@@ -66,7 +66,6 @@ The [web config file](operations.md#tls-and-passwords) has the format of Prometh
 - Relative paths in the file are relative to the file, others to the working directory.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
 - \`check\` and the log warn of settings that are valid but cannot work as intended, such as an expected machine that is excluded.
-- \`check\` also tests whether the state can be stored, in a folder that it makes and removes. Run it as the user of the exporter.
 - Which changes need no restart: see [reload](operations.md#reload).
 
 Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:

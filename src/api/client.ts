@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { isRevoked, readHeaders } from '../budget/headers.ts';
+import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
 import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,6 +8,7 @@ import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
+import type { ServiceClock } from './service-clock.ts';
 import { isOfService, mediaTypeOf } from './speaker.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
@@ -55,7 +56,8 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
-  readonly clock: Clock;
+  /** A `ServiceClock` receives the `Date` of each answer of the service. */
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -87,8 +89,13 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<T> {
+    const start = clock.monotonic();
     const answer = await transport(wire, signal).catch(unanswered);
+    const tookMs = clock.monotonic() - start;
     const isOwn = await isOfService(answer).catch(unanswered);
+    const date = sentAtOf(answer.headers);
+    // A server error can be that of a proxy with our own clock.
+    if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     await release(isOwn ? answer : undefined);
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
 

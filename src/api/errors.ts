@@ -38,7 +38,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Whether a request was sent and failed for this reason. */
-export function isFailure(error: unknown, reason: FailureReason): error is RequestFailed {
-  return error instanceof RequestFailed && error.reason === reason;
+/** Whether a request was sent and failed for one of these reasons. */
+export function isFailure(error: unknown, ...reasons: FailureReason[]): error is RequestFailed {
+  return error instanceof RequestFailed && reasons.includes(error.reason);
 }

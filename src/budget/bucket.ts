@@ -59,7 +59,7 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
-/** Each third wait of 0 in a row counts as unreadable. If all further ones did, a busy client would silence us for long. */
+/** From the third one in a row on, a wait of 0 counts as unreadable. That of a used second is 1 (api-facts 6.1). */
 const UNREADABLE_ZERO_WAITS = 3;
 /** A 429 longer than this after the last wait begins another row. */
 const SAME_ROW_MS = MS_PER_MINUTE;
@@ -109,7 +109,7 @@ export function windowAt(
 
 /** Whether no request may be sent as far as known, and one is sent all the same, because the operator asks. */
 export function isAsking({ askedAt, ...known }: Bucket, options: BudgetOptions, now: UnixMs): boolean {
-  return askedAt !== undefined && quotaOf(known, options, now).opensAt > now;
+  return askedAt !== undefined && quotaOf(known, options, now).closedUntil > now;
 }
 
 /**
@@ -131,7 +131,7 @@ function currentWindow(
 /** The remaining requests in the hour and month of one bucket, regardless of the key. */
 export interface Quota {
   /** No request may be sent before this, because nothing is left or after a 429. In the past: requests may be sent. */
-  readonly opensAt: UnixMs;
+  readonly closedUntil: UnixMs;
   /** The reason for a wait: the window that is used up, a 429, or otherwise the month, of which little may be left. */
   readonly limit: LongWindowName | '429';
   /** The month; Infinity: the plan has no quota. */
@@ -143,15 +143,15 @@ export interface Quota {
 }
 
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
-  const closedUntil = isAsking(bucket, options, now) ? 0 : bucket.closedUntil;
+  const waitUntil = isAsking(bucket, options, now) ? 0 : bucket.closedUntil;
   const spent = LONG_WINDOWS.flatMap((name) => {
     const window = windowAt(bucket, name, options, now);
     return window && window.left < 1 ? [{ name, ...window }] : [];
   });
-  const opensAt = Math.max(closedUntil, ...spent.map(({ resetsAt }) => resetsAt));
-  const limit = spent.at(-1)?.name ?? (closedUntil > now ? '429' : 'month');
+  const closedUntil = Math.max(waitUntil, ...spent.map(({ resetsAt }) => resetsAt));
+  const limit = spent.at(-1)?.name ?? (waitUntil > now ? '429' : 'month');
   const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
-  return { opensAt, limit, left, resetsAt, end, askedAt: bucket.askedAt };
+  return { closedUntil, limit, left, resetsAt, end, askedAt: bucket.askedAt };
 }
 
 const NO_QUOTA = {
@@ -306,7 +306,7 @@ function waitAfter(
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
-    zeroWaits: 0,
+    zeroWaits,
   };
 }
 

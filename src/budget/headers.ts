@@ -52,6 +52,11 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
   };
 }
 
+/** When the service sent the answer, by its clock. An answer with an `age` comes from a cache, with an old `date`. */
+export function sentAtOf(headers: Headers): UnixMs | undefined {
+  return headers['age'] === undefined ? httpDate(first(headers['date'])) : undefined;
+}
+
 /** Access ended for good: at least one limit is present and every present one is 0 (api-facts 6.3). */
 export function isRevoked(status: number, headers: Headers): boolean {
   if (status !== 429) return false;

@@ -26,7 +26,7 @@ const Key = z.object({
   standing: KeyStatus,
   /** When the service last reported the status, or was last asked whether it still holds. */
   since: unixMs,
-  /** One request may be sent to see whether the key is still revoked, or a minute after the first 401 still refused. */
+  /** A request may ask if the key is still revoked, or a minute after the first 401, until it is answered, refused. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
   validHeader: z.boolean().optional(),
@@ -113,9 +113,13 @@ export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions,
   return key.standing === 'valid' && Object.values(buckets).every((bucket) => !isAsking(bucket, options, now));
 }
 
-/** Whether an answer has named the bucket of the route. */
-export function isAssigned(ledger: Ledger, route: string): boolean {
-  return ledger.lanes[route] !== undefined;
+/**
+ * The buckets in which a request may count. A route that no answer has assigned may belong to any bucket, or to a new one
+ * with the lowest limit.
+ */
+export function bucketsOf({ lanes, buckets }: Ledger, route: string): readonly string[] {
+  const { [route]: assigned } = lanes;
+  return assigned === undefined ? [...new Set([UNASSIGNED, ...Object.keys(buckets)])] : [assigned];
 }
 
 /**
@@ -124,10 +128,11 @@ export function isAssigned(ledger: Ledger, route: string): boolean {
  */
 export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return Math.max(quotaOf(bucket, options, now).opensAt, keyOpensAt(ledger));
+  return Math.max(quotaOf(bucket, options, now).closedUntil, keyAt(ledger));
 }
 
-function keyOpensAt({ key }: Ledger): UnixMs {
+/** When the next request may be sent with the key. */
+export function keyAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
       return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);
@@ -150,7 +155,7 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
   return {
     ...ledger,
     buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
-    key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: false } : key,
+    key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: key.mayProbe && key.standing === 'refused' } : key,
   };
 }
 
@@ -185,21 +190,13 @@ function assign(ledger: Ledger, route: string, { bucket, limits }: Observation):
   if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
   // Limits without a bucket name belong to the bucket that the route was assumed to use.
   if (bucket === undefined && limits.second === undefined) return ledger;
-  const name = bucket === undefined ? bucketOf(ledger, route) : nameOrOther(ledger, bucket);
-  return { ...ledger, lanes: { ...ledger.lanes, [route]: name } };
+  const isFollowed =
+    bucket !== undefined && (bucket in ledger.buckets || Object.keys(ledger.buckets).length < MAX_BUCKETS);
+  return { ...ledger, lanes: { ...ledger.lanes, [route]: isFollowed ? bucket : bucketOf(ledger, route) } };
 }
 
-/**
- * The service has a handful of buckets. If it sent a new name with each response, each name would take a series and
- * space in the state.
- */
+/** The service has a handful. If it sent a new name with each response, each would take a series and space on disk. */
 const MAX_BUCKETS = 16;
-/** The bucket of all further names. */
-const OTHER_BUCKETS = 'other';
-
-function nameOrOther({ buckets }: Ledger, name: string): string {
-  return name in buckets || Object.keys(buckets).length < MAX_BUCKETS - 1 ? name : OTHER_BUCKETS;
-}
 
 /** The first name is the name of the bucket that all routes were assumed to share. */
 function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {

@@ -6,8 +6,8 @@ import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {
   answered,
   bucketOf,
+  bucketsOf,
   inThePast,
-  isAssigned,
   isKeyClosed,
   type Ledger,
   opensAt,
@@ -76,9 +76,9 @@ export class RateLimiter implements Budget {
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
-  /** The ledger in terms of the current clock. */
+  /** The ledger in terms of the current clock. That the clock was set back is no change to be persisted. */
   get ledger(): Ledger {
-    this.#update(inThePast(this.#ledger, this.#clock.now()));
+    this.#ledger = inThePast(this.#ledger, this.#clock.now());
     return this.#ledger;
   }
 
@@ -123,12 +123,11 @@ export class RateLimiter implements Budget {
     // Without a reason, an exception with a stack trace would be made for each call.
     this.#alarm.abort('set again');
     const now = this.#clock.now();
-    this.#update(inThePast(this.#ledger, now));
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = opensAt(this.#ledger, waiting.route, this.#options, now) - now;
+      const closedMs = opensAt(this.ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
@@ -137,7 +136,7 @@ export class RateLimiter implements Budget {
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
       } else {
-        const windows = this.#windowsOf(waiting.route);
+        const windows = bucketsOf(this.#ledger, waiting.route).map((bucket) => this.#window(bucket));
         const waits = windows.map((window) =>
           taken.has(window) ? Number.POSITIVE_INFINITY : window.freeIn(monotonic),
         );
@@ -196,16 +195,6 @@ export class RateLimiter implements Budget {
     // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#windows.rename(before, after);
     if (!isRenamed) this.#window(after).countOne(this.#clock.monotonic());
-  }
-
-  /**
-   * The second windows in which a request may count. A route that no answer has assigned may belong to any bucket, or
-   * to a new one with the lowest limit, so it counts in all of them.
-   */
-  #windowsOf(route: string): SecondWindow[] {
-    if (isAssigned(this.#ledger, route)) return [this.#window(bucketOf(this.#ledger, route))];
-    const buckets = new Set([UNASSIGNED, ...Object.keys(this.#ledger.buckets)]);
-    return [...buckets].map((bucket) => this.#window(bucket));
   }
 
   #window(bucket: string): SecondWindow {

@@ -14,13 +14,13 @@ import { type Account, type AccountLimits, openAccount } from '../exporter/accou
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
 import { CHAIN_NAMES } from '../lib/chain.ts';
-import { type Clock, within } from '../lib/clock.ts';
+import { type Clock, systemClock, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
 import { utc } from '../lib/words.ts';
+import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
-import { sourceId } from '../state/entry.ts';
 import { StateLocked } from '../state/lock.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { StateStore } from '../state/store.ts';
@@ -34,11 +34,6 @@ import {
 } from './backfill-flags.ts';
 import type { Flags } from './flag-table.ts';
 import { CommandRefused } from './refusals.ts';
-
-/** The backfill cannot start or continue; the message gives the reason. */
-export class BackfillRefused extends CommandRefused {
-  override readonly name = 'BackfillRefused';
-}
 
 export interface BackfillContext {
   readonly config: Config;
@@ -63,10 +58,23 @@ interface Run extends BackfillContext {
   readonly progress: ProgressReport;
 }
 
+/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
+export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'terminal'>): Promise<void> {
+  const { flags, signal } = options;
+  const terminal = process.stderr;
+  terminal.on('error', () => undefined);
+  try {
+    process.stdout.write(await backfill({ ...options, clock: systemClock, terminal }));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    terminal.write(`Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`);
+  }
+}
+
 /**
  * Reads the past and writes it as OpenMetrics: plans, agrees with the user on the cost, fetches, writes. Returns the next
  * steps for the user. If it is interrupted, the data read so far stay next to the output.
- * @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it aborts
+ * @throws UsageError, CommandRefused, StateRefused; the signal's reason when it aborts
  */
 export async function backfill(context: BackfillContext): Promise<string> {
   const { clock, config, key, proxies, log, flags, terminal, signal } = context;
@@ -108,24 +116,24 @@ interface EarlierRun {
 
 /**
  * The state of an interrupted run; undefined if there was none.
- * @throws BackfillRefused if files would be overwritten, or the run cannot be resumed
+ * @throws CommandRefused if files would be overwritten, or the run cannot be resumed
  */
 async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableStack): Promise<EarlierRun | undefined> {
   const directory = dirname(output);
   const folder = folderOf(output);
   await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
-    throw new BackfillRefused(`--output: the directory ${directory} cannot be written: ${error.code}`);
+    throw new CommandRefused(`--output: the directory ${directory} cannot be written: ${error.code}`);
   });
   if (!existsSync(folder)) {
-    if (flags.resume) throw new BackfillRefused(`--resume: there is no interrupted run in ${folder}`);
+    if (flags.resume) throw new CommandRefused(`--resume: there is no interrupted run in ${folder}`);
     const first = basename(output);
     const isOurs = (name: string): boolean => name === first || /^\.\d+$/.test(name.replace(first, ''));
     const file = (await readdir(directory)).find(isOurs);
     if (file === undefined) return undefined;
-    throw new BackfillRefused(`${join(directory, file)} exists: choose another --output or remove it`);
+    throw new CommandRefused(`${join(directory, file)} exists: choose another --output or remove it`);
   }
   if (!flags.resume) {
-    throw new BackfillRefused(`an interrupted run left ${folder}: continue with --resume, or remove it to start again`);
+    throw new CommandRefused(`an interrupted run left ${folder}: continue with --resume, or remove it to start again`);
   }
   try {
     const store = opened.use(await Store.open(folder));
@@ -133,24 +141,21 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
     if (!plan) throw new Error('it has no plan');
     const differing = differences(flags, plan.flags);
     if (differing.length === 0) return { plan, store };
-    throw new BackfillRefused(
+    throw new CommandRefused(
       `--resume: the interrupted run has another ${differing.join(', ')}. Give --output alone to continue it`,
     );
   } catch (error) {
-    if (error instanceof BackfillRefused) throw error;
+    if (error instanceof CommandRefused) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new BackfillRefused(`${folder} cannot be read (${why}): remove it to start again`);
+    throw new CommandRefused(`${folder} cannot be read (${why}): remove it to start again`);
   }
 }
 
-function historiesOf(
-  { config, clock }: BackfillContext,
-  { source, chains }: BackfillOptions,
-): ReadonlyMap<string, History> {
-  const sources = sourcesOf(config, clock.now()).filter(
+function historiesOf({ config }: BackfillContext, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
+  const sources = sourcesOf(config).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
-  if (sources.length === 0) throw new BackfillRefused(`${source}.enabled is false in the configuration`);
+  if (sources.length === 0) throw new CommandRefused(`${source}.enabled is false in the configuration`);
   return new Map(sources.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : [])));
 }
 
@@ -159,7 +164,7 @@ const LEASE_WAIT_MS: Milliseconds = 15_000;
 
 /**
  * Two processes with a ledger each would both spend all that is left of the budget. Therefore the backfill takes the lock
- * of the state, or the lease of the replicas, as the exporter does. @throws BackfillRefused
+ * of the state, or the lease of the replicas, as the exporter does. @throws CommandRefused
  */
 async function openStateFor(
   { config, log, clock, signal }: BackfillContext,
@@ -169,7 +174,7 @@ async function openStateFor(
   if (!redis) {
     const documents = await openState(dir, clock, log).catch((error: unknown) => {
       if (!(error instanceof StateRefused && error.cause instanceof StateLocked)) throw error;
-      throw new BackfillRefused(`${error.message}. ${WHY_LOCKED}`);
+      throw new CommandRefused(`${error.message}. ${WHY_LOCKED}`);
     });
     opened.defer(() => documents.close());
     return { documents };
@@ -181,7 +186,7 @@ async function openStateFor(
     replica?.start({ onLead: resolve, onLapse: nothing, onDocument: nothing });
   });
   const late = (): never => {
-    throw new BackfillRefused(`state.redis: a replica leads: stop it first. ${WHY_LOCKED}`);
+    throw new CommandRefused(`state.redis: a replica leads: stop it first. ${WHY_LOCKED}`);
   };
   await within(clock, LEASE_WAIT_MS, leading, late, signal);
   return { documents, ...(replica && { replica }) };
@@ -197,7 +202,7 @@ async function planned(run: Run): Promise<Plan> {
   if (note !== undefined) terminal.write(`${note}\n`);
   const range = rangeOf(options, end, now);
   if ('start' in range && range.start >= end) {
-    throw new BackfillRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
+    throw new CommandRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
   }
   const { api } = account;
   const onWait = progress.onWait.bind(progress);
@@ -229,7 +234,7 @@ function limitsOf({ account, options }: Run): AccountLimits {
   return account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
 }
 
-/** Shows the costs of what is left to read. @throws BackfillRefused if they exceed the quota and --yes is not given */
+/** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
 function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
   const { options, terminal, flags } = run;
   const meter = new Meter(plan, store?.left() ?? new Map());
@@ -241,7 +246,7 @@ function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
   terminal.write(costsText(costs));
   if (!isOverBudget(costs) || flags.yes) return meter;
   const advice = isDaily ? 'a smaller --window' : 'a later --start';
-  throw new BackfillRefused(
+  throw new CommandRefused(
     `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
   );
 }
@@ -292,16 +297,11 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
 
 const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
 
-/** What a run leaves that was stopped. */
-export function stoppedText(flags: Flags): string {
-  return `Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`;
-}
-
 /** The error with a message that says what to do. An unexpected error is returned unchanged. */
 function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;
-  return new BackfillRefused(isKept ? `${reason}\n${KEPT}` : reason);
+  return new CommandRefused(isKept ? `${reason}\n${KEPT}` : reason);
 }
 
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';

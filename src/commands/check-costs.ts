@@ -6,11 +6,11 @@ import type { State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../lib/chain.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { watchedCount, watchOf } from '../lib/watch.ts';
+import { watchedCount } from '../lib/watch.ts';
+import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
-import { requestsPerPoll } from '../state/entry.ts';
 import { columns, shownBucket } from './columns.ts';
 
 export interface CheckInput {
@@ -103,7 +103,7 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
 function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
   const { chain } = source;
   if (source.name !== 'validators' || !chain) return [];
-  const requests = requestsPerStatusPoll(watchedCount(watchOf(validators.watch[chain])));
+  const requests = requestsPerStatusPoll(watchedCount(validators.watch[chain]));
   const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
   const parts = [
     ...(validators.status

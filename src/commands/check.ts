@@ -1,18 +1,24 @@
 import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
+import { describeMistake } from '../config/mistakes.ts';
 import { planOf } from '../exporter/sources.ts';
 import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
-import type { Probe } from './probe/probe.ts';
-import { isKeyRefused, refusalOf, reportOf } from './probe/report.ts';
+import type { Flags } from './flag-table.ts';
+import { UsageError } from './flags.ts';
+import { mayProbe, type Probe, probe } from './probe/probe.ts';
+import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
+import { isKeyRefused, refusalOf, reportOf, type Verdict, verdictOf } from './probe/report.ts';
+import type { Given } from './read-settings.ts';
+import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions {
   readonly config: Config;
@@ -24,10 +30,33 @@ export interface CheckOptions {
   readonly now: UnixMs;
 }
 
+/** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
+export async function runCheck(flags: Flags, given: Given, log: Logger): Promise<Verdict | 'notSafe'> {
+  const { config, key, proxies } = given;
+  const { report, 'safe-to-restart': restart } = flags;
+  if (restart !== undefined) {
+    const { isSafe, reason } = await askSafeToRestart(given, restart);
+    process.stdout.write(`${reason}\n`);
+    return isSafe ? 'understood' : 'notSafe';
+  }
+  if (report !== undefined) {
+    if (!flags.probe) throw new UsageError('--report requires --probe');
+    await expectNewFile(report);
+  }
+  const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
+  const now = systemClock.now();
+  const probed = isAsked ? await probe(given, proxies, now) : undefined;
+  const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
+  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
+  if (probed && report !== undefined)
+    process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
+  return probed ? verdictOf(probed) : 'understood';
+}
+
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
-  const plan = planOf(config, now);
+  const plan = planOf(config);
   using stored = storedState(config, log);
   const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(problem === undefined ? [] : [`Warning: ${problem}`])];
@@ -61,7 +90,7 @@ type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S
 
 interface StoredState extends Disposable {
   readonly peek: Peek;
-  /** Why `serve` could not use these documents now. An unusable directory was already reported as a mistake. */
+  /** Why `serve` could not use these documents now. */
   problem(names: readonly string[]): Promise<string | undefined>;
 }
 

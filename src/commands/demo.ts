@@ -1,28 +1,14 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { type ListenAddress, parseListenAddress } from '../config/fields.ts';
-import type { ExporterOptions } from '../exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
+import { indicesOf, type Watch } from '../lib/watch.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
-import type { Access } from '../web/access.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo-alerts.ts';
 import { UsageError } from './flags.ts';
-import { type Daemon, startDaemon } from './serve.ts';
-
-export interface DemoOptions {
-  /** Without the documents: the demo keeps no state. */
-  readonly exporter: Omit<ExporterOptions, 'documents'>;
-  readonly hasLifecycle: boolean;
-  readonly access: Access | undefined;
-  /** Without a config file, the demo enables everything. */
-  readonly isDefault: boolean;
-  /** The flag that says where the simulated service listens, for the daemon, for orders and for alerts. */
-  readonly sandboxFlag: string | undefined;
-  /** Writes text to the terminal. */
-  readonly print: (text: string) => void;
-}
+import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
 /** Results in four proposals of watched validators per epoch. */
@@ -31,18 +17,19 @@ const SLOTS_PER_WATCHED_PROPOSAL = 8;
 const MAX_PROPOSERS = 100;
 
 /** Runs the daemon and a simulated service in one process, without a key or network. */
-export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
-  const { exporter, hasLifecycle, access, isDefault, print } = options;
-  const { settings, log, readAgain } = exporter;
+export async function demo(start: Start): Promise<Running> {
+  const { flags, settings, readAgain, access, log, output } = start;
   const { config } = settings;
-  const address = sandboxAddress(options.sandboxFlag);
+  const address = sandboxAddress(flags['sandbox.listen-address']);
+  // Without a config file, the demo enables everything.
+  const isDefault = flags['config.file'] === undefined;
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).validators;
   await using starting = new AsyncDisposableStack();
   const service = await startSandbox({
     ...address,
     clock: systemClock,
-    receive: (request, now) => receiveAlerts(request, now, print),
+    receive: (request, now) => receiveAlerts(request, now, (text) => output.write(text)),
     // Slashings happen only on order.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
@@ -59,25 +46,22 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const { key } = service.sandbox;
   const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url);
   const daemon = await startDaemon({
-    exporter: {
-      ...exporter,
-      settings: { ...settings, config: simulated(config), key },
-      readAgain: async () => {
-        const again = await readAgain();
-        return { ...again, config: simulated(again.config), key };
-      },
-      documents: NO_DOCUMENTS,
-      isSimulated: true,
+    ...start,
+    settings: { ...settings, config: simulated(config), key },
+    readAgain: async () => {
+      const again = await readAgain();
+      return { ...again, config: simulated(again.config), key };
     },
-    hasLifecycle,
-    access,
+    // The demo keeps no state.
+    documents: NO_DOCUMENTS,
+    isSimulated: true,
   });
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddresses[0]?.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   const { host } = address;
   const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(service.url).port}`;
-  print(advice(orders, demonstrated(config)));
+  output.write(advice(orders, demonstrated(config)));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
 }
@@ -130,12 +114,8 @@ function withEverything(config: Config): Config {
   };
 }
 
-function firstOf(ranges: Config['validators']['watch']['mainnet']): number[] {
-  const validators: number[] = [];
-  for (const { first, last } of ranges) {
-    for (let one = first; one <= last && validators.length < MAX_PROPOSERS; one += 1) validators.push(one);
-  }
-  return validators;
+function firstOf(watch: Watch): number[] {
+  return indicesOf(watch).take(MAX_PROPOSERS).toArray();
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */

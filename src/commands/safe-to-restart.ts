@@ -5,7 +5,6 @@ import { systemClock } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { watchOf } from '../lib/watch.ts';
 import { listed, plural, utc } from '../lib/words.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
 import type { ValidatorsOptions } from '../sources/validators/options.ts';
@@ -20,19 +19,23 @@ export interface Verdict {
 
 /** Asks for the members of this and the next sync committee of each chain. @throws UsageError for an invalid duration */
 export async function askSafeToRestart(
-  { settings, proxies }: { readonly settings: Settings; readonly proxies: Proxies | undefined },
+  settings: Settings & { readonly proxies?: Proxies | undefined },
   text: string,
 ): Promise<Verdict> {
   const withinMs = parseDuration(text);
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
   const { chains, validators } = settings.config;
-  const watched = chains.flatMap(({ name }) => {
-    const watch = watchOf(validators.watch[name]);
-    return watch.length === 0 ? [] : [{ chain: name, watch }];
-  });
+  const watched = chains
+    .map(({ name }) => ({ chain: name, watch: validators.watch[name] }))
+    .filter(({ watch }) => watch.length > 0);
   if (watched.length === 0) return { isSafe: false, reason: 'not known: validators.watch names no validator' };
-  const client = openClient({ settings: () => settings, proxies, clock: systemClock, ledger: emptyLedger() });
+  const client = openClient({
+    settings: () => settings,
+    proxies: settings.proxies,
+    clock: systemClock,
+    ledger: emptyLedger(),
+  });
   const verdicts: Verdict[] = [];
   try {
     for (const { chain, watch } of watched) {
@@ -44,7 +47,6 @@ export async function askSafeToRestart(
         weight: 1,
         syncCommittee: true,
         hasSlashings: true,
-        operatorAt: now,
       };
       const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
@@ -58,7 +60,7 @@ export async function askSafeToRestart(
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */
-export function safeToRestart(
+function safeToRestart(
   options: Pick<ValidatorsOptions, 'chain' | 'watch'>,
   value: Validators,
   withinMs: Milliseconds,

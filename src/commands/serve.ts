@@ -1,37 +1,54 @@
 import { Exporter, type ExporterOptions } from '../exporter/exporter.ts';
-import { loadTransport } from '../exporter/outside.ts';
+import { openDocuments } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { LineOutput } from '../lib/line-output.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Access } from '../web/access.ts';
 import { LIMITS, type RunningServer, startServer } from '../web/server.ts';
+import type { Flags } from './flag-table.ts';
 
-export interface DaemonOptions {
-  readonly exporter: ExporterOptions;
-  /** Whether a reload may be requested over HTTP. */
-  readonly hasLifecycle: boolean;
+/** What the commands get that run until they are stopped. */
+export interface Start extends Pick<ExporterOptions, 'settings' | 'readAgain' | 'proxies' | 'log'> {
+  readonly flags: Flags;
   /** Undefined: plain HTTP without authentication. */
   readonly access: Access | undefined;
+  /** Where the log is written. */
+  readonly output: LineOutput;
 }
 
-export interface Daemon {
-  readonly port: number;
+/** A command that has started. */
+export interface Running {
   /** Reads the configuration again and logs the result. */
-  reload(): Promise<unknown>;
+  reload?(): Promise<unknown>;
   /** Aborts the polls in progress, writes the state and closes the server. */
   stop(): Promise<void>;
 }
 
-/** Late enough not to delay the first scrape. */
-const LOAD_TRANSPORT_AFTER_MS = 10_000;
+/** Polls the service and serves the metrics. @param onLost Called if the state is lost while it runs */
+export async function serve(start: Start, onLost: (error: Error) => void): Promise<Running> {
+  const { settings, proxies, log } = start;
+  if (proxies) log.info(namesOf(proxies), 'using a proxy');
+  return startDaemon({ ...start, ...(await openDocuments(settings.config.state, log, onLost)) });
+}
+
+/** The proxies without their user names and passwords. */
+function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
+  return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
+}
+
+interface DaemonOptions extends Start, Pick<ExporterOptions, 'documents' | 'replica' | 'isSimulated'> {}
 
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
-export async function startDaemon({ hasLifecycle, access, ...options }: DaemonOptions): Promise<Daemon> {
-  const { settings, log } = options.exporter;
+export async function startDaemon({ flags, ...options }: DaemonOptions): Promise<Required<Running> & { port: number }> {
+  const { settings, access, log } = options;
+  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
+  const processMetrics = !flags['web.disable-exporter-metrics'];
   const { telemetryPath, listenAddresses } = settings.config.web;
   // Together as many as one server would take.
   const limits = { ...LIMITS, maxConnections: Math.floor(LIMITS.maxConnections / listenAddresses.length) };
   await using starting = new AsyncDisposableStack();
-  const exporter = await Exporter.start({ ...options.exporter, access });
+  const exporter = await Exporter.start({ ...options, clock: systemClock, processMetrics });
   starting.defer(() => exporter.stop());
   const servers: RunningServer[] = [];
   for (const address of listenAddresses) {
@@ -41,14 +58,6 @@ export async function startDaemon({ hasLifecycle, access, ...options }: DaemonOp
   }
   for (const { address, port } of servers)
     log.info({ address, port, tls: access?.isTls ?? false, version: VERSION }, 'listening');
-  const stop = new AbortController();
-  starting.defer(() => stop.abort());
-  // A follower may send its first request weeks later, when an upgrade has replaced the files. If this load fails, the
-  // request reports it.
-  systemClock
-    .sleep(LOAD_TRANSPORT_AFTER_MS, stop.signal)
-    .then(loadTransport)
-    .catch(() => undefined);
   const started = starting.move();
   return { port: servers[0]?.port ?? 0, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 import { PLANS } from '../lib/plans.ts';
+import { type Watch, watchOf } from '../lib/watch.ts';
 import {
   autoOrDuration,
   baseUrl,
@@ -261,10 +262,8 @@ export const ConfigFile = optional(
 /** The configuration of the daemon. Does not contain the key, so it may be logged. */
 export type Config = z.output<typeof ConfigFile>;
 
-type IndexRanges = { first: number; last: number }[];
-
 /** A list without chains is for the only chain. */
-function watchPerChain(watch: z.output<typeof Validators>['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
+function watchPerChain(watch: z.output<typeof Validators>['watch'], only: Chain): Readonly<Record<Chain, Watch>> {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
-  return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, IndexRanges>;
+  return { mainnet: watchOf(perChain.mainnet ?? []), hoodi: watchOf(perChain.hoodi ?? []) };
 }

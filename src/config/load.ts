@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { isObject } from '../lib/is-object.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
@@ -11,10 +10,9 @@ import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse
 import { type Override, override, withoutKey } from './override.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
-import { DEFAULT_DIR } from './state-section.ts';
 import { valueAt } from './value-at.ts';
 
-export interface LoadOptions {
+export interface LoadOptions<W> {
   /** Path of the config file; without one there are only defaults. */
   readonly file?: string | undefined;
   readonly overrides?: readonly Override[];
@@ -23,14 +21,14 @@ export interface LoadOptions {
   readonly keyless?: boolean;
   /** A missing key is a mistake. */
   readonly needsKey?: boolean;
-  /** Finds the mistakes of the web config file. */
-  readonly checkWebConfig?: (file: string) => Promise<readonly Mistake[]>;
-  /** Returns why the directory of the state cannot be used. Without this check, the problem is found at the start. */
-  readonly checkState?: (dir: string) => Promise<string | undefined>;
+  /** Reads the web config file. @throws ConfigError */
+  readonly readWebConfig?: (file: string) => Promise<W>;
 }
 
-export interface LoadedConfig {
+export interface LoadedConfig<W = unknown> {
   readonly config: Config;
+  /** Absent where the configuration names none, and where nothing reads it. */
+  readonly webConfig?: W;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
   /** Settings that are valid but do not work as intended, or let others get the key. */
@@ -43,7 +41,7 @@ export interface LoadedConfig {
  * Reads the configuration from file, environment and flags.
  * @throws ConfigError with every mistake at once.
  */
-export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+export async function loadConfig<W>(options: LoadOptions<W>): Promise<LoadedConfig<W>> {
   const { file, env, keyless = false } = options;
   const keyFile = keyless ? undefined : nonEmpty(env, KEY_FILE_VARIABLE);
   const overrides = [...(options.overrides ?? [])];
@@ -58,50 +56,48 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv);
   const proxied = findProxies(requestEnv);
-  const web = await webFindings(value, options);
+  const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value, options);
   const attributed = (finding: Finding): Finding => attribute(finding, overrides);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
     ...chainFindings(value),
     ...(keyless ? [] : await redisTlsFindings(value)),
-    ...web.findings.map(attributed),
-    ...(await stateFindings(value, options)),
+    ...webFindings.map(attributed),
     ...findings.map(attributed),
     ...proxied.findings,
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
-  const mistakes = [...locate(file ?? '', all, document.positionOf), ...web.mistakes, ...noKey];
+  const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
   const warnings = [doubtsIn(config), exposures.map(attributed)].flatMap((found) =>
     locate(file ?? '', found, document.positionOf),
   );
-  return { config, key, warnings, ...(proxied.proxies && { proxies: proxied.proxies }) };
+  return { config, key, warnings, ...web, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 
-/** The mistakes of the web config file. If it cannot be read, the mistake is in the setting that names it. */
-async function webFindings(
+/** The web config file, or its mistakes. If it cannot be read, the mistake is in the setting that names it. */
+async function readWeb<W>(
   document: unknown,
-  { checkWebConfig }: LoadOptions,
-): Promise<{ findings: Finding[]; mistakes: readonly Mistake[] }> {
+  { readWebConfig }: LoadOptions<W>,
+): Promise<{ webConfig?: W; findings: Finding[]; mistakes: readonly Mistake[] }> {
   const path = ['web', 'config_file'];
   const file = valueAt(document, path);
-  const mistakes = typeof file === 'string' && file !== '' ? ((await checkWebConfig?.(file)) ?? []) : [];
-  const [first] = mistakes;
-  if (!first || first.line !== undefined || first.path !== '') return { findings: [], mistakes };
-  return { findings: [{ path, message: `the file ${first.place} ${first.message}` }], mistakes: [] };
-}
-
-async function stateFindings(document: unknown, { checkState }: LoadOptions): Promise<Finding[]> {
-  const path = ['state', 'dir'];
-  const dir = valueAt(document, path) ?? resolve(DEFAULT_DIR);
-  if (typeof dir !== 'string' || dir === '' || isObject(valueAt(document, ['state', 'redis']))) return [];
-  const message = await checkState?.(dir);
-  return message === undefined ? [] : [{ path, message }];
+  const none = { findings: [], mistakes: [] };
+  if (typeof file !== 'string' || file === '' || !readWebConfig) return none;
+  try {
+    return { ...none, webConfig: await readWebConfig(file) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const { mistakes } = error;
+    const [first] = mistakes;
+    if (!first || first.line !== undefined || first.path !== '') return { ...none, mistakes };
+    return { ...none, findings: [{ path, message: `the file ${first.place} ${first.message}` }] };
+  }
 }
 
 function isAboutKey({ place, path: [section, field] }: Finding): boolean {

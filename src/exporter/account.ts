@@ -50,7 +50,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
     ledger,
     save,
     onSaveError: onError,
-    leads: replica && (() => replica.leads()),
+    leads: replica && (() => replica.checkLead()),
   });
   const budgetOptions = budgetOptionsOf(settings.config);
   const routeOf = routesOf(settings.config);

@@ -1,4 +1,11 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
+import {
+  type Api,
+  type ApiDependencies,
+  type ApiObserver,
+  type ApiOptions,
+  createApi,
+  routeOf,
+} from '../api/client.ts';
 import type { Transport } from '../api/transport.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
@@ -6,7 +13,6 @@ import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
-import type { Clock } from '../lib/clock.ts';
 import { PLANS } from '../lib/plans.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Seconds } from '../lib/time.ts';
@@ -22,7 +28,7 @@ export interface ClientOptions {
   readonly settings: () => Settings;
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
-  readonly clock: Clock;
+  readonly clock: ApiDependencies['clock'];
   /** As left by the previous run. */
   readonly ledger: Ledger;
   /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
@@ -87,12 +93,7 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 /** The route of the first request of a poll, as the client chooses it. */
 export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  const routes = new WeakMap<Pick<Source, 'endpoint' | 'chain'>, string>();
-  return (source) => {
-    const route = routes.get(source) ?? routeOf(options, source);
-    routes.set(source, route);
-    return route;
-  };
+  return (source) => routeOf(options, source);
 }
 
 /** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */

@@ -1,13 +1,13 @@
-import type { Endpoint } from '../api/endpoints.ts';
+import { ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { formatDuration, MS_PER_HOUR } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
+import { sourceId } from '../scheduler/entry.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
 import type { Pace, Source, SourceEvent } from '../sources/source.ts';
-import { sourceId } from '../state/entry.ts';
 
 type Key = Ledger['key'];
 
@@ -170,7 +170,10 @@ function describePace({ intervalMs, coverage }: Pace): string {
 function helpOn(failure: Error): string | undefined {
   if (!isFailure(failure, 'forbidden')) return undefined;
   const known = PLANS[failure.endpoint] ?? NOT_PUBLISHED;
-  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
+  const next = ENDPOINTS[failure.endpoint].part
+    ? 'If it is refused again, at least ten minutes later, this part of the source is off for a day'
+    : 'Or set enabled: false for this source. Until then it is tried again every hour';
+  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing. ${next}`;
 }
 
 function messageOf(event: SourceEvent): string {

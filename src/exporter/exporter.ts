@@ -1,16 +1,17 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
+import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Format } from '../metrics/encode.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import { OwnMetrics } from '../metrics/self.ts';
+import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
-import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { sourceViews } from '../scheduler/schedules.ts';
 import { parseValue } from '../state/envelope.ts';
 import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { Access } from '../web/access.ts';
@@ -22,10 +23,10 @@ import type { StatusInput } from '../web/status-input.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, whyUnhealthy } from './health.ts';
-import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
+import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
-import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
+import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
 const NOTHING_KNOWN = { ledger: emptyLedger(), entries: new Map(), isFirstStart: false };
@@ -60,7 +61,7 @@ export interface ExporterOptions {
  */
 export class Exporter implements Pages {
   readonly #options: ExporterOptions;
-  readonly #clock: Clock;
+  readonly #clock: ServiceClock;
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
@@ -69,9 +70,9 @@ export class Exporter implements Pages {
   readonly #events: EventLog;
   readonly #client: Client;
   readonly #scheduler: Scheduler;
-  readonly #exposition: Exposition;
+  readonly #exposition: Exposition<Snapshot>;
   readonly #page: RenderedPage;
-  readonly #startedAt: UnixMs;
+  readonly #startedAt: MonotonicMs;
   #lastReload: LastReload;
   /** When a write of the state last failed; undefined: none has. */
   #unwrittenAt: UnixMs | undefined;
@@ -86,16 +87,17 @@ export class Exporter implements Pages {
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
-  private constructor(options: ExporterOptions, plan: SourcePlan, known: State & { readonly isFirstStart: boolean }) {
-    const { clock, log, replica, settings, proxies, outside = OUTSIDE } = options;
+  private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
+    const { log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
-    this.#plan = plan;
-    this.#startedAt = clock.now();
-    this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
+    this.#plan = this.#planOf(settings);
+    this.#startedAt = clock.monotonic();
+    this.#lastReload = { isSuccessful: true, successAt: clock.now() };
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
     this.#events = new EventLog(log);
@@ -111,10 +113,10 @@ export class Exporter implements Pages {
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
       onWait: (seconds) => this.#own.waited(seconds),
-      leads: replica && (() => replica.leads()),
+      leads: replica && (() => replica.checkLead()),
     });
     const { api, limiter } = this.#client;
-    this.#scheduler = new Scheduler(plan.sources, known.entries, {
+    this.#scheduler = new Scheduler(this.#plan.sources, known.entries, {
       api,
       clock,
       log,
@@ -130,13 +132,8 @@ export class Exporter implements Pages {
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
-      expositionParts({
-        clock,
-        views: () => this.#views(),
-        figures: () => this.#figures(),
-        own: this.#own,
-        refreshMs: outside.exposition.maxNapMs,
-      }),
+      sectionsOf(this.#own, outside.exposition.maxNapMs),
+      () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       outside.exposition,
@@ -154,11 +151,11 @@ export class Exporter implements Pages {
     const { settings, documents, replica, clock } = options;
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
-    let exporter: Exporter | undefined;
-    const plan = planOf(settings.config, clock.now(), (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
-    const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
-    exporter = new Exporter(options, plan, known);
+    const known = replica
+      ? NOTHING_KNOWN
+      : await restore(documents, sourcesOf(settings.config), settings.key, clock.now());
+    const exporter = new Exporter(options, known);
     await exporter.#begin(known.isFirstStart);
     starting.move();
     return exporter;
@@ -173,11 +170,6 @@ export class Exporter implements Pages {
     if (!this.#replica) await this.#poll(isFirstStart);
     await this.#exposition.refresh();
     this.#rendering = this.#exposition.run(this.#stopping.signal);
-  }
-
-  /** The last saved value of a source. */
-  lastValueOf(id: string): unknown {
-    return this.#scheduler.entries().get(id)?.value;
   }
 
   metrics(format: Format, gzipped: boolean): readonly Buffer[] {
@@ -203,7 +195,7 @@ export class Exporter implements Pages {
 
   /** Once true, it stays true. */
   ready(): boolean {
-    this.#isReady ||= isReady(this.#views(), this.#clock.now());
+    this.#isReady ||= isReady(this.#snapshot());
     return this.#isReady;
   }
 
@@ -259,15 +251,16 @@ export class Exporter implements Pages {
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
     // A takeover is no start by the operator, who alone may ask again after a revocation.
-    const operatorAt = this.#lastReload.successAt;
+    const { successAt } = this.#lastReload;
     try {
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, successAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
+      this.#scheduler.adopt(this.#plan.sources, entries);
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
-      this.#exposition.touch(...ALL_PARTS);
+      this.#exposition.touch();
     } catch (error) {
       this.#log.error({ err: String(error) }, 'cannot lead');
       this.#replica.resign();
@@ -295,7 +288,7 @@ export class Exporter implements Pages {
       // Set before the first scrape that can show the new settings.
       this.#lastReload = { isSuccessful: true, successAt: this.#clock.now() };
       await this.#adopt(next);
-      if (changed) this.#exposition.touch(...ALL_PARTS);
+      if (changed) this.#exposition.touch();
       this.#log.level = next.config.log.level;
       this.#log.info({ changed }, 'configuration reloaded');
       return undefined;
@@ -318,7 +311,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, now, (id) => this.lastValueOf(id));
+    const plan = this.#planOf(next);
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(
@@ -337,6 +330,11 @@ export class Exporter implements Pages {
     if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
+  }
+
+  /** The plan, whose sources may use each other's values when they are polled. */
+  #planOf({ config }: Settings): SourcePlan {
+    return planOf(config, (id) => this.#scheduler.entries().get(id)?.value);
   }
 
   #expectSeries(): void {
@@ -363,35 +361,29 @@ export class Exporter implements Pages {
     }
   }
 
-  /** The sources as they are shown now. */
-  #views(): SourceView[] {
+  #snapshot(): Snapshot {
     const now = this.#clock.now();
-    return sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, this.#client.limiter.ledger, now), now);
-  }
-
-  /** What /metrics and the page show in addition to the sources. */
-  #figures(): Figures {
+    const { ledger } = this.#client.limiter;
     return {
-      ledger: this.#client.limiter.ledger,
+      now,
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),
+      ledger,
       budgetOptions: this.#plan.budgetOptions,
       lastReload: this.#lastReload,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
       linesDropped: this.#options.output?.dropped ?? 0,
+      clockOffsetMs: this.#clock.offsetMs(),
     };
   }
 
   #pieces(): Iterable<string> {
-    const now = this.#clock.now();
-    const { ledger, budgetOptions, lastReload, isLeader } = this.#figures();
+    const { now, lastReload, ...shown } = this.#snapshot();
     const known: StatusInput = {
-      views: this.#views(),
-      ledger,
-      budgetOptions,
+      ...shown,
       version: VERSION,
-      startedAt: this.#startedAt,
+      startedAt: now - (this.#clock.monotonic() - this.#startedAt),
       isConfigRead: lastReload.isSuccessful,
       unwrittenAt: this.#unwrittenAt,
-      isLeader,
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };

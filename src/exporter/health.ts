@@ -1,7 +1,7 @@
 import { MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { SourceView } from '../scheduler/schedules.ts';
+import type { Snapshot } from './metrics.ts';
 
 /** The scheduler's loop runs at least every 15 s. After a minute without it, nothing will be polled again. */
 const DEAD_AFTER_MS = MS_PER_MINUTE;
@@ -14,7 +14,7 @@ export function whyUnhealthy(sinceHeartbeatMs: Milliseconds, overdue: Scheduler[
 }
 
 /** Whether each source was attempted, was restored, or may not be attempted yet. */
-export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
+export function isReady({ views, now }: Pick<Snapshot, 'views' | 'now'>): boolean {
   return views.every(
     ({ entry, nextAttemptAt, running }) => entry.lastAttemptAt !== undefined || (!running && nextAttemptAt > now),
   );

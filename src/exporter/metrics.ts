@@ -2,19 +2,16 @@ import { allowedPerDay, type Bucket, type BudgetOptions, usedByOthers } from '..
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
-import type { Part } from '../metrics/exposition.ts';
+import type { Section } from '../metrics/exposition.ts';
 import { type Family, mergeFamilies, type Sample } from '../metrics/family.ts';
 import type { OwnMetrics } from '../metrics/self.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import { SOURCE_NAMES, type Source } from '../sources/source.ts';
 
-/** The part with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
+/** The section with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
 export const OWN = 'own';
-/** Every part, for a change of the configuration. */
-export const ALL_PARTS: readonly string[] = [...SOURCE_NAMES, OWN];
 
 export interface LastReload {
   /** Whether the last load of the configuration succeeded. */
@@ -23,8 +20,10 @@ export interface LastReload {
   readonly successAt: UnixMs;
 }
 
-/** The values of the exporter's own gauges. */
-export interface Figures {
+/** What the exporter knows at one moment. /metrics and the page show it. */
+export interface Snapshot {
+  readonly now: UnixMs;
+  readonly views: readonly SourceView[];
   readonly ledger: Ledger;
   readonly budgetOptions: BudgetOptions;
   readonly lastReload: LastReload;
@@ -32,33 +31,30 @@ export interface Figures {
   readonly isLeader: boolean;
   /** The number of lines of the log that could not be written. */
   readonly linesDropped: number;
+  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  readonly clockOffsetMs?: Milliseconds | undefined;
 }
 
-/** The inputs of /metrics. Each is read when a part is rendered. */
-export interface MetricsInput {
-  readonly clock: Clock;
-  readonly views: () => SourceView[];
-  readonly figures: () => Figures;
-  readonly own: Pick<OwnMetrics, 'families'>;
-  /** How often the exporter's own metrics are rendered, which change by themselves. */
-  readonly refreshMs: Milliseconds;
-}
-
-/** /metrics in its order: a part for each kind of source, then the exporter's own metrics. */
-export function expositionParts({ clock, views, figures, own, refreshMs }: MetricsInput): Part[] {
-  const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
+/**
+ * /metrics in its order: a section for each kind of source, then the exporter's own metrics.
+ * @param refreshMs How often the exporter's own metrics are rendered, which change by themselves
+ */
+export function sectionsOf(own: Pick<OwnMetrics, 'families'>, refreshMs: Milliseconds): Section<Snapshot>[] {
   return [
-    ...SOURCE_NAMES.map((name) => ({
-      name,
-      families: () => joined(viewsOf(name).map(({ source, entry, timing }) => source.families(entry.value, timing))),
-      nextChange: () =>
-        Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
-    })),
+    ...SOURCE_NAMES.map((name) => {
+      const shown = ({ views }: Snapshot) => views.filter(({ source }) => source.name === name);
+      return {
+        name,
+        families: (snapshot: Snapshot) =>
+          joined(shown(snapshot).map(({ source, entry, timing }) => source.families(entry.value, timing))),
+        nextChange: (snapshot: Snapshot) =>
+          Math.min(...shown(snapshot).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
+      };
+    }),
     {
       name: OWN,
-      // The gauges are read before the first await, so that all figures belong to one moment.
-      families: async () => [...ownFamilies(views(), figures(), clock.now()), ...(await own.families())],
-      nextChange: () => clock.now() + refreshMs,
+      families: async (snapshot) => [...ownFamilies(snapshot), ...(await own.families())],
+      nextChange: ({ now }) => now + refreshMs,
     },
   ];
 }
@@ -69,13 +65,13 @@ function joined([first = [], ...others]: readonly Family[][]): Family[] {
 }
 
 /** Pure. The exporter's own gauges: sources, account, budget and program. */
-export function ownFamilies(views: readonly SourceView[], figures: Figures, now: UnixMs): Family[] {
+export function ownFamilies(snapshot: Snapshot): Family[] {
   return [
-    ...sourceFamilies(views),
-    partFamily(views),
-    ...accountFamilies(figures.ledger),
-    ...budgetFamilies(views, figures, now),
-    ...exporterFamilies(figures),
+    ...sourceFamilies(snapshot.views),
+    partFamily(snapshot.views),
+    ...accountFamilies(snapshot.ledger),
+    ...budgetFamilies(snapshot),
+    ...exporterFamilies(snapshot),
   ];
 }
 
@@ -206,7 +202,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
 }
 
 /** beaconchain_budget_*: the cost of the polls and the budget for them. */
-function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }: Figures, now: UnixMs): Family[] {
+function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family[] {
   const bySource = Map.groupBy(views, ({ source }) => source.name);
   const perSource = (value: (group: readonly SourceView[]) => number): Sample[] =>
     [...bySource].map(([source, group]) => ({ labels: { source }, value: value(group) }));
@@ -232,7 +228,7 @@ function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }:
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, isLeader, linesDropped }: Figures): Family[] {
+function exporterFamilies({ lastReload, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -252,6 +248,11 @@ function exporterFamilies({ lastReload, isLeader, linesDropped }: Figures): Fami
       'exporter_leader',
       '1 on the replica that polls, otherwise 0; always 1 with file state',
       one(Number(isLeader)),
+    ),
+    gauge(
+      'exporter_clock_offset_seconds',
+      "How far the service's clock is ahead of the exporter's clock: the median of the last five answers of the last hour; absent before the first answer and after a step of the exporter's clock",
+      clockOffsetMs === undefined ? [] : one(clockOffsetMs / 1000),
     ),
     {
       name: 'beaconchain_exporter_log_lines_dropped_total',

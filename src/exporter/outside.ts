@@ -1,4 +1,3 @@
-import type { Endpoint } from '../api/endpoints.ts';
 import { RequestFailed } from '../api/errors.ts';
 import type { CreateTransport, TransportOptions } from '../api/transport.ts';
 import { codeOf } from '../lib/error-code.ts';
@@ -14,29 +13,20 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici. That takes longer than showing the stored values, which needs no HTTP client. */
-export function loadTransport(): Promise<{ readonly createTransport: CreateTransport }> {
-  return import('../api/transport.ts');
-}
-
-/** Loads undici with the first request. */
+/** Loads undici with the first request: that takes 30 ms, and showing the stored values needs no HTTP client. */
 function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  let opened: Promise<ReturnType<CreateTransport>> | undefined;
-  async function open(endpoint: Endpoint, stop: AbortSignal): Promise<ReturnType<CreateTransport>> {
-    opened ??= loadTransport().then((module) => module.createTransport(options));
-    const opening = opened;
-    try {
-      return await opening;
-    } catch (error) {
-      // The next request tries again.
-      if (opened === opening) opened = undefined;
-      stop.throwIfAborted();
-      throw new RequestFailed(endpoint, 'network', `the HTTP client cannot be loaded: ${codeOf(error) ?? error}`);
-    }
-  }
+  let opened: ReturnType<CreateTransport> | undefined;
   return {
-    send: async (request, stop) => (await open(request.endpoint, stop)).send(request, stop),
-    // A request that waits for the load is sent first, and ends when its connection is closed.
-    close: async () => (await opened?.catch(() => undefined))?.close(),
+    async send(request, stop) {
+      // If this load fails, the next request tries again.
+      const module = await import('../api/transport.ts').catch((error: unknown) => {
+        const why = `the HTTP client cannot be loaded: ${codeOf(error) ?? error}`;
+        throw new RequestFailed(request.endpoint, 'network', why);
+      });
+      stop.throwIfAborted();
+      opened ??= module.createTransport(options);
+      return opened.send(request, stop);
+    },
+    close: async () => opened?.close(),
   };
 }

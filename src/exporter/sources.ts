@@ -1,10 +1,10 @@
 import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
-import { bucketOf, type Ledger, opensAt } from '../budget/ledger.ts';
+import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { watchOf } from '../lib/watch.ts';
+import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
@@ -15,7 +15,6 @@ import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { slashedIn } from '../sources/validators/slashed.ts';
-import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';
 
@@ -28,12 +27,12 @@ export interface SourcePlan {
   readonly routeOf: (source: Source) => string;
 }
 
-/** The last value of an enabled source, by its id. Other sources may use it. */
+/** The last saved value of an enabled source, by its id. Other sources may use it. */
 export type LastValueOf = (id: string) => unknown;
 
-export function planOf(config: Config, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
+export function planOf(config: Config, lastValueOf?: LastValueOf): SourcePlan {
   return {
-    sources: sourcesOf(config, operatorAt, lastValueOf),
+    sources: sourcesOf(config, lastValueOf),
     budgetOptions: budgetOptionsOf(config),
     routeOf: routesOf(config),
   };
@@ -49,7 +48,7 @@ export function budgetViewOf(
     bucketOf: (source) => bucketOf(ledger, routeOf(source)),
     allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
     quotaOf: (bucket) => quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, budgetOptions, now),
-    opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
+    keyAt: () => keyAt(ledger),
   };
 }
 
@@ -96,52 +95,42 @@ export function endpointsOf(config: Config): Endpoint[] {
 /** Shares of a scarce budget. The daily sources come before them. */
 const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
 
-/**
- * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
- * started or reloaded the program: refused parts may then be requested again.
- */
-export function sourcesOf(config: Config, operatorAt: UnixMs, lastValueOf: LastValueOf = () => undefined): Source[] {
+/** Every enabled source, the cheapest first. The chains of a source share its weight. */
+export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undefined): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
-    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt })] : []),
-    ...chains.flatMap((chain) => validatorsOf(config, chain, operatorAt)),
-    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, operatorAt, lastValueOf)),
+    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains })] : []),
+    ...chains.flatMap((chain) => validatorsOf(config, chain)),
+    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, lastValueOf)),
   ];
 }
 
 /** None if the chain has no watched validators, or every part is off. */
-function validatorsOf(config: Config, chain: Chain, operatorAt: UnixMs): Source[] {
-  const { intervalMs, status, syncCommittee, watch } = config.validators;
-  const watched = watchOf(watch[chain]);
-  if (watched.length === 0 || !(status || syncCommittee)) return [];
+function validatorsOf(config: Config, chain: Chain): Source[] {
+  const { intervalMs, status, syncCommittee } = config.validators;
+  const watch = config.validators.watch[chain];
+  if (watch.length === 0 || !(status || syncCommittee)) return [];
   return [
     validatorsSource({
       chain,
-      watch: watched,
+      watch,
       intervalMs,
       weight: WEIGHTS.validators / config.chains.length,
       status,
       syncCommittee,
       hasSlashings: config.slashings.enabled,
-      operatorAt,
     }),
   ];
 }
 
-function slashingsOf(
-  { slashings, validators, chains }: Config,
-  chain: Chain,
-  operatorAt: UnixMs,
-  lastValueOf: LastValueOf,
-): Source {
-  const watch = watchOf(validators.watch[chain]);
+function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {
+  const watch = validators.watch[chain];
   const isWatching = watch.length > 0;
-  const known = (): Validators => {
-    return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
-  };
+  const id = sourceId({ name: 'validators', chain });
+  const known = (): Validators => (lastValueOf(id) as Validators | undefined) ?? NO_VALIDATORS;
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
@@ -151,6 +140,5 @@ function slashingsOf(
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
     slashedByStatus: () => slashedIn(known(), watch),
-    operatorAt,
   });
 }

@@ -17,26 +17,3 @@ export function visible(text: string): string {
     ).join(''),
   );
 }
-
-/** Direction marks, and the ranges that Unicode reserves for right-to-left scripts (DerivedBidiClass.txt). */
-const DIRECTED =
-  /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
-
-/**
- * Makes untrusted text safe to embed in other text: a writing direction that it sets ends with the text
- * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Text without direction marks is returned
- * unchanged.
- */
-export function isolated(text: string): string {
-  if (!DIRECTED.test(text)) return text;
-  let open = 1;
-  // An unmatched end would end the isolation.
-  const balanced = text.replace(/[\u2066-\u2069]/g, (character) => {
-    if (character !== POP_ISOLATE) open += 1;
-    else if (open > 1) open -= 1;
-    else return '';
-    return character;
-  });
-  return `${FIRST_STRONG_ISOLATE}${balanced}${POP_ISOLATE.repeat(open)}`;
-}

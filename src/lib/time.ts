@@ -9,6 +9,11 @@ export function isMilliseconds(time: number): boolean {
   return time > 1e11;
 }
 
+/** The time since `at`. Infinity: there is none, or it is in the future, from before the clock was set back. */
+export function elapsed(at: number | undefined, now: number): number {
+  return at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
+}
+
 /** Time that never steps: milliseconds since an arbitrary origin. */
 export type MonotonicMs = number;
 

@@ -3,16 +3,15 @@ import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
-import { type Entry, withLatest } from '../state/entry.ts';
+import { type Entry, withLatest } from './entry.ts';
 
 const FIRST_RETRY_MS = MS_PER_MINUTE;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
 
 /** When a source may be polled: it is due, its pause is over, and its requests may be sent. */
 export function nextPollAt(source: Source, entry: Entry, timing: Timing, permittedAt: UnixMs): UnixMs {
-  // The last attempt was before the clock was set back. The time at which it was due by the old clock could be a day
-  // away.
-  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);
+  // After the clock was set back, the time at which the next poll was due by the old clock could be a day away.
+  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, permittedAt);
 }
 
@@ -25,24 +24,20 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { reason = '' } = entry.lastError ?? {};
   // The budget decides when a refused key is tried again.
   const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
-  const retryMs = isPassing(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
+  const retryMs = PASSING.includes(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
-const PASSING: readonly FailureReason[] = [
+/** The failures that may be over in a minute, so that an hourly source need not wait an hour. */
+const PASSING: readonly string[] = [
   'network',
   'timeout',
   'server_error',
   'unexpected_status',
   'invalid_body',
   'unauthorized',
-];
-
-/** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */
-function isPassing(reason: string | undefined): boolean {
-  return PASSING.some((passing) => passing === reason);
-}
+] satisfies FailureReason[];
 
 /** The measurements of one poll. */
 export interface Measured {
@@ -52,11 +47,16 @@ export interface Measured {
   readonly intervalMs?: Milliseconds;
   readonly coverage?: Coverage;
   readonly requests: number;
+  /** By how much the clock was set meanwhile. */
+  readonly stepMs?: Milliseconds;
 }
+
+/** A poll during which the clock was set by more than this has looked for data at the wrong time. */
+const MAX_STEP_MS = MS_PER_MINUTE;
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
-  const { value, failure, oneTimeRequests = 0 } = poll;
+  const { value, failure } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = measured;
   const paced = {
     ...(intervalMs === undefined ? {} : { intervalMs }),
@@ -65,21 +65,26 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
   const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
+  // Its values are kept. The poll is repeated at once, because it may have missed data, and its end is not known.
+  if (!failure && Math.abs(measured.stepMs ?? 0) > MAX_STEP_MS) {
+    return { ...rest, value, lastAttemptAt: start, isDueNow: true };
+  }
   const tried = { ...rest, value, lastAttemptAt: start, durationMs };
   const end = start + durationMs;
   if (!failure) {
     const { failingSince, ...succeeded } = tried;
-    const costs = withLatest(entry.costs, requests - oneTimeRequests);
+    const costs = withLatest(entry.costs, requests);
     const durations = withLatest(entry.durations, durationMs);
     return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
+  const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
   const pauseMs = pauseAfter(failure);
   return {
     ...tried,
     ...paced,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
-    lastError: { at: end, reason: reasonOf(failure), message: failure.message },
+    lastError: { at: end, reason, message: failure.message },
     ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
   };
 }
@@ -101,8 +106,4 @@ export function isOverdue(source: Source, { value, lastAttemptAt }: Entry, now: 
   const since = now - PATIENT_POLLS * intervalMs;
   const attempts = { lastAttemptAt: since - intervalMs, failuresInARow: 0, durationMs: 0 };
   return lastAttemptAt !== undefined && source.due(value, attempts, { now, intervalMs, coverage: 'full' }) <= since;
-}
-
-function reasonOf(failure: Error): string {
-  return failure instanceof RequestFailed ? failure.reason : failure.name;
 }

@@ -3,7 +3,7 @@ import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
-import { type Entry, emptyEntry } from '../state/entry.ts';
+import { anew, type Entry, emptyEntry } from './entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
 import { continueWith, type Task, Tasks } from './tasks.ts';
@@ -51,7 +51,8 @@ export class Scheduler {
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
     this.#heartbeatAt = deps.clock.monotonic();
-    this.#tasks = new Tasks(sources, entries);
+    this.#tasks = new Tasks();
+    this.#tasks.adopt(sources, entries, deps.clock.now());
   }
 
   /** When the loop last ran. */
@@ -93,7 +94,7 @@ export class Scheduler {
    * the old settings. The others start with their entry, if one is given.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
-    this.#tasks.adopt(sources, entries);
+    this.#tasks.adopt(sources, entries, this.#deps.clock.now());
     this.#hasPolled = false;
     for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
     this.#nap.wake();
@@ -178,9 +179,13 @@ export class Scheduler {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const measured = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
+    const durationMs = clock.monotonic() - start;
+    const stepMs = clock.now() - now - durationMs;
+    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
     this.#hasPolled = true;
-    task.current = afterPoll(task.current, poll, measured);
+    const entry = afterPoll(task.current, poll, measured);
+    // The poll began before a reload, with what was refused before it.
+    task.current = task.source === source ? entry : anew(task.source, entry, clock.now());
     task.unsaved = [...task.unsaved, ...(poll.events ?? [])];
     await this.#persist(task, signal);
     this.#deps.onPoll(source, poll.failure);
@@ -200,13 +205,16 @@ export class Scheduler {
       // The next poll also saves, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          if (task.current === entry && !task.running) this.#startWork(task, () => this.#persist(task, signal));
+          // A reload has not replaced the poll.
+          const isNewest = task.current.lastAttemptAt === entry.lastAttemptAt;
+          if (isNewest && !task.running) this.#startWork(task, () => this.#persist(task, signal));
         },
         () => undefined,
       );
       return;
     }
-    task.saved = entry;
+    // A reload may have made it anew.
+    task.saved = task.current;
     onChange(task.source);
     const { unsaved } = task;
     task.unsaved = [];

@@ -2,7 +2,7 @@ import type { Quota } from '../budget/bucket.ts';
 import { type Demand, plan } from '../budget/planner.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { evenPace, type Pace, type Source, type Timing } from '../sources/source.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId } from './entry.ts';
 import { isOverdue, nextPollAt } from './polls.ts';
 
 /** How a source runs now. */
@@ -48,8 +48,8 @@ export interface BudgetView {
   readonly bucketOf: (source: Source) => string;
   readonly allowedPerDay: (bucket: string) => number;
   readonly quotaOf: (bucket: string) => Quota;
-  /** When the requests of a source may be sent, by key and quota. */
-  readonly opensAt: (source: Source) => UnixMs;
+  /** When a request may be sent with the key; Infinity: not before a new key or a restart. */
+  readonly keyAt: () => UnixMs;
 }
 
 type Polled = Pick<KnownSource, 'source' | 'current'>;
@@ -128,11 +128,11 @@ const ROUNDING = 1e-6;
  */
 function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetView: BudgetView, now: UnixMs): Schedule {
   const quota = budgetView.quotaOf(budgetView.bucketOf(source));
-  const keyAndQuotaAt = budgetView.opensAt(source);
+  const keyAt = budgetView.keyAt();
   const isShareTooSmall = planned.intervalMs > (quota.end - now) * (1 + ROUNDING);
   const isShort = isShareTooSmall || quota.left < requestsPerPoll(entry);
-  const quotaAt = Math.max(quota.opensAt, isShort ? quota.resetsAt : 0);
-  const permittedAt = Math.max(keyAndQuotaAt, quotaAt);
+  const quotaAt = Math.max(quota.closedUntil, isShort ? quota.resetsAt : 0);
+  const permittedAt = Math.max(keyAt, quotaAt);
   if (!isShareTooSmall && quotaAt <= now + planned.intervalMs) {
     return { pace: planned, nextAttemptAt: nextPollAt(source, entry, { now, ...planned }, permittedAt) };
   }
@@ -143,8 +143,7 @@ function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetVie
   const dueAt = nextPollAt(source, entry, timing, 0) || now;
   const pace = { intervalMs, coverage, requestsPerDay: 0 };
   // A wait for the key is not one for the quota.
-  const isForKey = keyAndQuotaAt > Math.max(now, quota.opensAt);
-  if (isForKey || nextAttemptAt <= dueAt + intervalMs) return { pace, nextAttemptAt };
+  if (keyAt > now || nextAttemptAt <= dueAt + intervalMs) return { pace, nextAttemptAt };
   return { pace, nextAttemptAt, wait: { until: nextAttemptAt, limit: quota.limit } };
 }
 

@@ -1,5 +1,6 @@
+import type { UnixMs } from '../lib/time.ts';
 import type { Source, SourceEvent } from '../sources/source.ts';
-import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
+import { anew, type Entry, emptyEntry, sourceId } from './entry.ts';
 import type { KnownSource } from './schedules.ts';
 
 /** One source, across changes of its configuration. */
@@ -26,10 +27,6 @@ export class Tasks {
   /** In the order of the configuration; those that are off last. */
   #tasks: readonly Task[] = [];
 
-  constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>) {
-    this.adopt(sources, entries);
-  }
-
   of(source: Source): Task | undefined {
     return this.on.find((task) => task.source === source);
   }
@@ -48,8 +45,11 @@ export class Tasks {
     await Promise.allSettled(meant.map(({ work }) => work));
   }
 
-  /** Continues with exactly these sources. One that is held, off or new starts with its entry, if one is given. */
-  adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
+  /**
+   * Continues with exactly these sources, all of them anew. One that is held, off or new starts with its entry, if one is
+   * given.
+   */
+  adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, now: UnixMs): void {
     const before = new Map(this.#tasks.map((task) => [task.id, task]));
     const on = sources.map((source) => {
       const id = sourceId(source);
@@ -57,8 +57,11 @@ export class Tasks {
       const task = before.get(id) ?? newTask(id, source);
       before.delete(id);
       task.source = source;
-      if (task.isOn && !task.isHeld) return task;
-      if (entry) continueWith(task, entry);
+      const isKept = task.isOn && !task.isHeld;
+      if (entry && !isKept) continueWith(task, entry);
+      task.saved = anew(source, task.saved, now);
+      task.current = anew(source, task.current, now);
+      if (isKept) return task;
       return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
     });
     const off = [...before.values()];

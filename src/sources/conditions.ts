@@ -1,5 +1,5 @@
 import { listed, plural } from '../lib/words.ts';
-import type { Notice, Tone } from './content.ts';
+import { type Notice, notice, type Tone } from './content.ts';
 
 /**
  * The numbers `beaconchain:threshold:*` of the rule files in deploy/prometheus for these notices. A test compares both.
@@ -11,14 +11,15 @@ export const THRESHOLDS = {
   disk_free_ratio: 0.1,
   head_lag_slots: 16,
   source_stale_seconds: 900,
+  clock_offset_seconds: 60,
 } as const;
 
 const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const satisfies Record<string, Tone>;
 
 interface Condition {
   readonly severity: keyof typeof TONES;
-  /** The sentence on the page; gets the names to which it applies. */
-  readonly says: (who: readonly string[], detail: string) => string;
+  /** What is wrong, and the rest of the text: the names to which it applies and what to do. */
+  readonly says: (who: readonly (string | number)[], detail: string) => readonly [what: string, rest: string];
 }
 
 function condition(severity: Condition['severity'], says: Condition['says']): Condition {
@@ -31,14 +32,16 @@ interface MachineCondition extends Condition {
 }
 
 function machines(severity: Condition['severity'], words: string, badge = words): MachineCondition {
-  return { severity, badge, says: (names) => `${plural(names.length, 'machine')} ${words}: ${listed(names)}.` };
+  return { severity, badge, says: (names) => [`${plural(names.length, 'machine')} ${words}`, `: ${listed(names)}.`] };
 }
 
 function watched(severity: Condition['severity'], words: string): Condition {
   return {
     severity,
-    says: (validators, chain) =>
-      `${plural(validators.length, 'watched validator')} of ${chain} ${words}: ${listed(validators)}.`,
+    says: (validators, chain) => [
+      `${plural(validators.length, 'watched validator')} of ${chain} ${words}`,
+      `: ${listed(validators)}.`,
+    ],
   };
 }
 
@@ -64,7 +67,7 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 /** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
-  BeaconchainAllMachinesSilent: condition('critical', () => 'All machines are silent. Is your site down?'),
+  BeaconchainAllMachinesSilent: condition('critical', () => ['All machines are silent', '. Is your site down?']),
 
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
   BeaconchainValidatorOffline: watched('critical', 'offline'),
@@ -72,50 +75,50 @@ export const CONDITIONS = {
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   BeaconchainWatchedProposalMissed: condition('warning', (validators, detail) =>
     validators.length === 1
-      ? `Watched validator ${validators[0]} ${detail}.`
-      : `${plural(validators.length, 'watched validator')} ${detail}: ${listed(validators)}.`,
+      ? [`Watched validator ${validators[0]} ${detail}`, '.']
+      : [`${plural(validators.length, 'watched validator')} ${detail}`, `: ${listed(validators)}.`],
   ),
 
-  BeaconchainApiKeyInvalid: condition('critical', (_, detail) => detail),
-  BeaconchainAccessRevoked: condition(
-    'critical',
-    (_, ago) =>
-      `The service revoked access ${ago}: the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.`,
-  ),
+  BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
+  BeaconchainAccessRevoked: condition('critical', (_, ago) => [
+    `The service revoked access ${ago}`,
+    ': the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.',
+  ]),
   // The page knows only the failures since the last success, so it reports the first one.
-  BeaconchainSourceFailing: condition(
-    'warning',
-    (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`,
-  ),
-  BeaconchainPartRefused: condition(
-    'warning',
-    (parts) =>
-      `The service refuses ${listed(parts)}. The exporter asks again after a day, a reload or a restart. Choose a plan that includes it, or switch it off.`,
-  ),
-  BeaconchainSourceStale: condition(
-    'warning',
-    (names) => `Overdue: ${names.join(', ')}. Check the log and restart the exporter.`,
-  ),
-  BeaconchainSourceWaitsForQuota: condition(
-    'warning',
-    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
-  ),
-  BeaconchainConfigReloadFailed: condition(
-    'warning',
-    () =>
-      'The last configuration reload failed. The previous configuration is still in use. See the log for the reason.',
-  ),
-  BeaconchainStateWriteFailing: condition(
-    'critical',
-    (_, ago) =>
-      `The state could not be written ${ago}. New values are not shown until they are stored. See the log for the reason.`,
-  ),
+  BeaconchainSourceFailing: condition('warning', (names, all) => [
+    `${names.length} of ${all} failing`,
+    `: ${names.join(', ')}.`,
+  ]),
+  BeaconchainPartRefused: condition('warning', (parts) => [
+    `The service refuses ${listed(parts)}`,
+    '. The exporter asks again after a day, a reload or a restart. Choose a plan that includes it, or switch it off.',
+  ]),
+  BeaconchainSourceStale: condition('warning', (names) => [
+    'Overdue',
+    `: ${names.join(', ')}. Check the log and restart the exporter.`,
+  ]),
+  BeaconchainSourceWaitsForQuota: condition('warning', (names, what) => [
+    `Waiting for ${what}`,
+    `: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
+  ]),
+  BeaconchainConfigReloadFailed: condition('warning', () => [
+    'The last configuration reload failed',
+    '. The previous configuration is still in use. See the log for the reason.',
+  ]),
+  BeaconchainStateWriteFailing: condition('critical', (_, ago) => [
+    `The state could not be written ${ago}`,
+    '. New values are not shown until they are stored. See the log for the reason.',
+  ]),
+  BeaconchainClockWrong: condition('warning', (_, detail) => [
+    `The exporter's clock is ${detail}`,
+    ". Ages are judged by the service's clock. Set up NTP on the exporter's host.",
+  ]),
 
   // Severity info: shown without a colour.
-  BeaconchainBudgetStretched: condition(
-    'info',
-    (changes) => `The budget does not allow the configured intervals: ${changes.join('; ')}.`,
-  ),
+  BeaconchainBudgetStretched: condition('info', (changes) => [
+    'The budget does not allow the configured intervals',
+    `: ${changes.join('; ')}.`,
+  ]),
 } as const satisfies Record<string, Condition>;
 export type Alert = keyof typeof CONDITIONS;
 
@@ -128,9 +131,14 @@ export const NOT_ON_PAGE = {
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The notice with the meaning of an alert. */
-export function firing(alert: Alert, who: readonly string[], detail = ''): Notice {
+export function firing(alert: Alert, who: readonly (string | number)[], detail = ''): Notice {
   const { severity, says } = CONDITIONS[alert];
-  return { tone: TONES[severity], text: says(who, detail), alert };
+  return { ...notice(TONES[severity], ...says(who, detail)), alert };
+}
+
+/** The same for those to whom an alert applies, if there are any. */
+export function firingIf(alert: Alert, who: readonly (string | number)[], detail?: string): Notice[] {
+  return who.length > 0 ? [firing(alert, who, detail)] : [];
 }
 
 /** The tone of an alert. */

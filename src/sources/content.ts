@@ -18,13 +18,16 @@ export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 
 export interface Notice {
   readonly tone: Tone;
+  /** What is wrong. */
+  readonly what: string;
   readonly text: string;
   /** The alert for the same condition; the page links to its runbook. */
   readonly alert?: string;
 }
 
-export function notice(tone: Tone, text: string): Notice {
-  return { tone, text };
+/** `rest` ends the text with names and advice. */
+export function notice(tone: Tone, what: string, rest = ''): Notice {
+  return { tone, what, text: `${what}${rest}` };
 }
 
 /** The value of a fact before the first answer. */

@@ -4,15 +4,13 @@ import { RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** Refused attempts in a row at an optional part, all with the same `operatorAt`. Persisted. */
+/** Refused attempts in a row at an optional part. Persisted. */
 export const Refusal = z.object({
   reason: z.string(),
   attempts: z.number(),
   /** Unix ms of the first and the last attempt. */
   firstAt: z.number(),
   lastAt: z.number(),
-  /** Unix ms at which the operator had last started or reloaded the program. */
-  operatorAt: z.number(),
 });
 export type Refusal = z.infer<typeof Refusal>;
 
@@ -37,26 +35,21 @@ export function isRefusal(failure: unknown): failure is RequestFailed {
 }
 
 /** The refusals of a part after a failure. A success ends them; the failures of an outage do not. */
-export function afterFailure(
-  before: Refusal | undefined,
-  failure: Error,
-  now: UnixMs,
-  operatorAt: UnixMs,
-): Refusal | undefined {
+export function afterFailure(before: Refusal | undefined, failure: Error, now: UnixMs): Refusal | undefined {
   if (!isRefusal(failure)) return before;
   const { reason } = failure;
-  const isNext = before?.operatorAt === operatorAt && mayPass(before.reason) === mayPass(reason);
+  const isNext = before && mayPass(before.reason) === mayPass(reason);
   const { attempts, firstAt } = isNext ? before : { attempts: 0, firstAt: now };
   // A time in the future is from before the clock was set back.
-  return { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now, operatorAt };
+  return { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now };
 }
 
 /**
- * Until when the part is off: for a day after the last attempt, or until the operator starts or reloads the program,
- * because the plan of the account may have changed. 0: it does not count as refused.
+ * Until when the part is off: for a day after the last attempt, unless `Source.anew` forgets it before. 0: it does not
+ * count as refused.
  */
-export function refusedUntil(refusal: Refusal | undefined, operatorAt: UnixMs): UnixMs {
-  return refusal?.operatorAt === operatorAt && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
+export function refusedUntil(refusal: Refusal | undefined): UnixMs {
+  return refusal && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
 /** A single 403 may come of a change of the plan, which takes up to a minute to apply (api-facts 6.3). */
@@ -82,6 +75,6 @@ export interface PartState {
   readonly isRefused: boolean;
 }
 
-export function partState(part: Part, refusal: Refusal | undefined, operatorAt: UnixMs): PartState {
-  return { part, isRefused: refusedUntil(refusal, operatorAt) > 0 };
+export function partState(part: Part, refusal: Refusal | undefined): PartState {
+  return { part, isRefused: refusedUntil(refusal) > 0 };
 }

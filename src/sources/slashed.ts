@@ -4,7 +4,7 @@ import { MS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { type Watch, watchedCount } from '../lib/watch.ts';
 import type { Family, Sample } from '../metrics/family.ts';
-import { firing } from './conditions.ts';
+import { firingIf } from './conditions.ts';
 import type { Notice } from './content.ts';
 
 const Index = z.number().int().nonnegative();
@@ -55,9 +55,8 @@ export function slashedFamilies(chain: Chain, watch: Watch, slashed: readonly Sl
 export function slashedNotices(chain: Chain, slashed: readonly Slashed[], now: UnixMs): Notice[] {
   const isRecent = (slot = 0): boolean => now - slotTime(chain, slot) * 1000 < FIRING_MS;
   const recent = slashed.filter(({ slot, reportedSlot }) => isRecent(slot) || isRecent(reportedSlot));
-  if (recent.length === 0) return [];
-  const names = recent.map(({ validator }) => String(validator));
-  return [firing('BeaconchainWatchedValidatorSlashed', names, chain)];
+  const validators = recent.map(({ validator }) => validator);
+  return firingIf('BeaconchainWatchedValidatorSlashed', validators, chain);
 }
 
 function gauge(name: string, help: string, samples: Sample[]): Family {

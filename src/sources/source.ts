@@ -86,8 +86,6 @@ export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
   readonly events?: readonly SourceEvent[];
-  /** Requests of this poll that the next ones will not make. They do not count as the cost of a poll. */
-  readonly oneTimeRequests?: number;
 }
 
 /**
@@ -120,6 +118,11 @@ export interface Source<T = unknown> {
    */
   pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage, value?: T): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
+  /**
+   * Pure. The value with which a process starts, reloads or takes over at `now`: refused parts are requested again,
+   * because the plan of the account may have changed. Absent: the value as it is.
+   */
+  anew?(value: T, now: UnixMs): T;
   /** Pure. The parts that are on and that the service may refuse; absent: none. */
   parts?(value: T): readonly PartState[];
   /** Pure. Every family of the source, also those without samples now. */

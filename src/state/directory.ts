@@ -68,7 +68,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
-  return `the state directory ${dir} cannot be used: ${reasonOf(error)}`;
+  return `the state directory ${dir} cannot be used: ${reasonOf(error)}${toWhom(error)}`;
 }
 
 /** A file of the state cannot be used. Its message names the file, the reason and the remedy. */
@@ -85,7 +85,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** The user to whom access is denied. */
-export function toWhom(error: unknown): string {
+function toWhom(error: unknown): string {
   const user = process.getuid?.();
   return hasCode(error, 'EACCES', 'EPERM') && user !== undefined ? ` (to user ${user})` : '';
 }

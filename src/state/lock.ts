@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +105,9 @@ export class DirectoryLock {
 
   #take(): void {
     try {
+      // SQLite and what follows would change the target of a link.
+      if (lstatSync(this.#file, { throwIfNoEntry: false })?.isFile() === false)
+        throw unreadable(this.#file, new Error('it is not a regular file'));
       this.#begin();
       rmSync(this.#holder, { force: true });
       try {
@@ -113,11 +116,9 @@ export class DirectoryLock {
         // Some mounts refuse it, and so does a file of another user. The lock is held all the same.
         this.#log.warn({ file: this.#file, err: codeOf(error) }, 'the mode of the lock file cannot be changed');
       }
-      const { dev, ino } = statSync(this.#file, { bigint: true });
+      const { dev, ino } = lstatSync(this.#file, { bigint: true });
       this.#identity = `${dev} ${ino}`;
-      const since = new Date(this.#clock.now()).toISOString();
-      const text = `process ${process.pid} on ${hostname()} since ${since}\n`;
-      this.#sayWhoHolds(text);
+      this.#sayWhoHolds(`process ${process.pid} on ${hostname()} since ${new Date(this.#clock.now()).toISOString()}\n`);
     } catch (error) {
       this.#close();
       throw this.#whyNot(error);
@@ -136,7 +137,7 @@ export class DirectoryLock {
       if (isNew || !DAMAGED.includes(resultOf(error) ?? BUSY)) throw error;
       this.#close();
       // SQLite reads the file under a lock, so no process holds this one. If several do this at once, one gets the lock.
-      truncateSync(this.#file);
+      writeFileSync(this.#file, '');
       this.#log.warn({ file: this.#file }, 'the lock file was damaged, and is replaced');
       this.#begin(true);
     }

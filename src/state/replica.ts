@@ -140,12 +140,17 @@ export class Replica implements StateStore {
     await first;
   }
 
-  /**
-   * Whether this replica holds the lease, by the monotonic clock. Asked again right before each request is sent: while the
-   * process was paused, the lease may have run out.
-   */
+  /** Whether this replica holds the lease, by the monotonic clock. */
   leads(): boolean {
-    if (this.#clock.monotonic() >= this.#validUntil) this.#lapse('the lease was not renewed in time');
+    return this.#isLeader && this.#clock.monotonic() < this.#validUntil;
+  }
+
+  /**
+   * Stops leading if the lease has run out. Called right before each request is sent, because the process may have been
+   * paused. Returns whether this replica still leads.
+   */
+  checkLead(): boolean {
+    if (!this.leads()) this.#lapse('the lease was not renewed in time');
     return this.#isLeader;
   }
 
@@ -175,7 +180,7 @@ export class Replica implements StateStore {
 
   /** @throws LeaseLost: nothing was written; RedisAway: it may or may not have been written */
   async save(name: string, value: unknown): Promise<void> {
-    if (!this.leads()) throw new LeaseLost();
+    if (!this.checkLead()) throw new LeaseLost();
     this.#writes += 1;
     const revision = `${this.#term}.${String(this.#writes).padStart(10, '0')}`;
     const text = wrap(value);
@@ -221,8 +226,7 @@ export class Replica implements StateStore {
       if (!this.#isAway) this.#log.error({ err: error.message }, 'redis is unreachable');
       this.#isAway = true;
     }
-    // Stops leading if the lease has run out without an answer.
-    this.leads();
+    this.checkLead();
   }
 
   async #heartbeat(sentAt: MonotonicMs): Promise<void> {

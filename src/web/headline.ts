@@ -4,7 +4,7 @@ import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, cropped, plural, relative, span } from '../lib/words.ts';
 import type { SourceView, Wait } from '../scheduler/schedules.ts';
-import { firing, THRESHOLDS } from '../sources/conditions.ts';
+import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 import { nameOf, stateOf } from './status-sources.ts';
@@ -28,18 +28,17 @@ export function headlineOf({ views, ledger }: StatusInput, notices: readonly Not
     [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
     [views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined), 'neutral', 'Starting'],
     [isOutage(views, now), 'bad', 'Not working: sources are failing'],
-    [bad !== undefined, 'bad', `Needs attention: ${bad}`],
+    [bad !== '', 'bad', `Needs attention: ${bad}`],
     [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
-    [warning !== undefined, 'warning', `Working, with warnings: ${warning}`],
+    [warning !== '', 'warning', `Working, with warnings: ${warning}`],
   ];
   const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
   return notice(tone, cropped(text, MAX_HEADLINE));
 }
 
-/** The notices of a tone, without their names and advice. Undefined: there are none. */
-function named(notices: readonly Notice[], tone: Tone): string | undefined {
-  const texts = notices.filter((one) => one.tone === tone).map(({ text }) => text.split(/[:.](?: |$)/, 1)[0]);
-  return texts.length === 0 ? undefined : texts.join('; ');
+/** What is wrong according to the notices of a tone; empty: nothing. */
+function named(notices: readonly Notice[], tone: Tone): string {
+  return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
 }
 
 /** A shorter series of failures is no outage. */
@@ -65,6 +64,7 @@ export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [
     ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
     ...stateNotices(input, now),
+    ...clockNotices(input),
     ...keyNotices(input.ledger, now),
     // If the key is not accepted, nothing else matters.
     ...(isKeyClosed(input.ledger) ? [] : sourceNotices(input, now)),
@@ -80,32 +80,39 @@ function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, n
     : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
 }
 
+function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
+  if (Math.abs(clockOffsetMs) <= THRESHOLDS.clock_offset_seconds * 1000) return [];
+  const detail = `${span(Math.abs(clockOffsetMs))} ${clockOffsetMs < 0 ? 'fast' : 'slow'}`;
+  return [firing('BeaconchainClockWrong', [], detail)];
+}
+
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
   if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
   if (standing === 'refused') {
-    const detail = `The service refused the key ${relative(since, now)}. The exporter tries it again a minute later, then every 10 minutes. If it stays refused, create or renew a key at beaconcha.in and set it.`;
-    return [firing('BeaconchainApiKeyInvalid', [], detail)];
+    const advice = [
+      'The exporter tries it again a minute later, then every 10 minutes.',
+      'If it stays refused, create or renew a key at beaconcha.in and set it.',
+    ];
+    return [firing('BeaconchainApiKeyInvalid', advice, `The service refused the key ${relative(since, now)}`)];
   }
   if (validHeader !== false) return [];
-  return [firing('BeaconchainApiKeyInvalid', [], 'The service reports that the key is not valid.')];
+  return [firing('BeaconchainApiKeyInvalid', [], 'The service reports that the key is not valid')];
 }
 
 function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
   const { validHeader } = input.ledger.key;
   return [
-    ...failureNotices(input.views, now),
+    ...firingIf(
+      'BeaconchainSourceFailing',
+      input.views.filter((view) => stateOf(view, now).isFailing).map(nameOf),
+      plural(input.views.length, 'source'),
+    ),
     ...refusalNotices(input.views),
     ...(validHeader === false ? [] : staleNotices(input, now)),
     ...waitNotices(input, now),
     ...stretchNotices(input.views),
   ];
-}
-
-function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
-  const failing = views.filter((view) => stateOf(view, now).isFailing);
-  if (failing.length === 0) return [];
-  return [firing('BeaconchainSourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
 }
 
 const PARTS: Readonly<Record<Part, string>> = {
@@ -121,7 +128,7 @@ function refusalNotices(views: readonly SourceView[]): Notice[] {
     (source.parts?.(entry.value) ?? []).filter(({ isRefused }) => isRefused).map(({ part }) => ({ part, source })),
   );
   const names = refused.map(({ part, source: { chain } }) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`);
-  return names.length > 0 ? [firing('BeaconchainPartRefused', names)] : [];
+  return firingIf('BeaconchainPartRefused', names);
 }
 
 /** A replica that does not poll has no overdue sources. */
@@ -129,16 +136,15 @@ function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Not
   const stale = views.filter(
     ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
   );
-  return stale.length > 0 && isLeader ? [firing('BeaconchainSourceStale', stale.map(nameOf))] : [];
+  return isLeader ? firingIf('BeaconchainSourceStale', stale.map(nameOf)) : [];
 }
 
 function stretchNotices(views: readonly SourceView[]): Notice[] {
   const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
-  if (stretched.length === 0) return [];
   const changes = stretched.map(
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
   );
-  return [firing('BeaconchainBudgetStretched', changes)];
+  return firingIf('BeaconchainBudgetStretched', changes);
 }
 
 const LIMITS = {

@@ -59,7 +59,7 @@ function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
   const taken = usedByOthersIn(bucket, window, state);
   const used = Math.min(state.own, state.limit - left);
   const others = Math.min(taken ?? 0, state.limit - left - used);
-  const parts: readonly Part[] = [
+  const parts: readonly Share[] = [
     { fill: 'used', size: used, word: taken === undefined ? 'used' : 'used here' },
     ...(taken === undefined ? [] : [{ fill: 'others', size: others, word: 'used by others' } as const]),
     { fill: 'kept', size: state.limit - used - others - left, word: 'kept free' },
@@ -83,16 +83,16 @@ function windowName(window: string, bucket: string, { ledger }: StatusInput): Ce
     : `per ${window}`;
 }
 
-interface Part {
+interface Share {
   readonly fill: 'used' | 'others' | 'kept' | 'left';
   readonly size: number;
   readonly word: string;
 }
 
 /** The parts of a whole, and the rest. */
-function shares(total: number, parts: readonly Part[]): Cell {
+function shares(total: number, parts: readonly Share[]): Cell {
   const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
-  const all: readonly Part[] = [...parts, { fill: 'left', size: left, word: 'left' }];
+  const all: readonly Share[] = [...parts, { fill: 'left', size: left, word: 'left' }];
   const drawn = bar(
     total,
     all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${count(size)}` })),

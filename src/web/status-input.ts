@@ -1,6 +1,6 @@
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
@@ -17,6 +17,8 @@ export interface StatusInput {
   readonly unwrittenAt?: UnixMs | undefined;
   /** Whether this process polls; absent: yes. */
   readonly isLeader?: boolean;
+  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  readonly clockOffsetMs?: Milliseconds | undefined;
   /** Whether the data are simulated. */
   readonly isSimulated?: boolean | undefined;
 }

@@ -33,6 +33,7 @@ export function apiHarness(transport: Transport) {
   const clock = new VirtualClock(NOW);
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
   const log: string[] = [];
+  const answered = (date: number, tookMs: number) => log.push(`date ${new Date(date).toISOString()} ${tookMs}`);
   const api = createApi(
     () => ({
       baseUrl: 'https://api.test',
@@ -43,7 +44,7 @@ export function apiHarness(transport: Transport) {
     {
       budget: rateLimiter,
       transport,
-      clock,
+      clock: Object.assign(clock, { answered }),
       random: () => 0.5,
       observer: {
         requested: (endpoint) => log.push(`requested ${endpoint}`),

@@ -4,6 +4,7 @@ import { createTransport } from '../../src/api/transport.ts';
 import { opensAt } from '../../src/budget/ledger.ts';
 import { noSignal } from '../support/timing.ts';
 import { settled } from '../support/virtual-clock.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
 import { httpMock, type MockAnswer } from './http-mock.ts';
 
@@ -66,6 +67,24 @@ describe('api/client', () => {
     await api.request(V1_REQUEST, noSignal());
     expect(rateLimiter.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
     expect(rateLimiter.perSecond('default')).toBe(5);
+  });
+
+  const date = 'Wed, 30 Sep 2026 12:00:00 GMT';
+  it.each([
+    ['a good answer', 200, { date }, '{"status":"OK","data":[]}', ['date 2026-09-30T12:00:00.000Z 2000']],
+    ['a refusal by the service', 403, { date }, '{"error":"no"}', ['date 2026-09-30T12:00:00.000Z 2000']],
+    ['a cache', 200, { date, age: '0' }, '{"status":"OK","data":[]}', []],
+    ['something in between', 403, { date }, '<html>', []],
+    ['a server error', 500, { date }, '', []],
+    ['a date that is none', 200, { date: '-5' }, '{"status":"OK","data":[]}', []],
+  ])('takes the time of the service from its own answers alone: %s', async (_, status, headers, body, expected) => {
+    const { api, clock, log } = apiHarness(async () => {
+      await clock.sleep(2_000);
+      return writtenAnswer({ status, headers, body });
+    });
+    const asked = api.request(V1_REQUEST, noSignal()).catch(() => undefined);
+    await settled(clock, asked);
+    expect(log.filter((line) => line.startsWith('date '))).toEqual(expected);
   });
 
   it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {

@@ -111,8 +111,8 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'state',
-    what: 'The value of each source, and the files or the Redis that keep it.',
-    imports: ['sources', 'lib'],
+    what: 'The files or the Redis that keep the documents of the program.',
+    imports: ['lib'],
     packages: ['zod', '@redis/client in redis.ts'],
   },
   {
@@ -124,8 +124,8 @@ export const TABLE: readonly Row[] = [
   {
     part: 'scheduler',
     what: 'Decides when each source is polled, polls it, and shows what was stored.',
-    imports: ['sources', 'state', 'api', 'api/endpoints', 'budget', 'lib'],
-    packages: [],
+    imports: ['sources', 'api', 'api/endpoints', 'budget', 'lib'],
+    packages: ['zod in entry.ts'],
   },
   {
     part: 'web',

@@ -48,7 +48,7 @@ function told(bucket: Bucket, said: Record<string, string>, exchange: Exchange =
 }
 
 const bucketOpensAt = (bucket: Bucket, options: BudgetOptions, now: number): number =>
-  quotaOf(bucket, options, now).opensAt;
+  quotaOf(bucket, options, now).closedUntil;
 
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
@@ -251,9 +251,9 @@ describe('budget/bucket', () => {
 
   it('distinguishes a wait after a 429 from one by our own count, and reports the remaining requests', () => {
     const bucket = told(EMPTY_BUCKET, trial(700));
-    expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ opensAt: 0, limit: 'month', left: 700 });
+    expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: 0, limit: 'month', left: 700 });
     const closed = { ...bucket, closedUntil: OCTOBER + HOUR };
-    expect(quotaOf(closed, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ opensAt: OCTOBER + HOUR, limit: '429' });
+    expect(quotaOf(closed, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: OCTOBER + HOUR, limit: '429' });
     expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER)).toMatchObject({
       left: Infinity,
       end: Infinity,

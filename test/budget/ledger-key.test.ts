@@ -7,6 +7,7 @@ import {
   type Ledger,
   opensAt as opensAtOn,
   sent as sentOn,
+  unanswered,
   withKey,
 } from '../../src/budget/ledger.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
@@ -52,7 +53,7 @@ describe('budget/ledger: the key', () => {
       for (const route of [LANE, OTHER]) expect(opensAt(ledger, route)).toBe(NOW + MINUTE);
     }
     const asked = sent(refused, NOW + MINUTE);
-    expect(opensAt(asked, OTHER)).toBe(NOW + 11 * MINUTE);
+    expect(opensAt(asked, OTHER)).toBe(NOW + 2 * MINUTE);
     const again = told(asked, 401, { at: NOW + MINUTE + 300 });
     expect(opensAt(again, LANE)).toBe(NOW + 11 * MINUTE + 300);
     expect(opensAt(told(asked, 200, { at: NOW + MINUTE + 300 }), LANE)).toBe(0);
@@ -65,15 +66,25 @@ describe('budget/ledger: the key', () => {
   });
 
   it('stays refused after a failure of the server, which says nothing about the key', () => {
-    const at = NOW + 10 * MINUTE;
+    const at = NOW + MINUTE;
     for (const status of [429, 500, 503]) {
-      expect(told(sent(refused, at), status, { at }).key).toMatchObject({
-        standing: 'refused',
-        since: at,
-        mayProbe: false,
-      });
+      const { key } = told(sent(refused, at), status, { at });
+      expect(key).toMatchObject({ standing: 'refused', since: at });
       expect(told(sent(refused, at), status, { at, headers: INVALID }).key.standing).toBe('refused');
       expect(told(sent(refused, at), status, { at, headers: VALID }).key.standing).toBe('valid');
+    }
+  });
+
+  it('is asked again a minute after a failure of the server or no answer, until a second 401', () => {
+    const failed = (ledger: Ledger, at: number): Ledger[] => [
+      told(sent(ledger, at), 503, { at }),
+      unanswered(sent(ledger, at), LANE, BUDGET_OPTIONS, at),
+    ];
+    const [second, third] = [NOW + MINUTE, NOW + 2 * MINUTE];
+    for (const ledger of failed(refused, second)) {
+      expect(opensAt(ledger, OTHER)).toBe(third);
+      for (const again of failed(told(sent(ledger, third), 401, { at: third }), third + 10 * MINUTE))
+        expect(opensAt(again, LANE)).toBe(third + 20 * MINUTE);
     }
   });
 

@@ -76,10 +76,8 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
     }
     await clock.advance(inFlight * 2_000);
   }
-  return {
-    server,
-    isClosed: quotaOf(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()).opensAt > 0,
-  };
+  const { default: bucket = EMPTY_BUCKET } = rateLimiter.ledger.buckets;
+  return { server, isClosed: quotaOf(bucket, BUDGET_OPTIONS, clock.now()).closedUntil > 0 };
 }
 
 describe('budget/long-window: property', PATIENT, () => {

@@ -65,12 +65,12 @@ function sourcesIn(given: Setup): Source[] {
   const base = defaultConfig();
   const chains = given.chains.map((name) => ({ name, v1BaseUrl: 'http://v1' }));
   const settings = Object.fromEntries(KEYS.map((key) => [key, { ...base[key], ...given[key] }]));
-  return sourcesOf({ ...base, chains, ...settings }, 0);
+  return sourcesOf({ ...base, chains, ...settings });
 }
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {
   const sources = sourcesIn(given).map((source) =>
-    known(source, { costs: [source.name === 'machines' ? given.sweep : 1] }),
+    known(source, { costs: Array(2).fill(source.name === 'machines' ? given.sweep : 1) }),
   );
   const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   return sources.map(({ source }) => [source, paces.get(source) as Pace]);

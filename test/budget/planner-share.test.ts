@@ -24,20 +24,17 @@ const SWEEPS = [1, 7, 126];
 
 function sources(chains: number, slashingsMs: number): Source[] {
   const base = defaultConfig();
-  return sourcesOf(
-    {
-      ...base,
-      chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
-      slashings: { ...base.slashings, intervalMs: slashingsMs },
-    },
-    0,
-  );
+  return sourcesOf({
+    ...base,
+    chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
+    slashings: { ...base.slashings, intervalMs: slashingsMs },
+  });
 }
 
 /** The planned, allowed and demanded requests of a monthly quota. */
 function planned(of: readonly Source[], sweep: number, perMonth: number) {
   const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
-  const asking = of.map((source) => known(source, { costs: [source.name === 'machines' ? sweep : 1] }));
+  const asking = of.map((source) => known(source, { costs: Array(2).fill(source.name === 'machines' ? sweep : 1) }));
   const demandOf = (perDay: number): number =>
     [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, NOW).values()].reduce(
       (sum, { requestsPerDay }) => sum + requestsPerDay,

@@ -24,7 +24,7 @@ function input({
 }: Overrides = {}): CheckInput {
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    plan: { ...planOf(config, NOW), budgetOptions },
+    plan: { ...planOf(config), budgetOptions },
     validators: config.validators,
     limitsFrom: 'made up',
     now,

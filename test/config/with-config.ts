@@ -5,7 +5,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/confi
 import { ConfigError } from '../../src/config/mistakes.ts';
 
 /** Loads `text` as a file that the mistakes call `config.yaml`. */
-export async function withConfig(text: string, given: Partial<LoadOptions> = {}): Promise<LoadedConfig> {
+export async function withConfig(text: string, given: Partial<LoadOptions<unknown>> = {}): Promise<LoadedConfig> {
   const folder = await mkdtemp(join(tmpdir(), 'config-'));
   const file = join(folder, 'config.yaml');
   try {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { EventLog } from '../../src/exporter/event-log.ts';
@@ -163,7 +164,7 @@ describe('exporter/event-log: the key', () => {
 
   it('that may not read an endpoint is logged once, with the plans that include it', () => {
     const { events, told } = opened();
-    const help = (endpoint: 'daily_returns' | 'sync_committee') => {
+    const help = (endpoint: Endpoint) => {
       for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));
       events.polled(fakeSource(), undefined);
       const [failed, ...rest] = told();
@@ -172,6 +173,8 @@ describe('exporter/event-log: the key', () => {
     };
     expect(help('sync_committee')).toMatch(/plan of the account may not .*does not publish which plans/);
     expect(help('daily_returns')).toMatch(/plan of the account may not .*Scale or Enterprise/);
+    // A part does not pause its source.
+    expect(help('validators')).toMatch(/refused again, at least ten minutes later, this part of the source is off/);
   });
 });
 

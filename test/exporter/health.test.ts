@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isReady, whyUnhealthy } from '../../src/exporter/health.ts';
+import { emptyEntry } from '../../src/scheduler/entry.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
-import { emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { MINUTE, NOW, timing } from '../support/timing.ts';
 
@@ -45,11 +45,11 @@ describe('health', () => {
       ['a first attempt may not be made yet', { nextAttemptAt: NOW + 1 }, true],
       ['access is revoked', { nextAttemptAt: Number.POSITIVE_INFINITY }, true],
     ] as const)('where %s', (_name, overrides, ready) => {
-      expect(isReady([view({ entry: tried }), view(overrides)], NOW)).toBe(ready);
+      expect(isReady({ views: [view({ entry: tried }), view(overrides)], now: NOW })).toBe(ready);
     });
 
     it('is true without any source', () => {
-      expect(isReady([], NOW)).toBe(true);
+      expect(isReady({ views: [], now: NOW })).toBe(true);
     });
   });
 });

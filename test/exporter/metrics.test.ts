@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { accountFamilies, sourceFamilies } from '../../src/exporter/metrics.ts';
-import { emptyEntry } from '../../src/state/entry.ts';
+import { emptyEntry } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 import { NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
@@ -68,7 +68,7 @@ describe('own-families', () => {
 
   it('have every series of a source from the start, at 0 and down', () => {
     const source = fakeSource({ name: 'slashings', chain: 'hoodi' });
-    const { scheduler } = schedule([source], { opensAt: () => Number.POSITIVE_INFINITY });
+    const { scheduler } = schedule([source], { keyAt: () => Number.POSITIVE_INFINITY });
     const families = sourceFamilies(scheduler.views());
     const labels = { source: 'slashings', chain: 'hoodi' };
     for (const { name, samples } of families) {
@@ -87,8 +87,7 @@ describe('own-families', () => {
     const { scheduler } = schedule([source], {
       entries: new Map([['machines', entry]]),
       allowedPerDay: () => 0,
-      quotaOf: () => ({ ...NO_QUOTA, opensAt: until, left: 0, resetsAt: until, end: until }),
-      opensAt: () => until,
+      quotaOf: () => ({ ...NO_QUOTA, closedUntil: until, left: 0, resetsAt: until, end: until }),
     });
     const families = sourceFamilies(scheduler.views());
     const value = (name: string): number | undefined => sampleValue(families, `beaconchain_source_${name}`);

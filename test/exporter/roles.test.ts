@@ -27,6 +27,7 @@ async function setUp(ledger: unknown = undefined) {
       events = given;
     },
     leads: () => role.leads,
+    checkLead: () => role.leads,
     heartbeatAt: Number.POSITIVE_INFINITY,
     resign: () => undefined,
   } as unknown as Replica;

@@ -3,8 +3,8 @@ import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { budgetViewOf, planOf, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
+import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
-import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 
@@ -18,7 +18,7 @@ const CONFIG: Config = {
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 function options(config = CONFIG): SourcePlan {
-  return planOf(config, NOW);
+  return planOf(config);
 }
 
 function sourceIn({ sources }: SourcePlan, id: string) {
@@ -57,12 +57,11 @@ describe('exporter/sources', () => {
       shared: 'shared',
       lanes: { 'epoch_slots https://other.test': 'slow' },
     };
-    const { bucketOf, allowedPerDay, opensAt, quotaOf } = budgetViewOf(given, ledger, NOW);
+    const { bucketOf, allowedPerDay, quotaOf } = budgetViewOf(given, ledger, NOW);
     expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
     expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
-    expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);
-    expect(opensAt(sourceIn(given, 'slashings-hoodi'))).toBe(NOW + HOUR);
-    expect(quotaOf('slow').opensAt).toBe(NOW + HOUR);
+    expect(quotaOf('shared').closedUntil).toBe(0);
+    expect(quotaOf('slow').closedUntil).toBe(NOW + HOUR);
     expect(allowedPerDay('shared')).toBe(0.9 * 86_400);
   });
 });

@@ -13,7 +13,7 @@ import {
   restore,
   StateRefused,
 } from '../../src/exporter/state.ts';
-import { emptyEntry, sourceId } from '../../src/state/entry.ts';
+import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import type { FileStore } from '../../src/state/file.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { BOTH_CHAINS } from '../support/default-config.ts';

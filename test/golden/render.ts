@@ -1,7 +1,7 @@
 import { ENDPOINT_NAMES, ENDPOINTS } from '../../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Config } from '../../src/config/config.ts';
-import { expositionParts, labelsOf } from '../../src/exporter/metrics.ts';
+import { labelsOf, sectionsOf } from '../../src/exporter/metrics.ts';
 import { sourcesOf, viewsOf } from '../../src/exporter/sources.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
@@ -56,25 +56,23 @@ function ownMetrics(sources: readonly Source[]): OwnMetrics {
   return own;
 }
 
-/** The exposition of the parts as the daemon puts them together, of fixed values at a fixed time. */
+/** The exposition as the daemon puts it together, of fixed values at a fixed time. */
 export async function renderGolden(): Promise<(format: Format) => string> {
   const clock = new VirtualClock(NOW);
-  const sources = sourcesOf(goldenConfig(), NOW);
+  const sources = sourcesOf(goldenConfig());
   const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
-  const parts = expositionParts({
-    clock,
-    views: () => viewsOf({ ledger, entries: entriesOf(sources) }, plan, NOW),
-    figures: () => ({
-      ledger,
-      budgetOptions: BUDGET_OPTIONS,
-      lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
-      isLeader: true,
-      linesDropped: 3,
-    }),
-    own: ownMetrics(sources),
-    refreshMs: 1_000,
-  });
-  const exposition = new Exposition(parts, clock, (error) => {
+  const snapshot = {
+    now: NOW,
+    views: viewsOf({ ledger, entries: entriesOf(sources) }, plan, NOW),
+    ledger,
+    budgetOptions: BUDGET_OPTIONS,
+    lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
+    isLeader: true,
+    linesDropped: 3,
+    clockOffsetMs: -500,
+  };
+  const takeSnapshot = () => snapshot;
+  const exposition = new Exposition(sectionsOf(ownMetrics(sources), 1_000), takeSnapshot, clock, (error) => {
     throw error;
   });
   await exposition.refresh();

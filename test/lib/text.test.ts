@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isolated, readableText, visible } from '../../src/lib/text.ts';
+import { readableText, visible } from '../../src/lib/text.ts';
 
 describe('lib/text', () => {
   it('shows control characters and direction marks as escapes', () => {
@@ -24,13 +24,5 @@ describe('lib/text', () => {
         expect(readableText(readable)).toBe(readable);
       }),
     );
-  });
-
-  it.each([
-    ['an override', '\u202eedon', '\u2068\u202eedon\u2069'],
-    ['an end without a beginning', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
-    ['a pair', '\u2067a\u2069b', '\u2068\u2067a\u2069b\u2069'],
-  ])('isolates %s from the text around it', (_name, text, expected) => {
-    expect(isolated(text)).toBe(expected);
   });
 });

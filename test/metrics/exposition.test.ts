@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { Exposition, type Part } from '../../src/metrics/exposition.ts';
+import { Exposition, type Section } from '../../src/metrics/exposition.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { DAY, HOUR, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -15,44 +15,54 @@ function text(...gauges: readonly [name: string, value: number][]): string {
   return gauges.map(([name, value]) => `# HELP ${name} ${name}.\n# TYPE ${name} gauge\n${name} ${value}\n`).join('');
 }
 
-/** A part with one gauge whose value can be set, and the times at which it was read. */
-class FakePart implements Part {
+/** What the sections are read from. */
+interface Moment {
+  readonly now: number;
+  readonly monotonic: number;
+}
+
+/** A section with one gauge whose value can be set, and the times at which it was read. */
+class FakeSection implements Section<Moment> {
   readonly name: string;
   readonly reads: number[] = [];
   value = 0;
   nextChangeAt: (now: number) => number = () => Number.POSITIVE_INFINITY;
   answer: () => Family[] | Promise<Family[]> = () => [gauge(this.name, this.value)];
-  readonly #clock: VirtualClock;
 
-  constructor(name: string, clock: VirtualClock) {
+  constructor(name: string) {
     this.name = name;
-    this.#clock = clock;
   }
 
-  families(): Family[] | Promise<Family[]> {
-    this.reads.push(this.#clock.monotonic());
+  families({ monotonic }: Moment): Family[] | Promise<Family[]> {
+    this.reads.push(monotonic);
     return this.answer();
   }
 
-  nextChange(): number {
-    return this.nextChangeAt(this.#clock.now());
+  nextChange({ now }: Moment): number {
+    return this.nextChangeAt(now);
   }
 }
 
 function setUp() {
   const clock = new VirtualClock(NOW);
-  const [a, b] = [new FakePart('a', clock), new FakePart('b', clock)];
+  const [a, b] = [new FakeSection('a'), new FakeSection('b')];
   const errors: unknown[] = [];
-  const exposition = new Exposition([a, b], clock, (error) => errors.push(error));
+  const snapshots: Moment[] = [];
+  const takeSnapshot = (): Moment => {
+    const moment = { now: clock.now(), monotonic: clock.monotonic() };
+    snapshots.push(moment);
+    return moment;
+  };
+  const exposition = new Exposition([a, b], takeSnapshot, clock, (error) => errors.push(error));
   const abort = new AbortController();
   const shown = (): string => Buffer.concat(exposition.chunks('text', false)).toString();
-  return { clock, a, b, errors, exposition, abort, shown };
+  return { clock, a, b, errors, snapshots, exposition, abort, shown };
 }
 
 /** The loop; without samples nothing is compressed, so all of it happens on the virtual clock. */
 async function running() {
   const all = setUp();
-  for (const part of [all.a, all.b]) part.answer = () => [];
+  for (const section of [all.a, all.b]) section.answer = () => [];
   await all.exposition.refresh();
   const stopped = all.exposition.run(all.abort.signal);
   return { ...all, stopped };
@@ -60,7 +70,7 @@ async function running() {
 
 describe('metrics/exposition', () => {
   describe('the body', () => {
-    it('is the parts in their order, in OpenMetrics with an end mark', async () => {
+    it('is the sections in their order, in OpenMetrics with an end mark', async () => {
       const { a, b, exposition, shown } = setUp();
       a.value = 1;
       b.value = 2;
@@ -72,7 +82,7 @@ describe('metrics/exposition', () => {
     });
 
     it.each(['text', 'openmetrics'] as const)(
-      'in %s is the same compressed, although its parts are compressed apart',
+      'in %s is the same compressed, although its sections are compressed apart',
       async (format) => {
         const { a, exposition } = setUp();
         a.answer = () => Array.from({ length: 500 }, (_, i) => gauge(`a_${i}`, i / 3));
@@ -86,7 +96,7 @@ describe('metrics/exposition', () => {
 
     it('without any sample is empty, and still ends in OpenMetrics', async () => {
       const { a, b, exposition } = setUp();
-      for (const part of [a, b]) part.answer = () => [{ ...gauge('none', 0), samples: [] }];
+      for (const section of [a, b]) section.answer = () => [{ ...gauge('none', 0), samples: [] }];
       await exposition.refresh();
       expect(Buffer.concat(exposition.chunks('text', false)).toString()).toBe('');
       expect(Buffer.concat(exposition.chunks('text', true))).toHaveLength(0);
@@ -95,7 +105,7 @@ describe('metrics/exposition', () => {
   });
 
   describe('a refresh', () => {
-    it('reads only parts that were touched', async () => {
+    it('reads only sections that were touched', async () => {
       const { a, b, exposition, shown } = setUp();
       await exposition.refresh();
       a.value = 1;
@@ -107,8 +117,8 @@ describe('metrics/exposition', () => {
       expect([a.reads.length, b.reads.length]).toEqual([1, 2]);
     });
 
-    it('shows all parts that were touched at one moment, however long one takes', async () => {
-      const { a, b, exposition, shown } = setUp();
+    it('shows all sections that were touched at one moment, from one snapshot, however long one takes', async () => {
+      const { a, b, exposition, snapshots, shown } = setUp();
       await exposition.refresh();
       const slow = Promise.withResolvers<Family[]>();
       a.value = 1;
@@ -120,9 +130,10 @@ describe('metrics/exposition', () => {
       slow.resolve([gauge('b', 1)]);
       await refreshed;
       expect(shown()).toBe(text(['a', 1], ['b', 1]));
+      expect(snapshots).toHaveLength(2);
     });
 
-    it('does not lose parts that are touched meanwhile', async () => {
+    it('does not lose sections that are touched meanwhile', async () => {
       const { a, exposition, shown } = setUp();
       const slow = Promise.withResolvers<Family[]>();
       a.answer = () => slow.promise;
@@ -137,20 +148,19 @@ describe('metrics/exposition', () => {
     });
   });
 
-  describe('a part that fails', () => {
-    it('keeps its old bytes, is reported, and does not affect the other parts', async () => {
+  describe('a section that fails', () => {
+    it('keeps its old bytes, is reported, and does not affect the other sections', async () => {
       for (const broken of ['a', 'b'] as const) {
-        const { clock, exposition, shown, errors, ...parts } = setUp();
+        const { clock, exposition, shown, errors, ...sections } = setUp();
         await exposition.refresh();
         const whole = broken === 'a' ? 'b' : 'a';
-        parts[broken].answer = () => Promise.reject(new Error('broken'));
-        parts[whole].value = 5;
+        sections[broken].answer = () => Promise.reject(new Error('broken'));
+        sections[whole].value = 5;
         exposition.touch('a', 'b');
         await exposition.refresh();
         expect(shown()).toBe(text(['a', whole === 'a' ? 5 : 0], ['b', whole === 'b' ? 5 : 0]));
         expect(errors.map(String)).toEqual(['Error: broken']);
-
-        parts[broken].answer = () => [gauge(broken, 7)];
+        sections[broken].answer = () => [gauge(broken, 7)];
         await clock.advance(SECOND);
         await exposition.refresh();
         expect(shown(), 'tried again within a second').toContain(`\n${broken} 7\n`);
@@ -159,7 +169,7 @@ describe('metrics/exposition', () => {
   });
 
   describe('the loop', () => {
-    it('renders touched parts at once, and no others', async () => {
+    it('renders touched sections at once, and no others', async () => {
       const { clock, a, b, exposition } = await running();
       await clock.advance(HOUR + 123);
       expect(a.reads).toEqual([0]);
@@ -169,7 +179,7 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
-    it('resolves when touched parts are shown, or when it ends', async () => {
+    it('resolves when touched sections are shown, or when it ends', async () => {
       const { exposition, a, shown, abort, stopped } = await running();
       a.value = 7;
       a.answer = () => [gauge('a', a.value)];
@@ -181,9 +191,9 @@ describe('metrics/exposition', () => {
       await Promise.all([stopped, waiting, exposition.shown()]);
     });
 
-    it('renders a part when it changes by itself, and not before', async () => {
+    it('renders a section when it changes by itself, and not before', async () => {
       const { clock, a, b, exposition, abort } = setUp();
-      for (const part of [a, b]) part.answer = () => [];
+      for (const section of [a, b]) section.answer = () => [];
       a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
       await exposition.refresh();
       exposition.run(abort.signal);
@@ -194,9 +204,9 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
-    it('renders a part that always changes in a second once a second, however often others change', async () => {
+    it('renders a section that always changes in a second once a second, however often others change', async () => {
       const { clock, a, b, exposition, abort } = setUp();
-      for (const part of [a, b]) part.answer = () => [];
+      for (const section of [a, b]) section.answer = () => [];
       b.nextChangeAt = (now) => now + SECOND;
       await exposition.refresh();
       exposition.run(abort.signal);
@@ -211,7 +221,7 @@ describe('metrics/exposition', () => {
 
     it('renders everything within a second after the clock was set back, and continues from there', async () => {
       const { clock, a, b, exposition, abort } = setUp();
-      for (const part of [a, b]) part.answer = () => [];
+      for (const section of [a, b]) section.answer = () => [];
       a.nextChangeAt = (now) => now + 10 * SECOND;
       await exposition.refresh();
       exposition.run(abort.signal);

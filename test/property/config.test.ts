@@ -30,7 +30,7 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
-  const sources = sourcesOf(config, 0);
+  const sources = sourcesOf(config);
   const asking = sources.map((source) => known(source));
   const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
   for (const [source, { intervalMs, requestsPerDay }] of paces) {

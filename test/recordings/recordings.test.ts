@@ -86,7 +86,7 @@ describe('recorded exchanges of production', () => {
     // Without the duties, which are not recorded, and with the slashed ones.
     const source = validatorsSource(validatorsOptions({ watch, hasSlashings: false }));
     const now = timeOf(exchange);
-    const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now, operatorAt: 5 };
+    const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now };
     const previous = source.state.parse({ ...source.empty, performanceRefusal: refusedDuties });
     const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
     expect(failure).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -53,6 +53,30 @@ describe('scheduler/scheduler: other sources', () => {
     }
     expect(saved).toHaveLength(10);
     expect(saved.at(-1)?.[1]).toMatchObject({ value: 10 });
+  });
+
+  it('begin anew, also those whose poll is in progress, and those whose value is not saved yet', async () => {
+    const { clock, source } = world();
+    // The hundreds stand for what the service refuses.
+    const refused = () => source(100, { anew: (value) => value % 100 });
+    const values: unknown[] = [];
+    let isFull = true;
+    const save = async (_id: string, { value }: Entry): Promise<void> => {
+      if (isFull) throw new Error('disk full');
+      values.push(value);
+    };
+    const entries = new Map([['machines', { ...emptyEntry(refused()), value: 209 }]]);
+    const { scheduler } = schedule([refused()], { clock, entries, store: { save } });
+    expect(scheduler.entries().get('machines')?.value).toBe(9);
+    await clock.advance(21 * SECOND);
+    scheduler.adopt([refused()], NOTHING);
+    isFull = false;
+    await clock.advance(15 * SECOND);
+    expect(values).toEqual([9]);
+    await clock.advance(30 * SECOND);
+    scheduler.adopt([refused()], NOTHING);
+    await clock.advance(MINUTE);
+    expect(values).toEqual([9, 9]);
   });
 
   it('end the polls of those that are meant, which count as never made', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { afterPoll, type Measured, nextPollAt } from '../../src/scheduler/polls.ts';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { type Harness, NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -96,7 +96,7 @@ describe('scheduler/scheduler', () => {
       expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
     });
 
-    it('are planned by their observed cost', async () => {
+    it('are planned by their observed cost from the second one on', async () => {
       const request = { ...requestTo('machine_names', {}), envelope: z.object({}) };
       const source = fakeSource({
         poll: async (value, _timing, signal, api) => {
@@ -104,10 +104,10 @@ describe('scheduler/scheduler', () => {
           return { value };
         },
       });
-      const { clock, view } = schedule([source], {
-        allowedPerDay: () => 1_440,
-      });
+      const { clock, view } = schedule([source], { allowedPerDay: () => 1_440 });
       await clock.advance(0);
+      expect(view(source).pace.intervalMs).toBe(MINUTE);
+      await clock.advance(MINUTE);
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
     });
 
@@ -133,7 +133,7 @@ describe('scheduler/scheduler', () => {
     it('do not start beside one that takes the only request that is allowed', async () => {
       const { clock, events, source } = recorder();
       const sources = (['machines', 'slashings'] as const).map((name) => source(name, SECOND, { name }));
-      schedule(sources, { clock, opensAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
+      schedule(sources, { clock, keyAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
       await clock.advance(MINUTE);
       expect(events).toEqual(['0 START machines', '1 END machines']);
     });
@@ -192,7 +192,7 @@ describe('scheduler/scheduler', () => {
     it('holds polls back until it opens, and shows when that is', async () => {
       const { clock, starts, failing } = recorder();
       const source = failing('invalid_body');
-      const { view } = schedule([source], { clock, opensAt: () => NOW + 3 * MINUTE });
+      const { view } = schedule([source], { clock, keyAt: () => NOW + 3 * MINUTE });
       await clock.advance(3 * MINUTE - 1);
       expect(starts).toEqual([]);
       expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
@@ -203,7 +203,7 @@ describe('scheduler/scheduler', () => {
     it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
       let at = Number.POSITIVE_INFINITY;
       const source = fakeSource({ intervalMs: HOUR });
-      const { clock, view, scheduler } = schedule([source], { opensAt: () => at });
+      const { clock, view, scheduler } = schedule([source], { keyAt: () => at });
       await clock.advance(HOUR);
       at = 0;
       await clock.advance(15 * SECOND);
@@ -220,16 +220,15 @@ describe('scheduler/scheduler', () => {
 
   it('shows every source anew when its wait for the quota begins and when it ends', async () => {
     const names = ['machines', 'slashings'] as const;
-    let opensAt = NOW + DAY;
+    let closedUntil = NOW + DAY;
     const sources = names.map((name) => fakeSource({ name }));
     const { clock, changes, view } = schedule(sources, {
-      quotaOf: () => ({ ...NO_QUOTA, opensAt }),
-      opensAt: () => opensAt,
+      quotaOf: () => ({ ...NO_QUOTA, closedUntil }),
     });
     await clock.advance(HOUR);
     expect(changes).toEqual(names);
     for (const source of sources) expect(view(source).wait).toMatchObject({ until: NOW + DAY });
-    opensAt = 0;
+    closedUntil = 0;
     await clock.advance(15 * SECOND);
     expect(changes.slice(2, 4)).toEqual(names);
     for (const source of sources) expect(view(source).entry.value).toBe(1);
@@ -279,6 +278,27 @@ describe('scheduler/scheduler', () => {
       expect(after.length - 1).toBeLessThanOrEqual(11);
       expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
     });
+
+    it.each([-11 * MINUTE, 11 * MINUTE])(
+      'set by %i ms during a poll makes it due again, with its values kept',
+      async (ms) => {
+        const clock = new VirtualClock(NOW);
+        const ends: (number | undefined)[] = [];
+        const source = fakeSource({
+          poll: async (value) => {
+            if (value === 0) clock.step(ms);
+            return { value: value + 1 };
+          },
+        });
+        const harness: Harness = schedule([source], {
+          clock,
+          store: { save: async (_id, { lastSuccessAt }) => void ends.push(lastSuccessAt) },
+        });
+        await clock.advance(SECOND);
+        expect(ends).toEqual([undefined, NOW + ms]);
+        expect(harness.view(source).entry.value).toBe(2);
+      },
+    );
 
     it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
       const { clock, scheduler } = schedule([fakeSource({ intervalMs: DAY })]);

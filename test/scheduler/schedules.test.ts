@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/bucket.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
 import {
   type BudgetView,
   pacesOf,
@@ -9,7 +10,6 @@ import {
   valueFor,
 } from '../../src/scheduler/schedules.ts';
 import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
-import type { Entry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { known } from '../support/known.ts';
 import { configured } from '../support/month.ts';
@@ -20,7 +20,7 @@ const NOVEMBER = Date.UTC(2026, 10, 1);
 const NOW = NOVEMBER - 20 * DAY;
 const POLLED: Partial<Entry> = { lastAttemptAt: NOW - HOUR, intervalMs: 2 * HOUR, coverage: 'full' };
 const LEFT: Quota = { ...NO_QUOTA, left: 100, resetsAt: NOVEMBER, end: NOVEMBER };
-const SPENT: Quota = { ...LEFT, left: 0, opensAt: NOVEMBER };
+const SPENT: Quota = { ...LEFT, left: 0, closedUntil: NOVEMBER };
 
 const allowed = (requestsPerDay: number) => ({ bucketOf: () => 'one', allowedPerDay: () => requestsPerDay });
 
@@ -50,8 +50,8 @@ describe('scheduler/schedules: paces', () => {
   it('gives no interval shorter than a poll takes, and what that leaves to the others', () => {
     const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const asking = [
-      known(long, { costs: [10], durations: [2 * MINUTE, 2 * MINUTE] }),
-      known(other, { costs: [10], durations: [MINUTE / 2, MINUTE / 2] }),
+      known(long, { costs: [10, 10], durations: [2 * MINUTE, 2 * MINUTE] }),
+      known(other, { costs: [10, 10], durations: [MINUTE / 2, MINUTE / 2] }),
     ];
     const paces = pacesOf(asking, allowed(21_600), NOW);
     expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));
@@ -90,18 +90,13 @@ interface Case {
   readonly polls?: Partial<Entry>;
   readonly plannedMs?: number;
   readonly quota?: Quota;
-  readonly opensAt?: number;
+  readonly keyAt?: number;
 }
 
 /** The schedule of a source of which a poll costs one request. */
-function scheduled({
-  polls = POLLED,
-  plannedMs = 2 * HOUR,
-  quota = LEFT,
-  opensAt = quota.opensAt,
-}: Case = {}): Schedule {
+function scheduled({ polls = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): Schedule {
   const source = fakeSource();
-  const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, opensAt: () => opensAt };
+  const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, keyAt: () => keyAt };
   return valueFor(schedulesOf([known(source, polls)], view, NOW), source);
 }
 
@@ -111,7 +106,7 @@ describe('scheduler/schedules', () => {
   });
 
   it('shows what was polled for a longer interval for as long as that', () => {
-    const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, opensAt: () => 0 };
+    const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, keyAt: () => 0 };
     const one = known(fakeSource(), POLLED);
     const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, NOW);
     expect([shown?.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
@@ -142,28 +137,28 @@ describe('scheduler/schedules', () => {
   });
 
   it('waits for a long time that a 429 named, whatever is left by our count', () => {
-    const quota = { ...LEFT, opensAt: NOVEMBER, limit: '429' } as const;
+    const quota = { ...LEFT, closedUntil: NOVEMBER, limit: '429' } as const;
     const { pace: kept, wait } = scheduled({ quota, plannedMs: HOUR });
     expect(kept).toEqual(pace(2 * HOUR, 0));
     expect(wait).toEqual({ until: NOVEMBER, limit: '429' });
   });
 
   it('keeps its pace in a wait that is shorter than its interval', () => {
-    const quota = { ...LEFT, opensAt: NOW + MINUTE, limit: '429' } as const;
+    const quota = { ...LEFT, closedUntil: NOW + MINUTE, limit: '429' } as const;
     const polls = { ...POLLED, lastAttemptAt: NOW - 3 * HOUR };
     expect(scheduled({ quota, polls })).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + MINUTE });
   });
 
   it('does not call it a wait where the reset comes less than an interval after the source is due', () => {
     const at = NOW + 2.9 * HOUR;
-    const soon = { quota: { ...SPENT, opensAt: at, resetsAt: at }, plannedMs: 31 * DAY };
+    const soon = { quota: { ...SPENT, closedUntil: at, resetsAt: at }, plannedMs: 31 * DAY };
     expect(scheduled(soon)).toEqual({ pace: pace(2 * HOUR, 0), nextAttemptAt: at });
     expect(scheduled({ ...soon, polls: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
   });
 
   it('does not call a refused or revoked key a wait for the quota', () => {
-    for (const opensAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
-      expect(scheduled({ plannedMs: 31 * DAY, opensAt })).not.toHaveProperty('wait');
+    for (const keyAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
+      expect(scheduled({ plannedMs: 31 * DAY, keyAt })).not.toHaveProperty('wait');
     }
   });
 });

@@ -4,12 +4,12 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { afterFailure, isRefusal, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
-type Attempt = readonly [at: number, reason: FailureReason, operatorAt?: number];
+type Attempt = readonly [at: number, reason: FailureReason];
 
 /** The refusals after these failures. */
 function knownAfter(...attempts: readonly Attempt[]): Refusal | undefined {
-  return attempts.reduce<Refusal | undefined>((before, [at, reason, operatorAt = 0]) => {
-    return afterFailure(before, new RequestFailed('proposer_slashings', reason, 'made up'), at, operatorAt);
+  return attempts.reduce<Refusal | undefined>((before, [at, reason]) => {
+    return afterFailure(before, new RequestFailed('proposer_slashings', reason, 'made up'), at);
   }, undefined);
 }
 
@@ -23,11 +23,11 @@ describe('sources/refusal', () => {
     '%s refuses at the second attempt at least ten minutes later, for a day',
     (reason) => {
       const later = NOW + 10 * MINUTE;
-      expect(refusedUntil(knownAfter([NOW, reason]), 0)).toBe(0);
-      expect(refusedUntil(knownAfter([NOW, reason], [later - 1, reason]), 0)).toBe(0);
-      expect(refusedUntil(knownAfter([NOW, reason], [later, reason]), 0)).toBe(later + DAY);
-      expect(refusedUntil(knownAfter([NOW, reason], [later, 'forbidden']), 0)).toBe(later + DAY);
-      expect(refusedUntil(knownAfter([NOW, 'bad_request'], [later, reason]), 0)).toBe(0);
+      expect(refusedUntil(knownAfter([NOW, reason]))).toBe(0);
+      expect(refusedUntil(knownAfter([NOW, reason], [later - 1, reason]))).toBe(0);
+      expect(refusedUntil(knownAfter([NOW, reason], [later, reason]))).toBe(later + DAY);
+      expect(refusedUntil(knownAfter([NOW, reason], [later, 'forbidden']))).toBe(later + DAY);
+      expect(refusedUntil(knownAfter([NOW, 'bad_request'], [later, reason]))).toBe(0);
     },
   );
 
@@ -50,11 +50,11 @@ describe('sources/refusal', () => {
     ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
     ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
   ])('400 may pass: %s', (_, attempts) => {
-    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(0);
+    expect(refusedUntil(knownAfter(...attempts))).toBe(0);
   });
 
   it('400 refuses at the third attempt over an hour, for a day', () => {
-    expect(refusedUntil(knownAfter(...bad(NOW - HOUR, NOW - MINUTE, NOW)), 0)).toBe(NOW + DAY);
+    expect(refusedUntil(knownAfter(...bad(NOW - HOUR, NOW - MINUTE, NOW)))).toBe(NOW + DAY);
   });
 
   it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(
@@ -65,17 +65,8 @@ describe('sources/refusal', () => {
     },
   );
 
-  it('a start or a reload ends it, and begins to count anew', () => {
-    const attempts = bad(NOW, NOW + HOUR, NOW + 2 * HOUR);
-    expect(refusedUntil(knownAfter(...attempts), 0)).toBeGreaterThan(0);
-    expect(refusedUntil(knownAfter(...attempts), NOW + 3 * HOUR)).toBe(0);
-    expect(refusedUntil(knownAfter(...attempts, [NOW + 3 * HOUR, 'bad_request', NOW + 3 * HOUR]), NOW + 3 * HOUR)).toBe(
-      0,
-    );
-  });
-
   it('the attempt a day later refuses at once for another day, with 400 too', () => {
     const later = NOW + 2 * HOUR + DAY;
-    expect(refusedUntil(knownAfter(...bad(NOW, NOW + HOUR, NOW + 2 * HOUR, later)), 0)).toBe(later + DAY);
+    expect(refusedUntil(knownAfter(...bad(NOW, NOW + HOUR, NOW + 2 * HOUR, later)))).toBe(later + DAY);
   });
 });

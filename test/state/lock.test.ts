@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,7 +17,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { FileStore, peek } from '../../src/state/file.ts';
 import type { StateLocked } from '../../src/state/lock.ts';
-import { directoryProblem } from '../../src/state/trial.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
 import { SURROUNDINGS } from '../support/program.ts';
@@ -138,7 +147,6 @@ describe('state/lock', () => {
     const dir = temporaryFolder();
     await open(dir);
     await expect(open(dir)).rejects.toThrow(refusal(dir, process.pid));
-    expect(await directoryProblem(dir)).toBeUndefined();
     expect(await peek(dir, 'count', z.number())).toBeUndefined();
     expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
   });
@@ -186,21 +194,29 @@ describe('state/lock', () => {
     expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
   });
 
+  it.each(['link', 'directory'])(
+    'is refused if its file is a %s, and a target of a link is not changed',
+    async (kind) => {
+      const dir = temporaryFolder();
+      const other = join(temporaryFolder(), 'other');
+      writeFileSync(other, 'of another program', { mode: 0o644 });
+      if (kind === 'link') symlinkSync(other, join(dir, 'lock'));
+      else mkdirSync(join(dir, 'lock'));
+      await expect(open(dir)).rejects.toThrow(`${dir}/lock: it is not a regular file. Correct this`);
+      expect([readFileSync(other, 'utf8'), statSync(other).mode & 0o777]).toEqual(['of another program', 0o644]);
+    },
+  );
+
   describe.runIf(process.getuid?.() === 0)('of another user', () => {
-    it.each([0o666, 0o600])('is taken or refused by its mode (%d), and check says the same', async (mode) => {
+    it.each([0o666, 0o600])('is taken or refused by its mode (%d)', async (mode) => {
       const dir = temporaryFolder();
       chmodSync(dir, 0o777);
       writeFileSync(join(dir, 'lock'), '');
       chmodSync(join(dir, 'lock'), mode);
       const rival = new Rival(dir, AS_NOBODY);
       const opened = await rival.ask('open');
-      const problem = await rival.ask('check');
-      if (mode === 0o666) expect([opened, problem]).toEqual(['held', 'undefined']);
-      else {
-        const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
-        expect(opened).toContain(why);
-        expect(problem).toContain(why);
-      }
+      const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
+      expect(opened).toContain(mode === 0o666 ? 'held' : why);
     });
   });
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { systemClock } from '../../src/lib/clock.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
 import { FileStore } from '../../src/state/file.ts';
-import { directoryProblem } from '../../src/state/trial.ts';
 
 // A program that uses a state directory. Each line of its input is a command, and it answers with a line.
 const [dir = ''] = process.argv.slice(2);
@@ -16,7 +15,6 @@ const COMMANDS: Readonly<Record<string, (argument: number) => Promise<unknown>>>
     documents = await FileStore.open(dir, systemClock, jsonLogger('error'));
     return 'held';
   },
-  check: () => directoryProblem(dir),
   load: () => documents.load('count', z.number()),
   save: async (count) => {
     await documents.save('count', count);

@@ -131,7 +131,8 @@ export class FaultServer {
     this.dropConnections();
   }
 
-  #time(): number {
+  /** By the clock of the service, Unix ms. */
+  time(): number {
     return this.#now() + this.#skippedMs;
   }
 
@@ -145,14 +146,16 @@ export class FaultServer {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     const { method = '', url: path = '', headers } = incoming;
-    const request = { method, path, headers, body: Buffer.concat(chunks).toString(), at: this.#time() };
+    const request = { method, path, headers, body: Buffer.concat(chunks).toString(), at: this.time() };
     this.requests.push(request);
-    const genuine = (): SandboxAnswer => answer(this.sandbox, request, this.#time());
+    const genuine = (): SandboxAnswer => answer(this.sandbox, request, this.time());
     // A double that answers in place of the sandbox knows no other requests than the service.
     const isKnown = refusalOf({ path: path.replace(/^.*(?=\/api\/)/, ''), body: request.body })?.status !== 400;
     const reply = isKnown ? await this.#fault?.request?.(request, genuine, response) : undefined;
     if (reply === 'silence') return;
     const sent: ServiceAnswer = reply ?? genuine();
+    // Node would send the time of the machine.
+    response.setHeader('date', new Date(this.time()).toUTCString());
     response.writeHead(sent.status, sent.headers);
     response.end(sent.body);
   }

@@ -151,7 +151,7 @@ export class FaultWorld {
     }
     await rendered();
     const metrics = new Metrics((await this.ask('/metrics')).body.toString());
-    expect(tooOld(metrics, this.clock.now())).toEqual([]);
+    expect(tooOld(metrics, this.service.time())).toEqual([]);
     expect(steppedBack(this.#before, metrics.text)).toEqual([]);
     this.#before = metrics.text;
     return metrics;

@@ -1,9 +1,9 @@
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
 import type { SourceEvent } from '../../src/sources/source.ts';
-import type { Entry } from '../../src/state/entry.ts';
 import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from './fleet.ts';
 import { machinesOptions } from './machine-records.ts';
 import { Simulation } from './simulation.ts';

@@ -126,6 +126,12 @@ export class Follower {
     return this.asked;
   }
 
+  /** Starts the program again, or reloads it. */
+  startAnew(afterMs = 0): void {
+    this.now += afterMs;
+    this.state = this.source.anew?.(this.state, this.now) ?? this.state;
+  }
+
   /** The events of a type, without it. */
   found(type: SourceEvent['type']): object[] {
     return this.events.filter((event) => event.type === type).map(({ type: _, ...fields }) => fields);

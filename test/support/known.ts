@@ -1,5 +1,5 @@
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 
 /** A source with its entry. */
 export function known(source: Source, polls: Partial<Entry> = {}): { source: Source; current: Entry } {

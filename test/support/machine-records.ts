@@ -17,7 +17,6 @@ export function machinesOptions(overrides: Partial<MachinesOptions> = {}): Machi
     chains: ['mainnet'],
     chain: 'mainnet',
     chainRules: [],
-    operatorAt: 0,
     ...overrides,
   };
 }

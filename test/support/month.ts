@@ -1,14 +1,14 @@
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
+import { sourceId } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { sourceId } from '../../src/state/entry.ts';
 import { defaultConfig } from './default-config.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
 import { HOUR } from './timing.ts';
 
 /** The sources of the default configuration with these changes. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
-  return sourcesOf({ ...defaultConfig(), ...overrides }, 0);
+  return sourcesOf({ ...defaultConfig(), ...overrides });
 }
 
 export interface Month {

@@ -1,8 +1,8 @@
 import type { Quota } from '../../src/budget/bucket.ts';
+import { type Entry, sourceId } from '../../src/scheduler/entry.ts';
 import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import type { BudgetView, SourceView } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
 import { NOW } from './timing.ts';
@@ -34,7 +34,7 @@ interface HarnessOptions
 
 /** The quota of a plan that limits only requests per second. */
 export const NO_QUOTA: Quota = {
-  opensAt: 0,
+  closedUntil: 0,
   limit: 'month',
   left: Number.POSITIVE_INFINITY,
   resetsAt: Number.POSITIVE_INFINITY,
@@ -45,7 +45,7 @@ export const NO_QUOTA: Quota = {
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
   const { bucketOf = () => 'default', allowedPerDay = () => Number.POSITIVE_INFINITY, ...unlimited } = others;
-  const { quotaOf = () => NO_QUOTA, opensAt = () => 0, ...overrides } = unlimited;
+  const { quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = unlimited;
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
@@ -55,7 +55,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     clock,
     log,
     store,
-    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, opensAt }),
+    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, keyAt }),
     limitsKnown: () => true,
     onSchedules: () => undefined,
     onEvent: () => undefined,

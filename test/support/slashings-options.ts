@@ -10,7 +10,6 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     catchUpMs: 7 * DAY,
     watch: [],
     readsProposerNames: false,
-    operatorAt: 0,
     slashedByStatus: () => [],
     ...overrides,
   };

@@ -1,9 +1,10 @@
 import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
-import { type Ledger, opensAt } from '../../src/budget/ledger.ts';
+import { keyAt, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
+import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
@@ -11,7 +12,6 @@ import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
 import { Validators } from '../../src/sources/validators/schema.ts';
-import { type Entry, emptyEntry, sourceId } from '../../src/state/entry.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
@@ -168,7 +168,7 @@ interface State {
   readonly ledger: Ledger;
   readonly values?: Record<string, unknown>;
   readonly entry?: (id: string) => Partial<Entry>;
-  readonly opensAt?: number;
+  readonly keyAt?: number;
   readonly expected?: readonly string[];
 }
 
@@ -179,7 +179,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
   revoked: () => ({
     ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },
     values: values(fleetAt(3, { silent: ['node-a', 'node-b', 'node-c'] }), RECENT, 3 * HOUR),
-    opensAt: Number.POSITIVE_INFINITY,
+    keyAt: Number.POSITIVE_INFINITY,
     entry: () => ({
       failuresInARow: 1,
       lastAttemptAt: NOW - 3 * HOUR,
@@ -215,7 +215,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []), NOW);
+  const sources = sourcesOf(config(state.expected ?? []));
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
     return { source, saved: entry, current: entry, running: false };
@@ -226,7 +226,7 @@ export function knownIn(name: StateName): StatusInput {
     bucketOf: () => bucket,
     allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
     quotaOf: (of) => quotaOf(state.ledger.buckets[of] ?? EMPTY_BUCKET, budgetOptions, NOW),
-    opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
+    keyAt: () => state.keyAt ?? keyAt(state.ledger),
   };
   return {
     views: sourceViews(known, budgetView, NOW),

@@ -82,7 +82,6 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     status: true,
     syncCommittee: false,
     hasSlashings: true,
-    operatorAt: 5,
     ...overrides,
   };
 }

@@ -1,7 +1,7 @@
+import type { Entry } from '../../src/scheduler/entry.ts';
 import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import { type SourceView, sourceViews } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
-import type { Entry } from '../../src/state/entry.ts';
 
 /** A scheduler that can show the status of each source. */
 export class ViewedScheduler extends Scheduler {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/budget/ledger.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
-import type { Entry } from '../../src/state/entry.ts';
 import { noticesOf } from '../../src/web/headline.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';

@@ -1,3 +1,4 @@
+import { notice } from '../../src/sources/content.ts';
 import { pagePieces, type StatusPage } from '../../src/web/page.ts';
 import { NOW } from '../support/timing.ts';
 
@@ -13,7 +14,7 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     now: NOW,
     about: '',
     links: [],
-    verdict: { tone: 'good', text: 'Working' },
+    verdict: notice('good', 'Working'),
     notices: [],
     tables: [],
     isSimulated: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { html } from '../../src/lib/html.ts';
-import { badge, bar, type Cell, lines, link, quiet, type Row, time } from '../../src/sources/content.ts';
+import { badge, bar, type Cell, lines, link, notice, quiet, type Row, time } from '../../src/sources/content.ts';
 import { pagePieces, type StatusPage } from '../../src/web/page.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { pageText, pageWith } from './page-text.ts';
@@ -25,8 +25,8 @@ describe('web/page', () => {
       pageWith({
         title: EVIL,
         about: EVIL,
-        verdict: { tone: 'bad', text: EVIL },
-        notices: [{ tone: 'bad', text: EVIL }],
+        verdict: notice('bad', EVIL),
+        notices: [notice('bad', EVIL)],
         tables: [
           { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
           { title: 'b', columns: ['a'], rows: [], size: 0, empty: EVIL },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { html } from '../../src/lib/html.ts';
-import type { Entry } from '../../src/state/entry.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
 import { sourcesTable, stateOf } from '../../src/web/status-sources.ts';
 import { knownIn } from '../support/status-states.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';

@@ -123,7 +123,7 @@ describe('web/status', () => {
       machines.map((one) => (one.name === 'node-a' ? { ...one, [process]: { ...one[process], ...fields } } : one)),
     );
     const page = statusOf(troubled, NOW);
-    expect(page.verdict).toEqual({ tone, text: headline });
+    expect(page.verdict).toMatchObject({ tone, text: headline });
     expect(wordsOf(page)).toContain(`${sentence} What to do`);
   });
 

@@ -7,7 +7,7 @@ import {
   withName,
 } from './exporter-queries.ts';
 import { INVALID_RECORDS, STRETCHED } from './limits.ts';
-import { graph } from './panels/graph.ts';
+import { graph, WHOLE } from './panels/graph.ts';
 import type { Section } from './shell.ts';
 
 export const budget: Section = {
@@ -26,8 +26,7 @@ export const budget: Section = {
       description:
         'Requests of the monthly quota: used by this exporter, used by others on the account, and left. Empty if the plan has no monthly quota.',
       unit: 'suffix:requests',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       stacked: true,
       queries: [
         [MONTH_USED_HERE, '{{bucket}}, this exporter'],
@@ -40,8 +39,7 @@ export const budget: Section = {
       title: 'Requests per day',
       description: 'Planned requests at the effective intervals, by source.',
       unit: 'suffix:requests',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       stacked: true,
       queries: [['max by (source) (beaconchain_budget_planned_requests_per_day)', '{{source}}']],
     }),
@@ -108,11 +106,8 @@ export const api: Section = {
     graph({
       title: 'Failed requests',
       description: 'Failed requests in each step, by reason. Empty if no request fails.',
-      unit: 'none',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       bars: true,
-      stacked: true,
       interval: '5m',
       queries: [
         [
@@ -124,9 +119,7 @@ export const api: Section = {
     graph({
       title: 'Invalid records',
       description: 'Invalid records that were dropped, within 6 hours.',
-      unit: 'none',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       queries: [['sum by (endpoint) (increase(beaconchain_api_invalid_records_total[6h]))', '{{endpoint}}']],
       limit: INVALID_RECORDS,
     }),

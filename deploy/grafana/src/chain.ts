@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { LOW_PARTICIPATION, MASS_SLASHING, MISSED_SLOTS, NO_FINALITY, SCAN_LAGGING } from './limits.ts';
-import { graph } from './panels/graph.ts';
+import { graph, WHOLE } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
 import { CHAIN, grown, ofChain, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
@@ -18,7 +18,6 @@ const now: Section = {
       title: 'Head slot',
       description: 'Newest slot with a canonical block at the last poll.',
       decimals: 0,
-      unit: 'none',
       queries: [[ofChain('head_slot'), NAME]],
     }),
     limitedStat({
@@ -41,7 +40,6 @@ const now: Section = {
     limitedStat({
       title: 'Slashed in a day',
       description: 'Validators, for attester offences within the last 24 hours.',
-      unit: 'none',
       decimals: 0,
       query: [grown('attester_slashed_validators_total', '1d'), NAME],
       limit: MASS_SLASHING,
@@ -57,7 +55,6 @@ const now: Section = {
     limitedStat({
       title: 'Epochs not yet counted',
       description: 'Finalized epochs that the exporter has not read yet.',
-      unit: 'none',
       history: true,
       query: [SCAN_LAG, NAME],
       limit: SCAN_LAGGING,
@@ -71,11 +68,8 @@ const slashings: Section = {
     graph({
       title: 'Attester slashings',
       description: 'New slashings in each step, by kind. Each slashing counts once, when it is first seen.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       bars: true,
-      stacked: true,
       interval: INTERVAL,
       queries: [[grown('attester_slashings_total', '$__rate_interval', 'chain, kind'), '{{chain}}, {{kind}}']],
     }),
@@ -83,21 +77,16 @@ const slashings: Section = {
       title: 'Proposer slashings',
       description:
         'New slashings in each step, at finality. Without validators.proposer_slashings, the log does not name the proposers.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       softMax: 2,
       bars: true,
-      stacked: true,
       interval: INTERVAL,
       queries: [[grown('proposer_slashings_total'), NAME]],
     }),
     graph({
       title: 'Validators slashed within a day',
       description: 'For attester offences.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       queries: [[grown('attester_slashed_validators_total', '1d'), NAME]],
       limit: MASS_SLASHING,
     }),
@@ -105,8 +94,7 @@ const slashings: Section = {
       title: 'Epochs not yet counted',
       description: 'Finalized epochs that the exporter has not read yet.',
       unit: 'suffix:epochs',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       held: true,
       queries: [[SCAN_LAG, NAME]],
       limit: SCAN_LAGGING,
@@ -155,16 +143,13 @@ const blocks: Section = {
     graph({
       title: 'Transactions per block',
       description: 'Mean over the blocks of finalized epochs.',
-      unit: 'none',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       interval: INTERVAL,
       queries: [[perBlock('block_transactions_total'), NAME]],
     }),
     graph({
       title: 'Attestations per block',
       description: 'Mean over the blocks of finalized epochs.',
-      unit: 'none',
       min: 0,
       decimals: 1,
       interval: INTERVAL,
@@ -174,7 +159,6 @@ const blocks: Section = {
       title: 'Deposits, exits and withdrawals per block',
       description:
         'Mean over the blocks of finalized epochs. Without deposits since Electra and exits that are requested on the execution layer: the service does not count them.',
-      unit: 'none',
       min: 0,
       interval: INTERVAL,
       queries: [
@@ -201,7 +185,6 @@ const committee: Section = {
       title: 'Period',
       description: 'Index of the current period: 256 epochs, about 27 hours.',
       decimals: 0,
-      unit: 'none',
       span: 8,
       queries: [[ofChain('sync_committee_period'), NAME]],
     }),
@@ -209,7 +192,6 @@ const committee: Section = {
       title: 'Epochs of the period',
       description: 'First and last.',
       decimals: 0,
-      unit: 'none',
       span: 8,
       queries: [
         [`max by (chain) (beaconchain_sync_committee_start_epoch{${CHAIN}})`, '{{chain}}, first'],

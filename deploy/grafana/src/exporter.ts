@@ -16,7 +16,6 @@ const now: Section = {
   panels: [
     stat({
       title: 'Exporter',
-      unit: 'none',
       description:
         'Whether Prometheus can scrape the exporter. If a job has no target left, nothing is shown here, and the alert BeaconchainExporterDown fires.',
       queries: [[UP, '{{instance}}']],
@@ -24,7 +23,6 @@ const now: Section = {
     }),
     stat({
       title: 'API key',
-      unit: 'none',
       description: 'Whether the service accepts the API key, as in the alert BeaconchainApiKeyInvalid.',
       queries: [['min(beaconchain_api_key_valid)', '']],
       mappings: words('valid', 'refused'),
@@ -32,14 +30,12 @@ const now: Section = {
     }),
     stat({
       title: 'Access',
-      unit: 'none',
       description: 'Revoked: the trial is over or the subscription was cancelled, and all polling has stopped.',
       queries: [['max(beaconchain_api_access_revoked)', '']],
       mappings: words('revoked', 'granted', 'one'),
     }),
     stat({
       title: 'Sources failing',
-      unit: 'none',
       description: 'Sources whose last poll failed.',
       queries: [['count(beaconchain_source_up == 0) or vector(0)', '']],
       steps: from(1),
@@ -107,7 +103,6 @@ const process: Section = {
   panels: [
     stat({
       title: 'Configuration',
-      unit: 'none',
       description: 'Whether the last configuration reload succeeded, as in the alert BeaconchainConfigReloadFailed.',
       span: 6,
       queries: [['min(beaconchain_exporter_config_last_reload_successful)', '']],
@@ -123,7 +118,6 @@ const process: Section = {
     }),
     stat({
       title: 'Failed state writes',
-      unit: 'none',
       description:
         'Failed writes of the state in the selected time range, as in the alert BeaconchainStateWriteFailing.',
       decimals: 0,
@@ -133,7 +127,6 @@ const process: Section = {
     }),
     stat({
       title: 'Machines dropped',
-      unit: 'none',
       description: 'Machines dropped because of machines.max.',
       span: 6,
       queries: [['max(beaconchain_machines_dropped)', '']],

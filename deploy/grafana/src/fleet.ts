@@ -4,7 +4,7 @@ import { firingAlerts } from './alerts.ts';
 import { CPU_BUSY, DISK_FULL, FEW_PEERS, LAGGING, MEMORY_FULL, SILENT } from './limits.ts';
 import { BAD, from } from './look.ts';
 import { STATE, STATES } from './machine-state.ts';
-import { graph, MACHINE_RATE } from './panels/graph.ts';
+import { graph, MACHINE_RATE, WHOLE } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
 import { type Column, table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
@@ -46,14 +46,12 @@ const now: Section = {
     stat({
       title: 'Machines',
       description: 'Machines seen within machines.forget_after, including expected machines.',
-      unit: 'none',
       history: true,
       queries: [[`count(${ofMachine('beaconchain_machine_last_seen_timestamp_seconds')})`, '']],
     }),
     stat({
       title: 'Machines with problems',
       description: 'Machines whose state below is not "healthy".',
-      unit: 'none',
       queries: [[orZero(`count((${STATE}) > 0)`), '']],
       steps: from(1, BAD),
     }),
@@ -87,7 +85,6 @@ const now: Section = {
     limitedStat({
       title: 'Fewest peers',
       description: 'The beacon node with the fewest peers.',
-      unit: 'none',
       isNamed: true,
       query: [`bottomk(1, ${leastOfMachine('beaconchain_machine_peers')})`, NAME],
       limit: FEW_PEERS,
@@ -177,10 +174,8 @@ const nodes: Section = {
     graph({
       title: 'Peers',
       description: `Connected peers; the ${MOST} with the fewest at each time.`,
-      unit: 'none',
       ...CROWDED,
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       queries: [[`bottomk(${MOST}, ${leastOfMachine('beaconchain_machine_peers')})`, NAME]],
       limit: FEW_PEERS,
     }),
@@ -189,8 +184,7 @@ const nodes: Section = {
       description: `Slots, when the node wrote its record; the ${MOST} furthest behind at each time.`,
       unit: 'suffix:slots',
       ...CROWDED,
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       queries: [[`topk(${MOST}, ${HEAD_LAG})`, NAME]],
       limit: LAGGING,
     }),

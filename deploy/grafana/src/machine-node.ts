@@ -1,6 +1,6 @@
 import { FEW_PEERS, LAGGING, PROCESS_SILENT } from './limits.ts';
 import { BAD, GOOD, named, POOR, words } from './look.ts';
-import { graph } from './panels/graph.ts';
+import { graph, WHOLE } from './panels/graph.ts';
 import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
 import { HEAD_LAG, leastOfMachine, MACHINE, ofMachine, ofProcess, processSilence } from './queries.ts';
@@ -22,9 +22,7 @@ export const node: Section = {
     graph({
       title: 'Peers',
       description: 'Connected peers. Grandine reports 0 without --metrics.',
-      unit: 'none',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       queries: [[leastOfMachine('beaconchain_machine_peers'), 'peers']],
       limit: FEW_PEERS,
     }),
@@ -32,8 +30,7 @@ export const node: Section = {
       title: 'Head behind the clock',
       description: 'Slots, when the node wrote its record.',
       unit: 'suffix:slots',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       queries: [[HEAD_LAG, 'slots behind']],
       limit: LAGGING,
     }),

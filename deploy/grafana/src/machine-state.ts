@@ -57,7 +57,8 @@ function of(metric: string): string {
   return `${BY_EXPORTER} (beaconchain_machine_${metric}{${MACHINE}})`;
 }
 
-const { expr, mappings } = states({
+/** The worst trouble of each machine. As the alerts, but without their delay and without forecasts. */
+export const { expr: STATE, mappings: STATES } = states({
   troubles: TROUBLES.map((one) => ({
     text: 'text' in one ? one.text : MACHINE_CONDITIONS[one.alert].badge,
     series: one.series,
@@ -67,7 +68,3 @@ const { expr, mappings } = states({
   well: 'healthy',
   by: 'chain, machine',
 });
-
-/** The worst trouble of each machine. As the alerts, but without their delay and without forecasts. */
-export const STATE = expr;
-export const STATES = mappings;

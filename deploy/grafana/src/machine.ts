@@ -80,7 +80,6 @@ const now: Section = {
       title: 'Beacon node',
       description:
         'Whether the node reports that it is synced. Prysm and Nimbus always report this: check how far the head is behind.',
-      unit: 'none',
       queries: [[leastOfMachine('beaconchain_machine_synced'), '']],
       mappings: words('synced', 'not synced'),
       noValue: 'none',

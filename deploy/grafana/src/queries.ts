@@ -146,11 +146,16 @@ export function perChainAnd(label: string, metric: string, more = ''): string {
   return `max by (chain, ${label}) (beaconchain_${metric}{${CHAIN}${more && `, ${more}`}})`;
 }
 
-/** When something last happened to each watched validator, in milliseconds. */
-export function ofWatched(event: 'slashed' | 'missed_proposal' | 'offline_since'): string {
-  return withExplorer(
-    `1000 * max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`,
-  );
+type WatchedEvent = 'slashed' | 'missed_proposal' | 'offline_since';
+
+/** When something last happened to each watched validator. */
+export function timeOfWatched(event: WatchedEvent): string {
+  return `max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`;
+}
+
+/** The same in milliseconds, for a table. */
+export function ofWatched(event: WatchedEvent): string {
+  return withExplorer(`1000 * ${timeOfWatched(event)}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TextBuilder } from '@grafana/grafana-foundation-sdk/text';
 import { RETURN_DROPPED, RETURN_LATE } from './limits.ts';
-import { graph } from './panels/graph.ts';
+import { graph, WHOLE } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
 import { daily } from './queries.ts';
 import { dashboard, type Section } from './shell.ts';
@@ -47,7 +47,6 @@ const newest: Section = {
       title: 'Day',
       description: 'Index of the newest day since genesis.',
       decimals: 0,
-      unit: 'none',
       span: 4,
       queries: [[daily('day'), CHAIN_NAME]],
     }),
@@ -121,8 +120,7 @@ const amounts: Section = {
       title: 'Deposits of a day',
       description: 'Credited during the day; not part of the rewards.',
       unit: 'suffix:ETH',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       ...DAILY,
       queries: [[daily('deposits_ether'), CHAIN_NAME]],
     }),

@@ -15,7 +15,7 @@ import {
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DATASOURCE } from './panels/panel.ts';
-import { CHAIN, MACHINE } from './queries.ts';
+import { CHAIN, MACHINE, ofChain, timeOfWatched } from './queries.ts';
 
 const TAG = 'beaconchain-exporter';
 
@@ -81,21 +81,14 @@ function datasource(): DatasourceVariableBuilder {
 
 const VARIABLES = {
   chain: () =>
-    queried(
-      'chain',
-      'Chain',
-      'label_values({__name__=~"beaconchain_machines|beaconchain_source_up", chain!=""}, chain)',
-    )
-      .multi(true)
-      .includeAll(true)
-      .allValue(EVERYTHING)
-      .current({ selected: true, text: ['All'], value: ['$__all'] }),
-  machines: () =>
-    machine()
-      .multi(true)
-      .includeAll(true)
-      .allValue(EVERYTHING)
-      .current({ selected: true, text: ['All'], value: ['$__all'] }),
+    several(
+      queried(
+        'chain',
+        'Chain',
+        'label_values({__name__=~"beaconchain_machines|beaconchain_source_up", chain!=""}, chain)',
+      ),
+    ),
+  machines: () => several(machine()),
   machine,
 } satisfies Record<VariableName, () => QueryVariableBuilder>;
 
@@ -105,6 +98,15 @@ function machine(): QueryVariableBuilder {
     'Machine',
     `label_values(beaconchain_machine_last_seen_timestamp_seconds{${CHAIN}}, machine)`,
   );
+}
+
+/** Any number of values, and all of them at first. */
+function several(variable: QueryVariableBuilder): QueryVariableBuilder {
+  return variable
+    .multi(true)
+    .includeAll(true)
+    .allValue(EVERYTHING)
+    .current({ selected: true, text: ['All'], value: ['$__all'] });
 }
 
 /** The type that Grafana's editor sets for a query of label values. */
@@ -120,79 +122,58 @@ function queried(name: string, label: string, query: string): QueryVariableBuild
     .sort(VariableSort.NaturalAsc);
 }
 
-/** Marks at the times that are the values of series: the events, not the polls that reported them. */
+/** Marks at the times that are the values of series, in milliseconds: the events, not the polls that reported them. */
 function marks(name: string, color: string, expr: string, title: string, text: string): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name(name)
     .datasource(DATASOURCE)
     .enable(true)
     .iconColor(color)
-    .expr(expr)
+    .expr(`1000 * ${expr}`)
     .step('60s')
     .useValueForTime(true)
     .titleFormat(title)
     .textFormat(text);
 }
 
-/**
- * Grafana expects milliseconds. Charts of machines have no such marks, because most slashings concern validators of
- * others.
- */
+const CHAIN_NAME = '{{chain}}';
+const VALIDATOR_NAME = '{{validator}} of {{chain}}';
+
+/** Charts of machines have no such marks, because most slashings concern validators of others. */
 export function slashingMarks(): AnnotationQueryBuilder[] {
   return [
     marks(
       'Attester slashings',
       'red',
-      `1000 * max by (chain) (beaconchain_last_attester_slashing_timestamp_seconds{${CHAIN}})`,
+      ofChain('last_attester_slashing_timestamp_seconds'),
       'Attester slashing',
-      '{{chain}}',
+      CHAIN_NAME,
     ),
     marks(
       'Proposer slashings',
       'purple',
-      `1000 * max by (chain) (beaconchain_last_proposer_slashing_timestamp_seconds{${CHAIN}})`,
+      ofChain('last_proposer_slashing_timestamp_seconds'),
       'Proposer slashing',
-      '{{chain}}',
+      CHAIN_NAME,
     ),
     ...watchedSlashingMarks(),
   ];
 }
 
 export function watchedSlashingMarks(): AnnotationQueryBuilder[] {
-  return [
-    marks(
-      'Watched validators slashed',
-      'dark-red',
-      `1000 * max by (chain, validator) (beaconchain_watched_validator_slashed_timestamp_seconds{${CHAIN}})`,
-      'Watched validator slashed',
-      '{{validator}} of {{chain}}',
-    ),
-  ];
+  const title = 'Watched validator slashed';
+  return [marks('Watched validators slashed', 'dark-red', timeOfWatched('slashed'), title, VALIDATOR_NAME)];
 }
 
 export function missedProposalMarks(): AnnotationQueryBuilder[] {
-  return [
-    marks(
-      'Watched proposals missed',
-      'orange',
-      `1000 * max by (chain, validator) (beaconchain_watched_validator_missed_proposal_timestamp_seconds{${CHAIN}})`,
-      'Watched validator missed a proposal',
-      '{{validator}} of {{chain}}',
-    ),
-  ];
+  const title = 'Watched validator missed a proposal';
+  return [marks('Watched proposals missed', 'orange', timeOfWatched('missed_proposal'), title, VALIDATOR_NAME)];
 }
 
 /** As the alert BeaconchainMachineRebooted: some clients compute the boot time anew each time, and a second is no reboot. */
 export function rebootMarks(): AnnotationQueryBuilder[] {
   const boot = `beaconchain_machine_boot_time_seconds{${MACHINE}}`;
   const moved = `${boot} - (last_over_time(${boot}[1d] offset 1h) > 0) > 60 or ${boot} - (min_over_time(${boot}[1h]) > 0) > 60`;
-  return [
-    marks(
-      'Reboots',
-      'blue',
-      `1000 * max by (chain, machine) (${boot} and (${moved}))`,
-      'Reboot',
-      '{{machine}} of {{chain}}',
-    ),
-  ];
+  const rebooted = `max by (chain, machine) (${boot} and (${moved}))`;
+  return [marks('Reboots', 'blue', rebooted, 'Reboot', '{{machine}} of {{chain}}')];
 }

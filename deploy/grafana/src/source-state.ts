@@ -13,7 +13,7 @@ function of(metric: string): string {
   return `${BY_EXPORTER} (beaconchain_source_${metric})`;
 }
 
-const { expr, mappings } = states({
+export const { expr: SOURCE_STATE, mappings: SOURCE_STATES } = states({
   troubles: [
     {
       text: 'stopped: access revoked',
@@ -33,9 +33,6 @@ const { expr, mappings } = states({
   well: 'works',
   by: 'source, chain',
 });
-
-export const SOURCE_STATE = expr;
-export const SOURCE_STATES = mappings;
 
 /** Seconds; nothing while polling is stopped. */
 export const DUE_IN = `clamp_min(min by (source, chain) (${NEXT}) - time(), 0)`;

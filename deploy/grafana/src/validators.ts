@@ -2,7 +2,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
-import { graph } from './panels/graph.ts';
+import { graph, WHOLE } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
 import { type Column, table } from './panels/table.ts';
 import {
@@ -46,14 +46,12 @@ const now: Section = {
   panels: [
     stat({
       title: 'Keys loaded',
-      unit: 'none',
       description: 'Validator keys that the clients have loaded, on all chosen machines.',
       history: true,
       queries: [[`sum(${LOADED})`, '']],
     }),
     stat({
       title: 'Keys not active',
-      unit: 'none',
       description:
         'Keys that are loaded but not active, as in the alert BeaconchainValidatorsInactive. Lighthouse reports keys that are enabled locally, Teku keys that are active on chain. Includes keys that wait for activation or have exited.',
       queries: [[`sum(${LOADED} - ${ACTIVE})`, '']],
@@ -61,20 +59,17 @@ const now: Section = {
     }),
     stat({
       title: 'Clients silent',
-      unit: 'none',
       description: 'Validator processes without a record for longer than the alert BeaconchainProcessSilent allows.',
       queries: [[orZero(`count(${SILENT_CLIENTS})`), '']],
       steps: from(1, BAD),
     }),
     stat({
       title: 'Watched',
-      unit: 'none',
       description: 'Number of validators in validators.watch.',
       queries: [[`sum(${ofChain('watched_validators')})`, '']],
     }),
     stat({
       title: 'Watched, slashed',
-      unit: 'none',
       description:
         'Number of watched validators that were slashed. Includes proposer slashings only with validators.proposer_slashings or validators.status.',
       queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
@@ -119,7 +114,6 @@ const status: Section = {
   panels: [
     stat({
       title: 'Watched, offline',
-      unit: 'none',
       span: 4,
       height: 9,
       description:
@@ -143,9 +137,7 @@ const status: Section = {
       title: 'Online and offline',
       description:
         'Watched validators with and without an attestation in the last two epochs, as reported by the service. Validators without duties are neither online nor offline.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       span: 6,
       held: true,
       queries: [
@@ -157,9 +149,7 @@ const status: Section = {
     graph({
       title: 'By status',
       description: 'Watched validators. not_found: the service does not know them.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       span: 6,
       stacked: true,
       held: true,
@@ -186,9 +176,7 @@ const status: Section = {
     graph({
       title: 'Duties missed in 24 hours',
       description: 'Sums over the last 24 hours: they fall when a miss is a day old.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       softMax: 2,
       held: true,
       queries: [[perChainAnd('duty', 'watched_validators_duties', 'status="missed"'), '{{chain}}, {{duty}}']],
@@ -197,11 +185,8 @@ const status: Section = {
       title: 'Seats in the sync committee',
       description:
         'New seats of watched validators in each step, at finality: one for each canonical block. Empty while none is a member.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       bars: true,
-      stacked: true,
       interval: '1h',
       queries: [
         [grown('watched_sync_committee_duties_total', '$__rate_interval', 'chain, status'), '{{chain}}, {{status}}'],
@@ -221,7 +206,6 @@ const proposals: Section = {
       title: 'Missed or orphaned',
       description:
         'Proposals of watched validators in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert BeaconchainWatchedProposalMissed.',
-      unit: 'none',
       decimals: 0,
       span: 6,
       height: 9,
@@ -237,13 +221,10 @@ const proposals: Section = {
       title: 'Proposals by outcome',
       description:
         'New proposals in each step. They are counted when their epoch is final, about 15 minutes after the slot.',
-      unit: 'none',
-      decimals: 0,
-      min: 0,
+      ...WHOLE,
       softMax: 2,
       span: 8,
       bars: true,
-      stacked: true,
       interval: PROPOSALS_INTERVAL,
       queries: [[grown('watched_proposals_total', '$__rate_interval', 'chain, status'), '{{chain}}, {{status}}']],
       colors: { '.*, proposed': 'green', '.*, missed': BAD, '.*, orphaned': POOR },
@@ -267,18 +248,15 @@ const keys: Section = {
   panels: [
     graph({
       title: 'Keys loaded',
-      unit: 'none',
       description:
         'By machine. When you move keys to another machine, the drop must come before the rise: keys must never run twice.',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       stacked: true,
       held: true,
       queries: [[LOADED, NAME]],
     }),
     graph({
       title: 'Keys not active',
-      unit: 'none',
       description: 'By machine.',
       min: 0,
       softMax: 2,
@@ -351,8 +329,7 @@ const nodes: Section = {
       title: 'Finality behind the head',
       description: 'Epochs; 2 to 3 is healthy.',
       unit: 'suffix:epochs',
-      min: 0,
-      decimals: 0,
+      ...WHOLE,
       held: true,
       queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, '{{chain}}']],
       limit: NO_FINALITY,

@@ -3,7 +3,9 @@ import { isMilliseconds } from '../../lib/time.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
-const Flag = z.boolean().nullish();
+/** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
+const Count = z.number().nonnegative().nullable().default(0);
+const Flag = z.boolean().nullable().default(false);
 /** In code points: what a label can take without making every scrape large. */
 const MAX_TEXT_LENGTH = 1_000;
 /** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
@@ -29,36 +31,47 @@ const process = {
   sync_eth2_fallback_connected: Flag,
 };
 
+/** Absent means 0 bytes free, as on a full disk. A record without the total says nothing about the disk. */
+function freeOf(free: number | null | undefined, total: number | null | undefined): number | null | undefined {
+  return free === undefined && total != null ? 0 : free;
+}
+
 /** api-facts 1.3. Zeros, false and empty strings can be absent. */
-export const SystemRecord = z.object({
-  ...common,
-  cpu_cores: Quantity,
-  cpu_threads: Quantity,
-  cpu_node_system_seconds_total: Quantity,
-  cpu_node_user_seconds_total: Quantity,
-  cpu_node_iowait_seconds_total: Quantity,
-  cpu_node_idle_seconds_total: Quantity,
-  memory_node_bytes_total: Quantity,
-  memory_node_bytes_free: Quantity,
-  memory_node_bytes_cached: Quantity,
-  memory_node_bytes_buffers: Quantity,
-  disk_node_bytes_total: Quantity,
-  disk_node_bytes_free: Quantity,
-  disk_node_io_seconds: Quantity,
-  disk_node_reads_total: Quantity,
-  disk_node_writes_total: Quantity,
-  network_node_bytes_total_receive: Quantity,
-  network_node_bytes_total_transmit: Quantity,
-  misc_node_boot_ts_seconds: Quantity,
-  misc_os: Text,
-});
+export const SystemRecord = z
+  .object({
+    ...common,
+    cpu_cores: Quantity,
+    cpu_threads: Quantity,
+    cpu_node_system_seconds_total: Quantity,
+    cpu_node_user_seconds_total: Quantity,
+    cpu_node_iowait_seconds_total: Quantity,
+    cpu_node_idle_seconds_total: Quantity,
+    memory_node_bytes_total: Quantity,
+    memory_node_bytes_free: Quantity,
+    memory_node_bytes_cached: Quantity,
+    memory_node_bytes_buffers: Quantity,
+    disk_node_bytes_total: Quantity,
+    disk_node_bytes_free: Quantity,
+    disk_node_io_seconds: Quantity,
+    disk_node_reads_total: Quantity,
+    disk_node_writes_total: Quantity,
+    network_node_bytes_total_receive: Quantity,
+    network_node_bytes_total_transmit: Quantity,
+    misc_node_boot_ts_seconds: Quantity,
+    misc_os: Text,
+  })
+  .transform((record): typeof record => ({
+    ...record,
+    memory_node_bytes_free: freeOf(record.memory_node_bytes_free, record.memory_node_bytes_total),
+    disk_node_bytes_free: freeOf(record.disk_node_bytes_free, record.disk_node_bytes_total),
+  }));
 export type SystemRecord = z.infer<typeof SystemRecord>;
 
 export const ValidatorRecord = z.object({
   ...common,
   ...process,
-  validator_total: Quantity,
-  validator_active: Quantity,
+  validator_total: Count,
+  validator_active: Count,
 });
 export type ValidatorRecord = z.infer<typeof ValidatorRecord>;
 
@@ -68,7 +81,7 @@ export const NodeRecord = z.object({
   disk_beaconchain_bytes_total: Quantity,
   network_libp2p_bytes_total_receive: Quantity,
   network_libp2p_bytes_total_transmit: Quantity,
-  network_peers_connected: Quantity,
+  network_peers_connected: Count,
   sync_eth1_connected: Flag,
   sync_eth2_synced: Flag,
   sync_beacon_head_slot: Quantity,

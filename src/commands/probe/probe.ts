@@ -15,7 +15,6 @@ import { systemClock } from '../../lib/clock.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { watchOf } from '../../lib/watch.ts';
 import { UsageError } from '../flags.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import {
@@ -30,7 +29,7 @@ import {
 } from './questions.ts';
 
 /** The result of one question. */
-export interface Finding {
+export interface Reply {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
   /** The last answer; undefined: none came. */
@@ -56,7 +55,7 @@ export interface AnswerHead {
 export interface Probe {
   /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
-  readonly findings: readonly Finding[];
+  readonly replies: readonly Reply[];
   /** In the order of the requests, repeated ones included. */
   readonly exchanges: readonly Exchange[];
 }
@@ -105,7 +104,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     },
   });
   const { config } = settings;
-  const findings: Finding[] = [];
+  const replies: Reply[] = [];
   let refusal: Error | undefined;
 
   async function ask(question: Question): Promise<unknown> {
@@ -114,15 +113,16 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     const { length: before } = heads;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
-    if (otherwise && isFailure(result, 'not_found')) result = await answerTo(client.api, otherwise);
-    findings.push(findingOf(question, heads.slice(before).at(-1), result));
+    if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
+      result = await answerTo(client.api, otherwise);
+    replies.push(replyOf(question, heads.slice(before).at(-1), result));
     return result;
   }
 
   try {
     for (const question of [machinesQuestion(now), namesQuestion()]) await ask(question);
     for (const { name: chain } of config.chains) {
-      const own = validatorsQuestions(chain, watchOf(config.validators.watch[chain]));
+      const own = validatorsQuestions(chain, config.validators.watch[chain]);
       for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
       const slots = await ask(slotsQuestion(chain, now));
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
@@ -130,7 +130,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, findings, exchanges };
+  return { ledger: client.limiter.ledger, replies, exchanges };
 }
 
 /** The JSON of the answer, or why there is none. */
@@ -159,7 +159,7 @@ function fallMeter(): (headers: Headers) => number | undefined {
 }
 
 /** Pure. @param result The JSON of the answer, or the error in its place. */
-export function findingOf(question: Question, answer: AnswerHead | undefined, result: unknown): Finding {
+export function replyOf(question: Question, answer: AnswerHead | undefined, result: unknown): Reply {
   const { request, chain, isPlausible = () => true } = question;
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];

@@ -61,7 +61,7 @@ export function publicReportOf(exchanges: readonly Exchange[], { key, config: { 
     accept: request.headers['accept'],
     body: request.body && shapeOf([JSON.parse(request.body)], secrets),
     status: answer?.status,
-    headers: answer && headersOf(answer, secrets),
+    headers: answer && headersOf(answer),
     answer: body instanceof Error ? body.message.replace(`${request.endpoint}: `, '') : shapeOf([body], secrets),
   }));
   const title = `Requests and answers of beaconchain-exporter ${VERSION}, without names, indices, keys and amounts:`;
@@ -75,15 +75,15 @@ function machinesIn({ body }: Exchange): unknown[] {
 }
 
 const OF_LIMITS = /^((x-)?ratelimit-[a-z-]{1,40}|retry-after|x-beaconchain-version)$/;
-/** Values that say nothing of the account but its limits, and how much is left of them. */
+/** Values that say nothing of the account but its limits, and what is left of them. Other buckets may name a customer. */
 const SHOWN =
-  /^((x-)?ratelimit-(limit|remaining|reset)(-[a-z]+)?: \d+|ratelimit-(bucket|window|validapikey): [a-z_-]{1,20}\d{0,2}|retry-after: \d+|x-beaconchain-version: [\d.]+)$/;
+  /^((x-)?ratelimit-(limit|remaining|reset)(-[a-z]+)?: \d+|ratelimit-(bucket: (default|app|machine|oldsubnewapi)|window: (second|minute|hour|day|month)|validapikey: (true|false))|retry-after: \d+|x-beaconchain-version: [\d.]+)$/;
 
-function headersOf(answer: Answer, secrets: ReadonlySet<unknown>): string[] {
+function headersOf(answer: Answer): string[] {
   const lines = Object.entries(answer.headers).flatMap(([name, value]) => {
     if (!OF_LIMITS.test(name)) return [];
     const line = `${name}: ${value}`;
-    return SHOWN.test(line) && !secrets.has(value) ? [line] : [name];
+    return [SHOWN.test(line) ? line : name];
   });
   return [`content-type: ${mediaTypeOf(answer)}`, ...lines.sort()];
 }

@@ -3,9 +3,9 @@ import { describePlan } from '../../budget/bucket.ts';
 import { isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { plural } from '../../lib/words.ts';
 import { columns, shownBucket } from '../columns.ts';
-import { type Finding, mayBeAbsent, type Probe } from './probe.ts';
+import { mayBeAbsent, type Probe, type Reply } from './probe.ts';
 
-type Outcome = Pick<Probe, 'ledger' | 'findings'>;
+type Outcome = Pick<Probe, 'ledger' | 'replies'>;
 
 /**
  * `refused`: the key is refused, or no request was answered. `partly`: something could not be read, or a field that is
@@ -14,42 +14,42 @@ type Outcome = Pick<Probe, 'ledger' | 'findings'>;
 export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
-export function verdictOf({ ledger, findings }: Outcome): Verdict {
-  const isAnswered = findings.length === 0 || findings.some(({ failure }) => failure === undefined);
+export function verdictOf({ ledger, replies }: Outcome): Verdict {
+  const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
   if (isKeyRefused(ledger) || !isAnswered) return 'refused';
-  const isUnderstood = ({ failure, unreadable, absent }: Finding): boolean =>
+  const isUnderstood = ({ failure, unreadable, absent }: Reply): boolean =>
     failure === undefined && unreadable === 0 && absent.every(mayBeAbsent);
-  return findings.every(isUnderstood) ? 'understood' : 'partly';
+  return replies.every(isUnderstood) ? 'understood' : 'partly';
 }
 
 /** Pure. A row for each question, notes on the answers, the key and the plan. */
-export function reportOf({ ledger, findings }: Outcome): string {
+export function reportOf({ ledger, replies }: Outcome): string {
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
-  const notes = [...findings.filter(isAsked).flatMap(notesOf), ...whyNotAsked(findings)];
+  const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
   return [
     '',
-    ...columns([head, ...findings.map(rowOf)]),
+    ...columns([head, ...replies.map(rowOf)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
-    describeKey({ ledger, findings }),
+    describeKey({ ledger, replies }),
   ].join('\n');
 }
 
-function rowOf(finding: Finding): string[] {
-  const { endpoint, chain = '', answer, failure, read, unreadable } = finding;
-  if (!answer) return [endpoint, chain, isAsked(finding) ? 'none' : 'not asked'];
+function rowOf(reply: Reply): string[] {
+  const { endpoint, chain = '', answer, failure, read, unreadable } = reply;
+  if (!answer) return [endpoint, chain, isAsked(reply) ? 'none' : 'not asked'];
   const { status, bucket = '', fall, path } = answer;
   const counts = failure ? ['', ''] : [String(read), String(unreadable)];
   return [endpoint, chain, String(status), ...counts, shownBucket(bucket), fall === undefined ? '' : `-${fall}`, path];
 }
 
 /** Without an answer, only a failed request shows that one was sent. */
-function isAsked({ answer, failure }: Finding): boolean {
+function isAsked({ answer, failure }: Reply): boolean {
   return answer !== undefined || failure instanceof RequestFailed;
 }
 
 /** Each line begins with what it is about. */
-function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, absent }: Finding): string[] {
+function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, absent }: Reply): string[] {
   const isEmpty = endpoint === 'machine_metrics' && !failure && read + unreadable === 0;
   const [missing, left] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
   return [
@@ -61,8 +61,8 @@ function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, abse
   ].map((note) => `${chain ? `${endpoint} of ${chain}` : endpoint}: ${note}.`);
 }
 
-function whyNotAsked(findings: readonly Finding[]): string[] {
-  const failure = findings.find((finding) => !isAsked(finding))?.failure;
+function whyNotAsked(replies: readonly Reply[]): string[] {
+  const failure = replies.find((reply) => !isAsked(reply))?.failure;
   return failure ? [`Not requested because of the previous answers: ${failure.message}.`] : [];
 }
 
@@ -71,11 +71,11 @@ export function isKeyRefused(ledger: Ledger): boolean {
   return isKeyClosed(ledger) || ledger.key.validHeader === false;
 }
 
-function describeKey({ ledger, findings }: Outcome): string {
+function describeKey({ ledger, replies }: Outcome): string {
   if (isKeyRefused(ledger))
     return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
   const plan = describePlan(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
-  const isValid = ledger.key.validHeader || findings.some(({ failure }) => failure === undefined);
+  const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 

@@ -15,7 +15,7 @@ type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 
 export type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
-/** Reads days of a chain. It tries the other path after a 404, and remembers the one that works. */
+/** Reads days of a chain. After a 404, whoever wrote it, it tries the other path, and remembers the one that works. */
 export function daysReader(chain: Chain): ReadDays {
   let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
 
@@ -25,7 +25,7 @@ export function daysReader(chain: Chain): ReadDays {
     try {
       return await ask(path);
     } catch (error) {
-      if (!isFailure(error, 'not_found')) throw error;
+      if (!isFailure(error, 'not_found', 'unexpected_status')) throw error;
       const page = await ask(other);
       [path, other] = [other, path];
       return page;

@@ -1,24 +1,16 @@
-import { PROCESSES, type ProcessRecord } from '../../api/answers/machines.ts';
+import { PROCESSES } from '../../api/answers/machines.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';
-import { missing, PROCESS_FIELDS, type Shown, shownMachines } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machines } from './schema.ts';
-
-const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
-
-/** The value that the metrics show; undefined where they show none. */
-export function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
-  const value = record && FIELDS.get(`beaconchain_machine_${metric}`)?.value(record);
-  return value == null ? undefined : Number(value);
-}
+import { lastSeen, type Machine, type Machines } from './schema.ts';
+import { missing, type Shown, shownMachines } from './shown.ts';
 
 /** The share of the disk that is free; undefined where it is not known. */
-function diskFree(system: ProcessRecord | undefined): number | undefined {
-  const [free, total] = [shownValue('disk_free_bytes', system), shownValue('disk_total_bytes', system)];
-  return free !== undefined && total ? free / total : undefined;
+function diskFree({ system }: Partial<Machine>): number | undefined {
+  const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
+  return free != null && total ? free / total : undefined;
 }
 
 /** Sweeps that are further apart than this can miss a machine that pushes. */
@@ -39,9 +31,9 @@ const CHECKS: Readonly<
   Record<Exclude<MachineAlert, 'BeaconchainMachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>
 > = {
   BeaconchainMachineOffline: isOffline,
-  BeaconchainBeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
-  BeaconchainExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,
-  BeaconchainDiskAlmostFull: ({ fresh }) => (diskFree(fresh.system) ?? 1) < THRESHOLDS.disk_free_ratio,
+  BeaconchainBeaconNodeNotSynced: ({ fresh }) => fresh.node?.sync_eth2_synced === false,
+  BeaconchainExecutionClientDisconnected: ({ fresh }) => fresh.node?.sync_eth1_connected === false,
+  BeaconchainDiskAlmostFull: ({ fresh }) => (diskFree(fresh) ?? 1) < THRESHOLDS.disk_free_ratio,
   BeaconchainProcessSilent: (one, polls) =>
     !isOffline(one, polls) &&
     [one.seen.validator, one.seen.node].some((record) => {
@@ -50,13 +42,12 @@ const CHECKS: Readonly<
     }),
   BeaconchainMachineNameShared: ({ isNameShared }) => isNameShared,
   BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
-    const slot = shownValue('head_slot', node);
-    if (!node || slot === undefined || !isChainKnown) return false;
-    return slotsBehind(labels.chain, { at: node.timestamp, slot }) > THRESHOLDS.head_lag_slots;
+    const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
+    return isChainKnown && slot != null && slotsBehind(labels.chain, { at, slot }) > THRESHOLDS.head_lag_slots;
   },
   BeaconchainValidatorsInactive: ({ fresh: { validator } }) => {
-    const [all, active] = [shownValue('validators', validator), shownValue('validators_active', validator)];
-    return !!all && active !== undefined && all > active;
+    const { validator_total: all, validator_active: active } = validator ?? {};
+    return all != null && active != null && all > active;
   },
 };
 

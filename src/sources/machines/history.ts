@@ -9,6 +9,7 @@ import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
 import { requestPage } from './poll.ts';
 import type { Learned } from './schema.ts';
+import { pastMachines } from './shown.ts';
 
 const MINUTE = 60;
 const PROBE_EVERY_SECONDS = 6 * 3_600;
@@ -34,7 +35,7 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
       const name = machineName(records[0]?.[1].machine);
       const known = learned.get(name);
       learned.set(name, learnAll({ learned: known }, records));
-      return pastMachineFamilies(options, records, known);
+      return pastMachineFamilies(pastMachines(options, records, known));
     },
   };
 }

@@ -3,10 +3,11 @@ import type { Milliseconds } from '../../lib/time.ts';
 import { partState } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
-import { machineFamilies, nextMachineChange } from './metrics.ts';
+import { machineFamilies } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import { Machines } from './schema.ts';
+import { nextMachineChange } from './shown.ts';
 import { machinesSummary } from './summary.ts';
 import { JITTER, RARE_REQUESTS } from './sweep.ts';
 
@@ -40,7 +41,8 @@ export function machinesSource(options: MachinesOptions): Source<Machines> {
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal),
-    parts: ({ namesRefusal }) => [partState('machine_names', namesRefusal, options.operatorAt)],
+    anew: ({ namesRefusal, ...value }) => value,
+    parts: ({ namesRefusal }) => [partState('machine_names', namesRefusal)],
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),

@@ -111,9 +111,9 @@ function bootsAfter(known: Boots | undefined, held: SystemRecord, record: System
 
 /** The fuller disk of two hosts. Pushers of 60 and 62 s under one name take turns of half an hour. */
 function fullerDisk(known: Boots['disk'], record: SystemRecord): Boots['disk'] {
-  const { timestamp: at, misc_node_boot_ts_seconds: boot, disk_node_bytes_total: total } = record;
-  const { disk_node_bytes_free: free = 0 } = record;
-  if (boot == null || free === null || !total) return known;
+  const { timestamp: at, misc_node_boot_ts_seconds: boot } = record;
+  const { disk_node_bytes_free: free, disk_node_bytes_total: total } = record;
+  if (boot == null || free == null || !total) return known;
   const isOther = known && at - known.at <= HOUR_SECONDS && Math.abs(boot - known.boot) > SAME_BOOT_SECONDS;
   return isOther && known.free / known.total <= free / total ? known : { at, boot, free, total };
 }

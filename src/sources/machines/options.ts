@@ -21,8 +21,6 @@ export interface MachinesOptions {
   /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
-  /** When the operator last started or reloaded the program. */
-  readonly operatorAt: UnixMs;
 }
 
 /** A warning about a sweep that did not fail. */

@@ -1,5 +1,5 @@
 import { ListedName, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
-import { type Api, countingApi } from '../../api/client.ts';
+import type { Api } from '../../api/client.ts';
 import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { eachPage } from '../../api/paginate.ts';
@@ -58,12 +58,11 @@ export async function pollMachines(
   const sweep = startSweep(options, previous, now, silentMs);
   const context: Context = { options, api, sweep, timing, signal, warn };
   try {
-    const latePages = await readNew(context, silentMs);
-    const once = countingApi(api);
-    await listNames({ ...context, api: once.api });
-    await askUnknown({ ...context, api: once.api });
+    await readNew(context, silentMs);
+    await listNames(context);
+    await askUnknown(context);
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endedSweep(context), events, oneTimeRequests: latePages + once.requests() };
+    return { value: endedSweep(context), events };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { value: endedSweep(context), events, failure: error };
@@ -88,18 +87,16 @@ function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
 /** A sweep reads at most this many pages for late records: six minutes of fifty machines. */
 const MAX_PAGES_WITH_LATE = 30;
 
-/** Returns how many pages had only late records. */
-async function readNew(context: Context, silentMs: Milliseconds): Promise<number> {
+async function readNew(context: Context, silentMs: Milliseconds): Promise<void> {
   const { sweep, timing, warn } = context;
   const { now } = timing;
   const range = rangeOf(sweep.progress, timing, context.options.intervalMs);
-  let [pages, latePages] = [0, 0];
+  let pages = 0;
   const ending = await eachPage(async (cursor) => {
     const { records, count, cursor: next } = await readPage(context, range, undefined, cursor);
     pages += 1;
     // The newest records come first.
     const isLate = records.length > 0 && records.every(([, { timestamp }]) => timestamp < range.newFrom);
-    if (isLate) latePages += 1;
     return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };
   });
   if (ending !== 'end') warn(ending);
@@ -113,7 +110,6 @@ async function readNew(context: Context, silentMs: Milliseconds): Promise<number
     throw error;
   }
   sweep.progress = done;
-  return latePages;
 }
 
 /** The `machines` filter takes this many names (api-facts 2). */
@@ -137,10 +133,9 @@ async function readAbsent(context: Context, range: SweepRange, silentMs: Millise
 
 /** Requests the list of names, unless the service refuses it. */
 async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
-  const { operatorAt } = options;
   const { now } = timing;
   const { namesRefusal: before } = sweep.progress;
-  if (!isListDue(sweep.progress, timing, options)) return;
+  if (!isListDue(sweep.progress, timing, options.intervalMs)) return;
   const ask = async (): Promise<void> => {
     const { data } = await api.request(requestTo('machine_names', {}), signal);
     // A record is an object.
@@ -151,9 +146,9 @@ async function listNames({ options, api, sweep, timing, signal, warn }: Context)
   const refusal = await askOnce(ask, (isFailed) => {
     sweep.progress = { ...sweep.progress, namesAt: listedAt(now, isFailed) };
   });
-  const namesRefusal = refusal && afterFailure(before, refusal, now, operatorAt);
+  const namesRefusal = refusal && afterFailure(before, refusal, now);
   sweep.progress = { ...sweep.progress, namesRefusal };
-  if (refusedUntil(before, operatorAt) === 0 && refusedUntil(namesRefusal, operatorAt) > 0) warn('names_refused');
+  if (refusedUntil(before) === 0 && refusedUntil(namesRefusal) > 0) warn('names_refused');
 }
 
 async function askUnknown(context: Context): Promise<void> {
@@ -210,9 +205,9 @@ async function readNewest(
     const page = await readPage(context, range, names, cursor);
     const before = left.length;
     left = left.filter(({ name }) => !context.sweep.found.has(machineName(name)));
-    const isInVain = page.records.length > 0 && left.length === before;
+    const findsNobody = page.records.length > 0 && left.length === before;
     isReadToEnd = !page.cursor;
-    return { cursor: left.length <= enough || isInVain ? undefined : page.cursor, records: page.count };
+    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, records: page.count };
   });
   if (ending !== 'end') context.warn(ending);
   return isReadToEnd ? [] : left;

@@ -1,9 +1,16 @@
-import { PROCESSES, type Process, type ProcessRecord } from '../../api/answers/machines.ts';
+import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
 import { html } from '../../lib/html.ts';
-import { isolated } from '../../lib/text.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
-import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
+import {
+  firing,
+  firingIf,
+  MACHINE_ALERTS,
+  MACHINE_CONDITIONS,
+  type MachineAlert,
+  THRESHOLDS,
+  toneOf,
+} from '../conditions.ts';
 import {
   badge,
   bar,
@@ -17,11 +24,11 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines, shownValue } from './conditions.ts';
+import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import type { Shown } from './metrics.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
+import type { Shown } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -61,27 +68,26 @@ function badges(machine: ListedMachine, now: UnixMs): Cell {
 }
 
 function syncedText({ node }: Partial<Machine>): string {
-  const synced = shownValue('synced', node);
-  if (synced === undefined) return '';
-  return synced === 1 ? 'yes' : 'no';
+  if (node?.sync_eth2_synced == null) return '';
+  return node.sync_eth2_synced ? 'yes' : 'no';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = MACHINE_ALERTS.flatMap((alert): Notice[] => {
-    const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
-    return names.length === 0 ? [] : [firing(alert, names)];
-  });
-  if (areAllSilent(all)) notices.unshift(firing('BeaconchainAllMachinesSilent', []));
-  if (dropped === 0) return notices;
-  return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
+  const namesOf = (alert: MachineAlert): string[] =>
+    all.flatMap(({ alerts, name }) => (alerts.includes(alert) ? [titleOf(name)] : []));
+  return [
+    ...(areAllSilent(all) ? [firing('BeaconchainAllMachinesSilent', [])] : []),
+    ...MACHINE_ALERTS.flatMap((alert) => firingIf(alert, namesOf(alert))),
+    ...(dropped > 0 ? [notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max`, '.')] : []),
+  ];
 }
 
 /** Two containers of one machine push different counters. The note explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
   const names = machines.filter((machine) => isNetworkWithheld(machine, now)).map(({ name }) => titleOf(name));
   if (names.length === 0) return [];
-  const text = `Network counters fell without a reboot, so they are not shown for up to an hour: ${listed(names)}. Two processes may push under one machine name.`;
-  return [notice('neutral', text)];
+  const what = 'Network counters fell without a reboot, so they are not shown for up to an hour';
+  return [notice('neutral', what, `: ${listed(names)}. Two processes may push under one machine name.`)];
 }
 
 function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
@@ -103,7 +109,7 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing
 
 /** A name as the page shows it. */
 function titleOf(name: string): string {
-  return isolated(cropped(name, MAX_NAME));
+  return cropped(name, MAX_NAME);
 }
 
 function processLines({ seen, fresh }: Shown, now: number): Cell[] {
@@ -118,25 +124,22 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   if (process === 'system') return '';
   const { client_name: name, client_version: version } = fresh[process] ?? {};
   const client = [name, version].filter(Boolean).join(' ');
-  return client && ` ${isolated(cropped(client, MAX_CLIENT))}`;
+  return client && ` ${cropped(client, MAX_CLIENT)}`;
 }
 
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
-function memory(system: ProcessRecord | undefined): Cell {
-  const [free, cached = 0, buffers = 0] = ['free', 'cached', 'buffers'].map((kind) =>
-    shownValue(`memory_${kind}_bytes`, system),
-  );
+function memory(system: Partial<SystemRecord> = {}): Cell {
+  const { memory_node_bytes_free: free, memory_node_bytes_cached: cached, memory_node_bytes_buffers: buffers } = system;
   // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
-  return free ? usage(shownValue('memory_total_bytes', system), free + cached + buffers) : '';
+  return free ? usage(system.memory_node_bytes_total, free + (cached ?? 0) + (buffers ?? 0)) : '';
 }
 
-function disk(system: ProcessRecord | undefined): Cell {
-  const free = shownValue('disk_free_bytes', system);
-  return free === undefined ? '' : usage(shownValue('disk_total_bytes', system), free, 1 - THRESHOLDS.disk_free_ratio);
+function disk({ disk_node_bytes_free: free, disk_node_bytes_total: total }: Partial<SystemRecord> = {}): Cell {
+  return free == null ? '' : usage(total, free, 1 - THRESHOLDS.disk_free_ratio);
 }
 
 /** @param full Used beyond this share, it is shown as full. */
-function usage(total: number | undefined, free: number, full = 1): Cell {
+function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;

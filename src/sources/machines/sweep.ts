@@ -2,7 +2,7 @@ import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
+import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../lib/time.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
@@ -60,8 +60,7 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
       .filter((machine) => !isLive(machine) && !isExpected(machine))
       .map(({ name }) => name),
     found: new Set(),
-    // A time in the future is from before the clock was set back.
-    asked: new Map(asked.filter(([, at]) => at <= now && (at === 0 || now - at < RECORDS_KEPT_SECONDS * 1000))),
+    asked: new Map(asked.filter(([, at]) => at === 0 || elapsed(at, now) < RECORDS_KEPT_SECONDS * 1000)),
     progress,
   };
 }
@@ -138,8 +137,7 @@ function isDue(
   configuredMs: Milliseconds,
 ): boolean {
   const rarelyMs = intervalMs > configuredMs ? SWEEPS_PER_RARE * intervalMs : 0;
-  // A time in the future is from before the clock was set back.
-  return last === undefined || last > now || now - last >= Math.max(everyMs, rarelyMs);
+  return elapsed(last, now) >= Math.max(everyMs, rarelyMs);
 }
 
 export interface SweepRange extends Span {
@@ -154,7 +152,7 @@ export interface SweepRange extends Span {
 export function rangeOf({ beganAt, lateAt }: Progress, when: When, configuredMs: Milliseconds): SweepRange {
   const seconds = Math.floor(when.now / 1000);
   const oldest = seconds - MAX_SWEPT_SECONDS;
-  const newFrom = beganAt === undefined || beganAt > seconds ? oldest : Math.max(oldest, beganAt - OVERLAP_SECONDS);
+  const newFrom = Math.max(oldest, seconds - elapsed(beganAt, seconds) - OVERLAP_SECONDS);
   const isOverdue = when.now - (beganAt ?? seconds) * 1000 > (1 + JITTER) * when.intervalMs + OVERDUE_MS;
   const isDeep = isOverdue || isDue(lateAt, LATE_EVERY_MS, when, configuredMs);
   const start = isDeep ? seconds - LATE_SECONDS : newFrom;
@@ -195,12 +193,8 @@ function rawNames(machine: Machine): Set<string> {
 }
 
 /** Whether to request the list of names. */
-export function isListDue(
-  { namesAt, namesRefusal }: Progress,
-  when: When,
-  { intervalMs, operatorAt }: Pick<MachinesOptions, 'intervalMs' | 'operatorAt'>,
-): boolean {
-  return isDue(namesAt, LIST_EVERY_MS, when, intervalMs) && when.now >= refusedUntil(namesRefusal, operatorAt);
+export function isListDue({ namesAt, namesRefusal }: Progress, when: When, configuredMs: Milliseconds): boolean {
+  return isDue(namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(namesRefusal);
 }
 
 /** The time that counts as that of a request for the list. */

@@ -162,11 +162,11 @@ async function countNext(
 }
 
 /**
- * The time of our own trying since the last attempt. Not before the program was started, and at most an interval: for
- * the rest of the time it slept, or its requests were refused. None if the clock was set back.
+ * The time of our own trying since the last attempt, at most an interval: for the rest of the time the program slept, or
+ * its requests were refused. None if the clock was set back.
  */
-function ownTimeSince(at: UnixMs, { now, intervalMs, options }: PollContext): Milliseconds {
-  return Math.max(0, Math.min(now - Math.max(at, options.operatorAt), intervalMs));
+function ownTimeSince(at: UnixMs, { now, intervalMs }: PollContext): Milliseconds {
+  return Math.max(0, Math.min(now - at, intervalMs));
 }
 
 export function hasBacklog(state: Slashings): boolean {

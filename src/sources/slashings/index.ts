@@ -27,8 +27,8 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     weight: options.weight,
     pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
-    parts: ({ namesRefusal }) =>
-      options.readsProposerNames ? [partState('proposer_slashings', namesRefusal, options.operatorAt)] : [],
+    anew: ({ namesRefusal, tried, ...value }, now) => ({ ...value, ...(tried && { tried: { ...tried, at: now } }) }),
+    parts: ({ namesRefusal }) => (options.readsProposerNames ? [partState('proposer_slashings', namesRefusal)] : []),
     families: (value, timing) => slashingFamilies(options, value, timing),
     summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,

@@ -1,5 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Milliseconds } from '../../lib/time.ts';
 import type { Watch } from '../../lib/watch.ts';
 import type { Slashed } from '../slashed.ts';
 
@@ -15,6 +15,4 @@ export interface SlashingsOptions {
   readonly seatsOf?: ((period: number) => readonly number[] | undefined) | undefined;
   /** The watched validators that are slashed according to their status. */
   readonly slashedByStatus: () => readonly Slashed[];
-  /** When the operator last started or reloaded the program. */
-  readonly operatorAt: UnixMs;
 }

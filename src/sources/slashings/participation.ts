@@ -1,5 +1,6 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { periodOf } from '../../lib/chain.ts';
+import { elapsed } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { attempt, type PollContext } from './read.ts';
@@ -15,8 +16,7 @@ export async function withCommittee(context: PollContext, previous: Slashings, e
   const period = periodOf(epoch);
   const known = previous.committee?.period === period ? previous.committee : undefined;
   if (!seatsOf || seatsOf(period) || known?.seats.length) return previous;
-  // A time in the future is from before the clock was set back.
-  if (known && known.askedAt <= now && now - known.askedAt < MEMBERS_RETRY_MS) return previous;
+  if (elapsed(known?.askedAt, now) < MEMBERS_RETRY_MS) return previous;
   const read = await attempt(context, () => readSeats(api, chain, period, signal));
   const seats = read instanceof Error ? [] : (read ?? []);
   // Once a period: its other epochs find this committee in the state.

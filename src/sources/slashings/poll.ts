@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { elapsed, type UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
@@ -61,9 +61,7 @@ export function slashingsDue(state: Slashings, timing: Timing, tick: UnixMs): Un
 }
 
 function isHeadPassDue({ headPassAt }: Slashings, { coverage, now, intervalMs }: Timing): boolean {
-  if (coverage !== 'full') return false;
-  // A pass in the future was made before the clock was set back.
-  return headPassAt === undefined || headPassAt > now || headPassAt + intervalMs <= now;
+  return coverage === 'full' && elapsed(headPassAt, now) >= intervalMs;
 }
 
 /**

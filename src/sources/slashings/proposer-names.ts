@@ -16,10 +16,9 @@ export async function readProposerNames(
   rows: readonly SlotRow[],
 ): Promise<Step> {
   const { options, now, events } = context;
-  const { readsProposerNames, operatorAt } = options;
   let state = previous;
   for (const row of rows) {
-    if (!readsProposerNames || now < refusedUntil(state.namesRefusal, operatorAt)) break;
+    if (!options.readsProposerNames || now < refusedUntil(state.namesRefusal)) break;
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
       const validators = await readValidators(context, row);
@@ -29,10 +28,10 @@ export async function readProposerNames(
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error)) throw error;
       const { namesRefusal: before } = state;
-      const namesRefusal = afterFailure(before, error, now, operatorAt);
+      const namesRefusal = afterFailure(before, error, now);
       state = { ...state, namesRefusal };
-      if (now >= refusedUntil(namesRefusal, operatorAt)) return { state, failure: error };
-      if (refusedUntil(before, operatorAt) === 0) events.push({ type: 'names_unreadable', err: error.message });
+      if (now >= refusedUntil(namesRefusal)) return { state, failure: error };
+      if (refusedUntil(before) === 0) events.push({ type: 'names_unreadable', err: error.message });
     }
   }
   return { state };

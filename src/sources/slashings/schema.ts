@@ -88,8 +88,8 @@ export const Slashings = z.object({
   /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
   /**
-   * How long we have tried in vain to read the next epoch, and its proposer slashings by name, up to the last attempt at
-   * `at` (Unix ms).
+   * How long we have tried to read the next epoch, and its proposer slashings by name, up to the last attempt or the start
+   * of the program at `at` (Unix ms).
    */
   tried: z.object({ at: z.number(), epochMs: z.number(), namesMs: z.number() }).optional(),
   /** Blocks above the scanned epoch whose slashings were requested. */

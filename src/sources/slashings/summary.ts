@@ -72,7 +72,7 @@ function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now
     missed.length === 1
       ? `of ${chain} missed its proposal ${relative(slotTime(chain, first[1]) * 1000, now)}`
       : `of ${chain} missed a proposal in the last day`;
-  return [firing('BeaconchainWatchedProposalMissed', validators.map(String), detail)];
+  return [firing('BeaconchainWatchedProposalMissed', validators, detail)];
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {

@@ -1,8 +1,8 @@
 import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../lib/chain.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { elapsed, type UnixMs } from '../../lib/time.ts';
 import { watches } from '../../lib/watch.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
-import { refusedUntil } from '../refusal.ts';
+import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import type { Validators } from './schema.ts';
@@ -36,14 +36,12 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
 
 /** When to request members. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
-  const { chain, syncCommittee, operatorAt } = options;
-  const { membersAskedAt = 0, membersRefusal } = state;
+  const { chain, syncCommittee } = options;
+  const { membersAskedAt, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
-  const offUntil = refusedUntil(membersRefusal, operatorAt);
+  const offUntil = refusedUntil(membersRefusal);
   if (missingPeriods(chain, state, now).length > 0) {
-    // A reload repeats refused requests. A time in the future is from before the clock was set back.
-    const isAtOnce = membersAskedAt > now || (membersRefusal !== undefined && membersAskedAt < operatorAt);
-    return Math.max(isAtOnce ? 0 : membersAskedAt + MEMBERS_RETRY_MS, offUntil);
+    return Math.max(now - elapsed(membersAskedAt, now) + MEMBERS_RETRY_MS, offUntil);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);
@@ -69,16 +67,16 @@ export async function readMembers(context: PollContext, previous: Validators): P
     committees: rest.committees.filter(({ period }) => period >= current - 1),
     membersAskedAt: now,
   };
-  let oneTimeRequests = 0;
   for (const period of missingPeriods(chain, previous, now)) {
-    oneTimeRequests += 1;
     try {
       const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
       const { refusal, failure } = refused(context, 'sync_committee', before, error);
-      return { value: { ...value, ...(refusal && { membersRefusal: refusal }) }, failure, oneTimeRequests };
+      // An outage may be over in a minute.
+      const membersAskedAt = isRefusal(error) ? now : 0;
+      return { value: { ...value, membersAskedAt, ...(refusal && { membersRefusal: refusal }) }, failure };
     }
   }
-  return { value, oneTimeRequests };
+  return { value };
 }

@@ -7,12 +7,12 @@ import { requestsPerStatusPoll } from './costs.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { pollValidators } from './poll.ts';
-import { NO_VALIDATORS, Validators } from './schema.ts';
+import { NO_VALIDATORS, Validators, validatorsAnew } from './schema.ts';
 import { validatorsSummary } from './summary.ts';
 
 /** The watched validators of a chain: status, balances, duties, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
-  const { chain, intervalMs, status, operatorAt } = options;
+  const { chain, intervalMs, status } = options;
   const requests = requestsPerStatusPoll(watchedCount(options.watch));
   const usualRequests = requests.status + requests.performance;
   return {
@@ -23,23 +23,24 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     empty: NO_VALIDATORS,
     state: Validators,
     due(value, attempts, timing) {
-      const statusDue = status ? refusedUntil(value.statusRefusal, operatorAt) : Number.POSITIVE_INFINITY;
+      const statusDue = status ? refusedUntil(value.statusRefusal) : Number.POSITIVE_INFINITY;
       const tick = nextTick(attempts, timing.intervalMs);
       return Math.max(tick, Math.min(statusDue, membersDue(options, value, timing.now)));
     },
     isDaily: !status,
     weight: options.weight,
     pace(requestsPerDay, requestsPerPoll, _before, value) {
-      const isRefused = refusedUntil(value?.statusRefusal, operatorAt) > 0;
+      const isRefused = refusedUntil(value?.statusRefusal) > 0;
       return status && !isRefused
         ? evenPace(intervalMs, requestsPerDay, Math.max(requestsPerPoll, usualRequests))
         : oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay);
     },
     poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
+    anew: validatorsAnew,
     parts: ({ statusRefusal, performanceRefusal, membersRefusal }) => [
-      ...(status ? [partState('status', statusRefusal, operatorAt)] : []),
-      ...(status ? [partState('performance', performanceRefusal, operatorAt)] : []),
-      ...(options.syncCommittee ? [partState('sync_committee', membersRefusal, operatorAt)] : []),
+      ...(status ? [partState('status', statusRefusal)] : []),
+      ...(status ? [partState('performance', performanceRefusal)] : []),
+      ...(options.syncCommittee ? [partState('sync_committee', membersRefusal)] : []),
     ],
     families: (value, timing) => validatorFamilies(options, value, timing),
     summary: (value, timing) => validatorsSummary(options, value, timing),

@@ -1,5 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Milliseconds } from '../../lib/time.ts';
 import type { Watch } from '../../lib/watch.ts';
 
 export interface ValidatorsOptions {
@@ -14,9 +14,4 @@ export interface ValidatorsOptions {
   readonly syncCommittee: boolean;
   /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
   readonly hasSlashings: boolean;
-  /** When the operator last started or reloaded the program: refused parts are then requested again. */
-  readonly operatorAt: UnixMs;
 }
-
-/** The parts that the service may refuse, each for itself. */
-export type Part = 'status' | 'performance' | 'sync_committee';

@@ -2,7 +2,7 @@ import type { PerformanceAnswer } from '../../api/answers/validators.ts';
 import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { rangesOf, watchedCount } from '../../lib/watch.ts';
+import { rangesOf } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -13,31 +13,24 @@ import { chunksOf } from './status.ts';
 export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
   const { performanceRefusal, pollsSincePerformance, performance } = value;
   const isTurn = performance?.watch !== rangesOf(options.watch) || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
-  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal, options.operatorAt);
+  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal);
 }
 
-/**
- * Reads the duties and scores of all watched validators. The previous values stay unless every request was answered.
- */
+/** Reads the duties and scores of all watched validators. Unless all are read, the next poll tries again. */
 export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
-  const { operatorAt, watch } = context.options;
+  const { watch } = context.options;
   const { performanceRefusal: before, ...rest } = previous;
-  const value = { ...rest, pollsSincePerformance: 0 };
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
-  const isSmall = previous.smallChunksSince === operatorAt;
+  const isSmall = previous.hasSmallChunks === true;
   const size = isSmall ? small : large;
   try {
-    const performance = await readAll(context, size);
-    // The plan has its own mean for them.
-    return { value: { ...value, performance }, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
+    return { value: { ...rest, performance: await readAll(context, size), pollsSincePerformance: 0 } };
   } catch (error) {
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
-    if (isTooMany && [...chunksOf(watch, small)].length > 1) {
-      const step = await readPerformance(context, { ...previous, smallChunksSince: operatorAt });
-      return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
-    }
+    if (isTooMany && [...chunksOf(watch, small)].length > 1)
+      return readPerformance(context, { ...previous, hasSmallChunks: true });
     const { refusal, failure } = refused(context, 'performance', before, error);
-    return { value: { ...value, ...(refusal && { performanceRefusal: refusal }) }, failure };
+    return { value: { ...rest, ...(refusal && { performanceRefusal: refusal }) }, failure };
   }
 }
 

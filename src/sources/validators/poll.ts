@@ -20,17 +20,15 @@ export async function pollValidators(
   const context: PollContext = { options, api, now, signal, events: [] };
   let value = { ...previous, validators: previous.validators.filter(({ index }) => watches(options.watch, index)) };
   let failure: Error | undefined;
-  let oneTimeRequests = 0;
 
   async function read(part: (context: PollContext, value: Validators) => Promise<Step>): Promise<void> {
     const step = await part(context, value);
     value = step.value;
     failure ??= step.failure;
-    oneTimeRequests += step.oneTimeRequests ?? 0;
   }
 
-  if (now >= membersDue(options, value, now)) await read(readMembers);
   if (isStatusOn(options, value, now)) await read((status, before) => readStatus(status, before, timing));
   if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
-  return { value, oneTimeRequests, events: context.events, ...(failure && { failure }) };
+  if (now >= membersDue(options, value, now)) await read(readMembers);
+  return { value, events: context.events, ...(failure && { failure }) };
 }

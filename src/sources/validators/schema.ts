@@ -55,13 +55,19 @@ export const Validators = z.object({
   /** Status polls since the performance was last requested. */
   pollsSincePerformance: Count,
   performanceRefusal: Refusal.exactOptional(),
-  /** The plan refused 100 identifiers at once: `operatorAt` at that time. */
-  smallChunksSince: z.number().exactOptional(),
+  /** The plan refused 100 identifiers at once. */
+  hasSmallChunks: z.literal(true).exactOptional(),
   committees: z.array(Committee),
   /** Unix ms at which members were last requested. */
   membersAskedAt: z.number().exactOptional(),
   membersRefusal: Refusal.exactOptional(),
 });
 export type Validators = z.infer<typeof Validators>;
+
+/** As at the first start, but for what was read. Members that were refused are requested at once. */
+export function validatorsAnew(value: Validators): Validators {
+  const { statusRefusal, performanceRefusal, hasSmallChunks, membersRefusal, membersAskedAt, ...read } = value;
+  return membersAskedAt === undefined || membersRefusal ? read : { ...read, membersAskedAt };
+}
 
 export const NO_VALIDATORS: Validators = { validators: [], pollsSincePerformance: 0, committees: [] };

@@ -2,7 +2,7 @@ import { type Chain, epochTime, validatorUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { count, percent, plural, spaced } from '../../lib/words.ts';
-import { firing } from '../conditions.ts';
+import { firingIf } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { type Refusal, refusedUntil } from '../refusal.ts';
 import { slashedNotices } from '../slashed.ts';
@@ -36,33 +36,26 @@ function noticesOf({ chain }: ValidatorsOptions, { offline, epoch = 0, validator
   const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
-    ...(certain.length > 0 ? [firing('BeaconchainValidatorOffline', indices(certain), chain)] : []),
-    ...(notFound.length > 0 ? [firing('BeaconchainValidatorNotFound', indices(notFound), chain)] : []),
+    ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
+    ...firingIf('BeaconchainValidatorNotFound', indices(notFound), chain),
   ];
 }
 
-function indices(validators: readonly Validator[]): string[] {
-  return validators.map(({ index }) => String(index));
+function indices(validators: readonly Validator[]): number[] {
+  return validators.map(({ index }) => index);
 }
 
 function validators(options: ValidatorsOptions, value: Validators, shown: Shown, now: UnixMs): Cell {
-  const { chain, operatorAt } = options;
+  const { chain } = options;
   const { offline, byStatus, epoch, performance } = shown;
-  const refused = refusal(value.statusRefusal, operatorAt, now, 'the status of validators');
+  const refused = refusal(value.statusRefusal, now, 'the status of validators');
   if (epoch === undefined) return refused ?? NOT_KNOWN;
   const online = shown.validators.filter((one) => one.online).length;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
   const score = performance?.scores.total;
   return lines(
     `${count(online)} of ${plural(shown.validators.length, 'validator')} online`,
-    ...(offline.length > 0
-      ? [
-          html`offline: ${named(
-            chain,
-            offline.map(({ index }) => index),
-          )}`,
-        ]
-      : []),
+    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
@@ -71,11 +64,11 @@ function validators(options: ValidatorsOptions, value: Validators, shown: Shown,
 }
 
 function committees(options: ValidatorsOptions, value: Validators, now: UnixMs): Cell {
-  const { chain, operatorAt } = options;
+  const { chain } = options;
   const period = periodAt(chain, now);
   const [current, next] = [period, period + 1].map((one) => watchedMembers(options, value, one));
   const turn = time(startOf(chain, period + 1), now);
-  const refused = refusal(value.membersRefusal, operatorAt, now, 'the members');
+  const refused = refusal(value.membersRefusal, now, 'the members');
   if (!current && !next && refused) return refused;
   return lines(
     current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
@@ -84,8 +77,8 @@ function committees(options: ValidatorsOptions, value: Validators, now: UnixMs):
   );
 }
 
-function refusal(refusal: Refusal | undefined, operatorAt: UnixMs, now: UnixMs, what: string): Html | undefined {
-  if (!refusal || now >= refusedUntil(refusal, operatorAt)) return undefined;
+function refusal(refusal: Refusal | undefined, now: UnixMs, what: string): Html | undefined {
+  if (!refusal || now >= refusedUntil(refusal)) return undefined;
   return quiet(
     `The service refuses to list ${what} (${spaced(refusal.reason)}). The exporter tries again every day, and after a reload or restart.`,
   );

@@ -16,6 +16,7 @@ const SETTINGS = { config: defaultConfig(), key: KEY };
 const TEXTS = [
   ...[MACHINE, KEY, 'node-a', 'Node A', 'lido by <me@example.org>', 'https://user.example/path', 'eyJjdXJzb3IiOjF9'],
   ...['5235123', '32000000000123456789', '-0.0123456', `0x${'a1'.repeat(48)}`, 'b2'.repeat(20), 'validator_42123'],
+  'acme-corp',
 ];
 const NUMBERS = [7654321, 0.7654321];
 const FIELDS = ['data', 'status', 'finality', 'chain', 'prefix', 'type', 'machine', 'new_field', 'window_7d', 'error'];

@@ -100,8 +100,9 @@ function namedWaitMs(headers: Headers, now: number): number | undefined {
 }
 
 /**
- * With a refused key one request is sent a minute later, then one every ten minutes, and with a revoked one only after a start or a reload ten
- * minutes after the last refusal (behaviour 3 and 4). Another key starts anew.
+ * With a refused key one request is sent a minute later, until one is answered by another 401. Then it is one every ten minutes.
+ * With a revoked key it is only after a start or a reload ten minutes after the last refusal (behaviour 3 and 4). Another key
+ * starts anew.
  */
 export function refusedKeys(): Check {
   let key: string | undefined;
@@ -113,7 +114,7 @@ export function refusedKeys(): Check {
 
   function onHead(sent: Sent, at: number, { status, headers }: NonNullable<Sent['head']>): void {
     if (sent.key !== key) return;
-    if (status === 401) refused = { how: 'refused', since: at, by: sent, isFirst: refused?.isFirst ?? true };
+    if (status === 401) refused = { how: 'refused', since: at, by: sent, isFirst: !refused || sent.at < refused.since };
     else if (status === 429 && isRevocation(headers)) refused = { how: 'revoked', since: at, by: sent, isFirst: false };
     // An answer to what was sent before the refusal is out of date; a 429 or a failure says nothing.
     else if (refused && sent.at < refused.since) return;
@@ -134,7 +135,7 @@ export function refusedKeys(): Check {
       const { how, since, by, isFirst } = refused;
       const isKnown = by.process === sent.process || wasKept(by, since, world);
       // A process that does not know of the refusal learns of it from its own answer.
-      refused = isKnown ? { how, since: sent.at, by: sent, isFirst: false } : undefined;
+      refused = isKnown ? { how, since: sent.at, by: sent, isFirst } : undefined;
       // It was on its way to the network before the answer came.
       if (!isKnown || sent.at === since || world.traffic.stepsBetween(since, sent.at).length > 0) return undefined;
       const asksAt = since + (isFirst ? MINUTE - TOLERANCE_MS : ASKS_AFTER_MS);

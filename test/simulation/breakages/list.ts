@@ -166,7 +166,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'stale values not withdrawn',
-    file: 'sources/machines/metrics.ts',
+    file: 'sources/machines/shown.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return options.forgetAfterMs;',
   },
@@ -178,7 +178,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'values withdrawn too early',
-    file: 'sources/machines/metrics.ts',
+    file: 'sources/machines/shown.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
   },

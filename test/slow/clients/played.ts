@@ -110,7 +110,7 @@ function readModel({ version, process, slasher_active, ...record }: Pushed, omit
 export async function play(instance: string, setup: Setup, omitsZeros = false): Promise<Played> {
   const config = defaultConfig();
   const machines = { ...config.machines, expected: setup.expected ?? [] };
-  const sources = sourcesOf({ ...config, machines }, START);
+  const sources = sourcesOf({ ...config, machines });
   const source = sources.find(({ name }) => name === 'machines');
   if (!source) throw new Error('the machines are not polled');
   let now = START;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MachineRecord, NodeRecord, SystemRecord } from '../../../src/api/answers/machines.ts';
+import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
 import { CHAINS, type Chain } from '../../../src/lib/chain.ts';
 import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
@@ -14,8 +14,8 @@ function slotAt(chain: Chain, at: number): number {
   return Math.floor((at - CHAINS[chain].genesis) / 12);
 }
 
-function node(at: number, fields: Partial<NodeRecord> = {}): MachineRecord {
-  return ['node', { timestamp: at, sync_eth2_synced: true, ...fields }];
+function node(at: number, fields: object = {}): MachineRecord {
+  return ['node', NodeRecord.parse({ timestamp: at, sync_eth2_synced: true, ...fields })];
 }
 
 /** A node in step with `chain`, one record a minute. */
@@ -37,8 +37,8 @@ describe('sources/machines/learned', () => {
 
     it('is not known from less than two minutes, or from records that are not synced or have no head', () => {
       expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
-      const without = (fields: Partial<NodeRecord>): MachineRecord[] =>
-        inStep('hoodi', 5).map(([, record]) => node(record.timestamp, { ...(record as NodeRecord), ...fields }));
+      const without = (fields: object): MachineRecord[] =>
+        inStep('hoodi', 5).map(([, record]) => node(record.timestamp, { ...record, ...fields }));
       for (const fields of [
         { sync_eth2_synced: false },
         { sync_eth2_synced: undefined },

@@ -3,7 +3,7 @@ import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answ
 import type { Family } from '../../../src/metrics/family.ts';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
-import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { Machines } from '../../../src/sources/machines/schema.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
@@ -35,18 +35,9 @@ function present(families: readonly Family[]): string[] {
 
 describe('sources/machines/metrics', () => {
   it('takes absence for 0 where 0 must be possible, and only there', () => {
-    const bare: Machines = {
-      machines: [
-        {
-          name: 'a',
-          system: { timestamp: 1790769623 },
-          validator: { timestamp: 1790769623 },
-          node: { timestamp: 1790769623 },
-        },
-      ],
-      dropped: 0,
-    };
-    const families = shown(bare);
+    const record = { timestamp: 1790769623 };
+    const bare = { name: 'a', system: record, validator: record, node: record };
+    const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
     const zeros = [
       'consensus_fallback_configured',
       'consensus_fallback_connected',

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { machineFamilies, nextMachineChange } from '../../../src/sources/machines/metrics.ts';
-import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
+import { Machines } from '../../../src/sources/machines/schema.ts';
+import { nextMachineChange } from '../../../src/sources/machines/shown.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
@@ -48,7 +49,7 @@ const machine = fc
 
 const machines = fc
   .uniqueArray(machine, { selector: ({ name }) => name, maxLength: 4 })
-  .map((list): Machines => ({ machines: list, dropped: 0 }));
+  .map((list) => Machines.parse({ machines: list, dropped: 0 }));
 
 const options = fc
   .record({

@@ -22,7 +22,7 @@ function quietAt(now: number): Machines {
 const EMPTY = quietAt(NOW);
 
 describe('sources/machines/poll', () => {
-  const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [], oneTimeRequests: 0 };
+  const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [] };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW) {
     return pollMachines(machinesOptions(), api, previous, timing({ now }), noSignal());

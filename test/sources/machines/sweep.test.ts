@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NodeRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import {
   absentNames,
@@ -71,7 +72,7 @@ describe('sources/machines/sweep', () => {
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
-    addRecord(sweep, options, ['node', { timestamp: SECONDS, machine: 'out' }]);
+    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'out' }]);
     expect(namesOf(endSweep(sweep))).toEqual(['in']);
   });
 
@@ -85,8 +86,8 @@ describe('sources/machines/sweep', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 400, machine: '' }]);
-    addRecord(sweep, options, ['validator', { timestamp: SECONDS - 400 }]);
-    addRecord(sweep, options, ['node', { timestamp: SECONDS - 400, machine: 'unnamed' }]);
+    addRecord(sweep, options, ['validator', ValidatorRecord.parse({ timestamp: SECONDS - 400 })]);
+    addRecord(sweep, options, ['node', NodeRecord.parse({ timestamp: SECONDS - 400, machine: 'unnamed' })]);
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
     const names = ['', 'unnamed'].map((name) => ({ name, seen: SECONDS - 400 }));

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { Follower } from '../../support/follower.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
@@ -121,9 +119,8 @@ describe('sources/slashings patience', () => {
         failing(follower, `${BAD}`, 'bad_request');
         await follower.poll();
         await follower.poll(2 * HOUR);
-        const source = slashingsSource(slashingsOptions({ operatorAt: follower.now + 2 * HOUR }));
-        Object.assign(follower, { source });
-        await follower.poll(2 * HOUR, { intervalMs });
+        follower.startAnew(2 * HOUR);
+        await follower.poll(0, { intervalMs });
         await pass(follower, HOUR - 2 * MINUTE);
         expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
         await follower.poll();

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { Follower } from '../../support/follower.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
 import { rootOf } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
@@ -114,10 +112,7 @@ describe('sources/slashings/proposer-names', () => {
       expect(follower.found('names_unreadable')).toHaveLength(1);
 
       follower.fault = () => undefined;
-      const reloaded = slashingsSource(
-        slashingsOptions({ watch: [{ first: 1, last: 9 }], readsProposerNames: true, operatorAt: 1 }),
-      );
-      Object.assign(follower, { source: reloaded });
+      follower.startAnew();
       follower.chain.grow(F + 7, F + 5);
       follower.chain.slashProposers((F + 5) * 32, [6]);
       expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 5) * 32}`]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Entry, sourceId, withAnotherKey } from '../../../src/scheduler/entry.ts';
 import { afterPoll } from '../../../src/scheduler/polls.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { type Entry, sourceId, withAnotherKey } from '../../../src/state/entry.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';
 import { type Harness, schedule } from '../../support/scheduler-harness.ts';

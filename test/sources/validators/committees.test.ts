@@ -65,11 +65,10 @@ function due(state: Validators, lastAttemptAt: number, now = lastAttemptAt): num
 describe('the sync committees of watched validators', () => {
   it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
     const api = membersOf(KNOWN);
-    const { value: state, failure, oneTimeRequests } = await poll(api, NO_VALIDATORS, OPTIONS);
+    const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toBeUndefined();
     expect(asked(api)).toEqual([String(CURRENT), 'next']);
     expect(api.requests[0]).toMatchObject({ endpoint: 'sync_committee_members', chain: 'mainnet' });
-    expect(oneTimeRequests).toBe(2);
     expect(shown(state)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
     expect(state.committees).toContainEqual({ period: CURRENT, seats: committeeOf([7, 500_000, 12, 7, 99]) });
     expect(due(state, NOW)).toBe(START + PERIOD + 5 * EPOCH);
@@ -118,6 +117,21 @@ describe('the sync committees of watched validators', () => {
     const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(state.committees).toEqual([]);
+  });
+
+  it.each([
+    ['next poll after an outage', 'server_error', EPOCH],
+    ['next poll after the page of a CDN', 'unexpected_status', EPOCH],
+    ['next hour after a refusal', 'forbidden', HOUR],
+  ] as const)('are asked for again in the %s (%s), and the other parts are read', async (_, reason, wait) => {
+    const api = serviceOf({
+      sync_committee_members: (request) => {
+        throw failed(request, reason);
+      },
+    });
+    const { value: state } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
+    expect(due(state, NOW)).toBe(NOW + wait);
+    expect(state.performance).toBeDefined();
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/lib/chain.ts';
 import { watchOf } from '../../../src/lib/watch.ts';
+import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { emptyEntry } from '../../../src/state/entry.ts';
+import { NO_VALIDATORS, type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, MINUTE, timing } from '../../support/timing.ts';
@@ -231,8 +231,8 @@ describe('the status of watched validators', () => {
       const { value: later, events: afterwards } = await poll(api, state, options, NOW + DAY);
       expect(api.requests).toHaveLength(4);
       expect(afterwards).toEqual([]);
-      const reloaded = validatorsSource(validatorsOptions({ operatorAt: NOW + DAY + 1 }));
-      expect(reloaded.due(later, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
+      const reloaded = validatorsAnew(later);
+      expect(source.due(reloaded, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
         NOW + DAY + EPOCH,
       );
     });

@@ -1,6 +1,7 @@
 import { startDaemon } from '../../../src/commands/serve.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { LineOutput } from '../../../src/lib/line-output.ts';
 import { jsonLogger } from '../../../src/lib/log.ts';
 import { Replica } from '../../../src/state/replica.ts';
 
@@ -14,9 +15,6 @@ const settings = await readAgain();
 const log = jsonLogger('debug');
 if (!settings.config.state.redis) throw new TypeError('expected state.redis');
 const replica = await Replica.open(settings.config.state.redis, systemClock, log, { timings: JSON.parse(timings) });
-const daemon = await startDaemon({
-  exporter: { settings, readAgain, clock: systemClock, log, documents: replica, replica, processMetrics: false },
-  hasLifecycle: true,
-  access: undefined,
-});
+const start = { flags: { 'web.disable-exporter-metrics': true }, settings, readAgain, access: undefined, log };
+const daemon = await startDaemon({ ...start, output: new LineOutput(1), documents: replica, replica });
 process.once('SIGTERM', () => daemon.stop());

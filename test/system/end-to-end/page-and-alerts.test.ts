@@ -75,6 +75,9 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
   ['all silent for 11 minutes', () => withAge(11 * MINUTE, true)],
   ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
+  ['clock 61 seconds slow', () => ({ ...knownIn('healthy'), clockOffsetMs: 61_000 })],
+  ['clock 11 minutes fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -11 * MINUTE })],
+  ['clock a minute fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -MINUTE })],
   [
     'key refused',
     () => {
@@ -84,12 +87,17 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ],
 ];
 
-function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
+function familiesOf({ views, ledger, budgetOptions, clockOffsetMs }: StatusInput): Family[] {
   const lastReload = { isSuccessful: true, successAt: NOW };
   return [
     ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...ownFamilies(views, { ledger, budgetOptions, lastReload, isLeader: true, linesDropped: 0 }, NOW),
+    ...ownFamilies({
+      ...{ views, ledger, budgetOptions, lastReload, clockOffsetMs },
+      isLeader: true,
+      linesDropped: 0,
+      now: NOW,
+    }),
   ];
 }
 

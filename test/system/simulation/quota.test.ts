@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../../src/budget/ledger.ts';
-import { sourceId } from '../../../src/state/entry.ts';
+import { sourceId } from '../../../src/scheduler/entry.ts';
 import { configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';

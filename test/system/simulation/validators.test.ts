@@ -20,7 +20,7 @@ function sources(validators: number, changes: Partial<Config['validators']>): So
   const defaults = defaultConfig();
   const watch = { mainnet: [{ first: 0, last: validators - 1 }], hoodi: [] };
   const config = { ...defaults, validators: { ...defaults.validators, watch, ...changes } };
-  return sourcesOf(config, START).filter(({ name }) => name === 'validators');
+  return sourcesOf(config).filter(({ name }) => name === 'validators');
 }
 
 describe('system/simulation/validators: members of sync committees', () => {

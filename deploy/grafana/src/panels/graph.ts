@@ -15,7 +15,8 @@ import { colorOf } from '../look.ts';
 import { begin, legend, type PanelOptions, type Query, target, tooltip } from './panel.ts';
 
 export interface GraphOptions extends PanelOptions {
-  readonly unit: string;
+  /** A number without a unit, unless given. */
+  readonly unit?: string;
   readonly queries: readonly Query[];
   /** A dashed line where the alert begins. */
   readonly limit?: Limit;
@@ -24,6 +25,7 @@ export interface GraphOptions extends PanelOptions {
   readonly isCrowded?: boolean;
   /** Values hold until the next one. */
   readonly held?: boolean;
+  /** Stacked bars. */
   readonly bars?: boolean;
   readonly logarithmic?: boolean;
   /** The shortest step: the interval at which values arrive. */
@@ -45,12 +47,15 @@ export const RATE_STEP = '2m';
  */
 export const MACHINE_RATE = { min: 0, interval: '5m', bridge: 3 * 3_600_000 } as const;
 
+/** How numbers of things are drawn. */
+export const WHOLE = { min: 0, decimals: 0 } as const;
+
 /** Lines over time. */
 export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
   const queries = limit ? [lineOf(limit), ...options.queries] : options.queries;
   const isLeastWorse = limit?.bad === '<';
   const panel = begin(new PanelBuilder(), options, 12, 9)
-    .unit(options.unit)
+    .unit(options.unit ?? 'none')
     .targets(queries.map((query, i) => target(query, i).range()))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .drawStyle(options.bars ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
@@ -61,7 +66,7 @@ export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
     .spanNulls(options.bridge ?? false)
     .legend(legend(options.bars ? ['max'] : ['lastNotNull', 'mean', isLeastWorse ? 'min' : 'max']))
     .tooltip(tooltip());
-  if (options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
+  if (options.bars || options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
   if (options.held) panel.lineInterpolation(LineInterpolation.StepAfter);
   if (options.interval) panel.interval(options.interval);
   if (options.softMax !== undefined) panel.axisSoftMax(options.softMax);

@@ -11,7 +11,8 @@ import { colorOf, GOOD, PLAIN } from '../look.ts';
 import { begin, type PanelOptions, type Query, target, thresholdsOf } from './panel.ts';
 
 interface Common extends PanelOptions {
-  readonly unit: string;
+  /** A number without a unit, unless given. */
+  readonly unit?: string;
   readonly noValue?: string;
   /** The number has the name of its series, even if there is only one. */
   readonly isNamed?: boolean;
@@ -58,7 +59,10 @@ export function limitedStat({ query: [expr, name], limit, parts, ...options }: L
     .overrideByQuery('B', [{ id: 'color', value: color(colorOf(limit.alert)).build() }]);
 }
 
-function plain({ unit, noValue, isNamed, history, ...options }: Common, queries: readonly Query[]): PanelBuilder {
+function plain(
+  { unit = 'none', noValue, isNamed, history, ...options }: Common,
+  queries: readonly Query[],
+): PanelBuilder {
   const panel = begin(new PanelBuilder(), options, 4, HEIGHT)
     .unit(unit)
     .targets(queries.map((one, i) => (history ? target(one, i).range() : target(one, i).instant())))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../../src/api/errors.ts';
-import { findingOf, mayBeAbsent } from '../../../src/commands/probe/probe.ts';
+import { mayBeAbsent, replyOf } from '../../../src/commands/probe/probe.ts';
 import {
   dailyQuestions,
   machinesQuestion,
@@ -56,12 +56,12 @@ function without(json: unknown, name: string): unknown {
   return JSON.parse(JSON.stringify(json), (key, value) => (key === name ? undefined : value));
 }
 
-describe('commands/probe: findings', () => {
+describe('commands/probe: replies', () => {
   it.each(ANSWERS)('finds nothing missing in a whole answer of %s', (endpoint, question, answer, records) => {
-    const finding = findingOf(question, undefined, answer);
+    const reply = replyOf(question, undefined, answer);
     expect(question.request.endpoint).toBe(endpoint);
-    expect(finding).toMatchObject({ failure: undefined, read: records, unreadable: 0 });
-    expect(finding.absent.filter((field) => !mayBeAbsent(field))).toEqual([]);
+    expect(reply).toMatchObject({ failure: undefined, read: records, unreadable: 0 });
+    expect(reply.absent.filter((field) => !mayBeAbsent(field))).toEqual([]);
   });
 
   it.each([
@@ -76,23 +76,23 @@ describe('commands/probe: findings', () => {
   ])('of %s, misses %s', (endpoint, name, fields) => {
     const [, question, answer] = ANSWERS.find(([of]) => of === endpoint) ?? [];
     if (!question) throw new TypeError(endpoint);
-    expect(findingOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
+    expect(replyOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
   });
 
   it('counts what the exporter would drop, and says why', () => {
     const [, question, answer] = ANSWERS.find(([of]) => of === 'epoch_slots') as (typeof ANSWERS)[number];
     const data = (answer as typeof SLOTS).data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
-    const finding = findingOf(question, undefined, { data });
-    expect(finding).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
-    expect(finding.firstReason).toBe('slot: Invalid input: expected number, received string');
+    const reply = replyOf(question, undefined, { data });
+    expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
+    expect(reply.firstReason).toBe('slot: Invalid input: expected number, received string');
   });
 
   it('takes a 404 about validators for none found, and any other for a failure', () => {
     const notFound = new RequestFailed('validators', 'not_found', '404');
     for (const one of [status, performance]) {
-      expect(findingOf(one, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
+      expect(replyOf(one, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
     }
-    expect(findingOf(members, undefined, notFound)).toMatchObject({ failure: notFound });
+    expect(replyOf(members, undefined, notFound)).toMatchObject({ failure: notFound });
   });
 
   it('asks about the first ten watched validators, and twenty for their duties', () => {

@@ -48,6 +48,11 @@ export function withAnotherKey(entry: Entry): Entry {
   return { ...rest, isDueNow: true };
 }
 
+/** The entry with which a process starts, reloads or takes over. */
+export function anew(source: Source, entry: Entry, now: UnixMs): Entry {
+  return source.anew ? { ...entry, value: source.anew(entry.value, now) } : entry;
+}
+
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
   return source.chain ? `${source.name}-${source.chain}` : source.name;
 }
@@ -60,22 +65,19 @@ export function withLatest(last: readonly number[] = [], latest: number): number
 }
 
 /** Requests that a poll usually takes. */
-export function requestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, median(costs));
+export function requestsPerPoll({ costs }: Entry): number {
+  return Math.max(1, usual(costs));
+}
+
+/** How long a poll usually takes, waits for the budget included. */
+export function msPerPoll({ durations }: Entry): Milliseconds {
+  return usual(durations);
 }
 
 /**
- * How long a poll usually takes, waits for the budget included; 0 before the second, because the first sweep also looks for
- * late records.
+ * The lower median, so that an unusual poll does not change the plan: with the most of the last polls, less than the
+ * limit is used. 0 before the second poll, because the first one also reads what the next ones do not.
  */
-export function msPerPoll({ durations = [] }: Entry): Milliseconds {
-  return durations.length < 2 ? 0 : median(durations);
-}
-
-/**
- * The lower median, so that one unusual poll does not change the plan: with the most of the last polls, less than the
- * limit is used. 0 of none.
- */
-function median(last: readonly number[]): number {
-  return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0;
+function usual(last: readonly number[] = []): number {
+  return last.length < 2 ? 0 : (last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0);
 }

@@ -1,0 +1,78 @@
+import type { Clock } from '../lib/clock.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
+
+/** How far the clock of the service was ahead of ours at one answer. */
+export interface ClockSample {
+  readonly at: MonotonicMs;
+  readonly offsetMs: Milliseconds;
+}
+
+const MAX_SAMPLES = 5;
+
+/** Pure. The median of the last five samples of the last hour: of the two in the middle, the one that trusts our clock more. */
+export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs): Milliseconds | undefined {
+  const recent = samples.filter(({ at }) => now - at <= MS_PER_HOUR).slice(-MAX_SAMPLES);
+  const offsets = recent.map(({ offsetMs }) => offsetMs).sort((a, b) => a - b);
+  const middle = offsets.slice((offsets.length - 1) >> 1, (offsets.length >> 1) + 1);
+  return middle.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0];
+}
+
+/** `Date` is in whole seconds, so a smaller step of our clock changes nothing. */
+const MIN_STEP_MS = 1_000;
+/** Up to this offset our clock counts as right. */
+const WRONG_FROM_MS = MS_PER_MINUTE;
+
+/**
+ * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
+ * that the time of a poll and the age of a record agree. A change of the correction looks like a step of the clock. A
+ * correction is kept until the next answers show another one, or until our clock steps.
+ */
+export class ServiceClock implements Clock {
+  readonly #own: Clock;
+  #samples: readonly ClockSample[] = [];
+  #correctionMs: Milliseconds = 0;
+  /** What our clock showed when the monotonic one was 0. */
+  #origin: UnixMs;
+
+  constructor(own: Clock) {
+    this.#own = own;
+    this.#origin = own.now() - own.monotonic();
+  }
+
+  now(): UnixMs {
+    const now = this.#own.now();
+    const origin = now - this.#own.monotonic();
+    if (Math.abs(origin - this.#origin) > MIN_STEP_MS) {
+      this.#samples = [];
+      this.#correctionMs = 0;
+    }
+    this.#origin = origin;
+    return now + this.#correctionMs;
+  }
+
+  monotonic(): MonotonicMs {
+    return this.#own.monotonic();
+  }
+
+  sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void> {
+    return this.#own.sleep(ms, signal);
+  }
+
+  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  offsetMs(): Milliseconds | undefined {
+    this.now();
+    return medianOffset(this.#samples, this.monotonic());
+  }
+
+  /** Takes the `Date` of an answer that has just come. */
+  answered(date: UnixMs, tookMs: Milliseconds): void {
+    const offsetMs = date - (this.now() - this.#correctionMs - tookMs / 2);
+    const at = this.monotonic();
+    this.#samples = [...this.#samples, { at, offsetMs }].slice(-MAX_SAMPLES);
+    const median = Math.round(medianOffset(this.#samples, at) ?? 0);
+    // An offset of about a minute would set the clock back and forth.
+    if (Math.abs(median - this.#correctionMs) <= WRONG_FROM_MS) return;
+    this.#correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;
+  }
+}

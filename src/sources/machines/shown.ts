@@ -1,0 +1,144 @@
+import { type MachineRecord, PROCESSES, type Process } from '../../api/answers/machines.ts';
+import type { Chain } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Timing } from '../source.ts';
+import { isNameShared, learn, learnAll, trusted } from './learned.ts';
+import {
+  chainOf,
+  isChainKnown,
+  isForgotten,
+  isIncluded,
+  type MachinesOptions,
+  machineName,
+  staleAfter,
+} from './options.ts';
+import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts';
+
+type MachineLabels = { readonly chain: Chain; readonly machine: string };
+
+/** A machine as it is shown at one time. */
+export interface Shown {
+  readonly labels: MachineLabels;
+  /** The same objects for all families, whose texts are then encoded once. */
+  readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
+  /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
+  readonly seen: Partial<Machine>;
+  /** Those of them that are not stale, without meaningless values (see `trusted`). */
+  readonly fresh: Partial<Machine>;
+  readonly isChainKnown: boolean;
+  readonly isNameShared: boolean;
+}
+
+function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
+  const { now } = timing;
+  return {
+    ...labelsOf(options, machine, now),
+    seen: recordsUpTo(machine, options.forgetAfterMs, now),
+    fresh: freshOf(options, trusted(machine, now), timing),
+  };
+}
+
+/** The records of a machine that are not stale. */
+function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
+  // A record further ahead is from before the clock was set back, so its age is unknown.
+  return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
+}
+
+function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<Shown, 'seen' | 'fresh'> {
+  const labels = { chain: chainOf(options, machine), machine: machine.name };
+  const of = <P extends Process>(process: P) => ({ ...labels, process });
+  return {
+    labels,
+    processLabels: { system: of('system'), validator: of('validator'), node: of('node') },
+    isChainKnown: isChainKnown(options, machine),
+    isNameShared: isNameShared(machine, now),
+  };
+}
+
+/** How long values are shown: until they are stale or forgotten. */
+function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
+  return Math.min(staleAfter(options, timing), options.forgetAfterMs);
+}
+
+function recordsUpTo(
+  machine: Machine,
+  ageMs: Milliseconds,
+  now: UnixMs,
+  aheadMs: Milliseconds = Number.POSITIVE_INFINITY,
+): Partial<Machine> {
+  const records: Partial<Machine> = {};
+  for (const process of PROCESSES) {
+    const record = machine[process];
+    const age = now - (record?.timestamp ?? 0) * 1000;
+    if (record && age <= ageMs && age >= -aheadMs) Object.assign(records, { [process]: record });
+  }
+  return records;
+}
+
+/** Expected machines that are not among those shown. */
+export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
+  const seen = new Set(shown.map(({ labels }) => labels.machine));
+  return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
+}
+
+/** The machines to be shown at `timing.now`, with values or as silent, by name. */
+export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
+  return machines
+    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((machine) => shownOf(options, machine, timing));
+}
+
+/**
+ * The machine at the time of each of its records, in ascending time, with that record alone. `known`: the facts learned
+ * from earlier records. Its chain is that of all records together.
+ */
+export function pastMachines(
+  options: MachinesOptions,
+  records: readonly MachineRecord[],
+  known: Learned = {},
+): Shown[] {
+  const { chain } = learnAll({ learned: known }, records);
+  let held: Partial<Machine> = {};
+  let learned = known;
+  return records.flatMap((one) => {
+    const [process, record] = one;
+    learned = learn(learned, held, one);
+    held = { ...held, [process]: record };
+    const name = machineName(record.machine);
+    if (!isIncluded(options, name)) return [];
+    const machine = { name, [process]: record, learned: { ...learned, ...(chain && { chain }) } };
+    const at = record.timestamp * 1000;
+    return [{ ...labelsOf(options, machine, at), seen: machine, fresh: trusted(machine, at) }];
+  });
+}
+
+/** When the next value is withdrawn or shown again, or the next record is forgotten or no longer too far ahead. */
+export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
+  const ages = [shownFor(options, timing), options.forgetAfterMs];
+  let next = Number.POSITIVE_INFINITY;
+  for (const machine of machines) {
+    if (!isIncluded(options, machine.name)) continue;
+    next = Math.min(next, ...countersShownAgainAt(options, machine, timing));
+    for (const process of PROCESSES) {
+      const record = machine[process];
+      if (!record) continue;
+      const at = record.timestamp * 1000;
+      // The first ms at which it is no longer too far ahead, and the first beyond each age.
+      for (const change of [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)]) {
+        if (change > timing.now) next = Math.min(next, change);
+      }
+    }
+  }
+  return next;
+}
+
+/** When withheld counters of a machine are shown again, if its record is fresh then. */
+function countersShownAgainAt(options: MachinesOptions, machine: Machine, timing: Timing): UnixMs[] {
+  const { boots, networkFell } = machine.learned ?? {};
+  const all = boots?.until ?? 0;
+  return [all, Math.max(all, networkFell?.until ?? 0)]
+    .map((seconds) => Math.ceil(seconds * 1000))
+    .filter((until) => until > timing.now && freshOf(options, machine, { ...timing, now: until }).system);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { medianOffset, ServiceClock } from '../../src/api/service-clock.ts';
+import { HOUR, MINUTE, NOW, SECOND } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const FAST = 11 * MINUTE;
+
+/** A clock that is fast, after an answer for each offset, a minute apart. */
+async function answered(offsets: readonly number[]): Promise<{ own: VirtualClock; clock: ServiceClock }> {
+  const own = new VirtualClock(NOW);
+  const clock = new ServiceClock(own);
+  for (const offset of offsets) {
+    await own.advance(MINUTE);
+    clock.answered(own.now() + offset, 0);
+  }
+  return { own, clock };
+}
+
+describe('api/service-clock', () => {
+  it.each([
+    ['no answer', [], 0, undefined],
+    ['one', [-660], 0, -660],
+    ['two that differ', [-660, 0], 0, 0],
+    ['five, one of them far off', [-660, -661, 86_400, -660, -659], 0, -660],
+    ['only the last five', [0, 0, 0, 5, 5, 5], 0, 5],
+    ['all an hour old', [-660, -660], HOUR + 1, undefined],
+  ])('the offset is the median of the last five answers of an hour: %s', (_, offsets, age, expected) => {
+    const samples = offsets.map((offsetMs) => ({ at: 2 * HOUR - age, offsetMs }));
+    expect(medianOffset(samples, 2 * HOUR)).toBe(expected);
+  });
+
+  it('the offset is that of the middle of the request', () => {
+    const clock = new ServiceClock(new VirtualClock(NOW));
+    clock.answered(NOW - 2 * SECOND, 4 * SECOND);
+    expect(clock.offsetMs()).toBe(0);
+  });
+
+  it.each([
+    ['a right clock is shown as it is', [-500, 0, -900], 0],
+    ['a clock that is wrong by up to a minute too', [MINUTE], 0],
+    ['one that is wrong by more shows the time of the service', [-FAST], -FAST],
+    ['a slow one too', [FAST], FAST],
+    ['one wrong date among others changes nothing', [0, 0, FAST], 0],
+    ['an offset around a minute does not set the time back and forth', [61_000, 59_000, 59_000, 59_000], 61_000],
+    ['a clock that became right is shown as it is', [-FAST, -FAST, 0, 0, 0], 0],
+  ])('%s', async (_, offsets, correction) => {
+    const { own, clock } = await answered(offsets);
+    expect(clock.now() - own.now()).toBe(correction);
+  });
+
+  it('a step of our clock clears the offset and the correction; time that passes does not', async () => {
+    const { own, clock } = await answered([-FAST]);
+    await own.advance(59 * MINUTE);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-FAST, -FAST]);
+    own.step(-FAST);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, 0]);
+  });
+
+  it('without answers for an hour the offset is unknown, and the correction stays', async () => {
+    const { own, clock } = await answered([-FAST]);
+    await own.advance(2 * HOUR);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, -FAST]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
+import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
+import type { Metrics } from '../../support/scraped-metrics.ts';
+import { DAY, MINUTE } from '../../support/timing.ts';
+
+/** The machines that the rules call silent: ten minutes between their last record and the last sweep. */
+function silent(metrics: Metrics): string[] {
+  const sweptAt = metrics.value('beaconchain_source_last_success_timestamp_seconds', 'machines');
+  const seen = Map.groupBy(
+    metrics.of('beaconchain_machine_last_seen_timestamp_seconds'),
+    ({ labels }) => labels['machine'] ?? '',
+  );
+  return [...seen].flatMap(([name, all]) => (sweptAt - Math.max(...all.map(({ value }) => value)) > 600 ? [name] : []));
+}
+
+describe('system/faults/clock', () => {
+  it.each([
+    ['right', 0],
+    ['11 minutes fast', 11 * MINUTE],
+    ['11 minutes slow', -11 * MINUTE],
+    ['a day fast', DAY],
+    ['a day slow', -DAY],
+  ])('a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
+    const world = await FaultWorld.start({}, ({ clock, service }) => {
+      service.sandbox.wake(QUIET_MACHINE, clock.now());
+      clock.step(wrongMs);
+    });
+    onTestFinished(() => world.stop());
+    const silentAt = async (): Promise<string[]> => silent(await world.look());
+    await world.until((metrics) => metrics.isWell(), MINUTE);
+    expect(await silentAt()).toEqual([]);
+    for (let i = 0; i < 4; i += 1) {
+      await world.clock.advance(INTERVAL);
+      expect(await silentAt()).toEqual([]);
+    }
+    const metrics = await world.look();
+    expect(metrics.value('beaconchain_exporter_clock_offset_seconds') + wrongMs / 1000).toBeCloseTo(0, -1);
+    const isOnPage = (await world.ask('/')).body.includes('Set up NTP on the');
+    expect(isOnPage).toBe(wrongMs !== 0);
+
+    // Somebody sets it right.
+    world.clock.step(-wrongMs);
+    for (let i = 0; i < 4; i += 1) {
+      expect(await silentAt()).toEqual([]);
+      await world.clock.advance(MINUTE);
+    }
+    world.service.sandbox.silence('node-a', world.clock.now());
+    await world.clock.advance(4 * INTERVAL);
+    expect(await silentAt()).toEqual(['node-a']);
+  });
+});
