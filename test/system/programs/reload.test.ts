@@ -1,7 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { scrape } from '../../support/ask.ts';
-import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
 import type { Fault } from '../../support/fault-server.ts';
 import { waitFor } from '../../support/program.ts';
 import { startReloading } from '../../support/reloading.ts';
@@ -22,22 +20,6 @@ const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
 describe.concurrent('system/programs/reload', () => {
-  it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
-    const { api, reload, port, isUp, program } = await setUp();
-    for (const source of SOURCES) await isUp(source);
-    const before = await waitFor(async () => {
-      const text = await scrape(port);
-      expect(seriesValue(text, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBeGreaterThan(0);
-      return text;
-    });
-    const asked = api.requests.length;
-    expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
-    const after = await scrape(port);
-    expect(steppedBack(before, after)).toEqual([]);
-    expect(api.requests).toHaveLength(asked);
-    expect(program.lines('configuration reloaded')).toMatchObject([{ changed: false }]);
-  });
-
   it('a new interval and another source take hold at once, by SIGHUP', async () => {
     const { configure, program, value, isUp } = await setUp({
       more: 'machines: {interval: 5m}\nsync_committee: {enabled: false}\n',
@@ -84,19 +66,6 @@ describe.concurrent('system/programs/reload', () => {
     expect(existsSync(`${dir}-2`)).toBe(false);
   });
 
-  it('another key in the key file is used at once, also after the one before was refused', async () => {
-    const { api, setKey, reload, program, value, isUp } = await setUp({ key: OTHER_KEY });
-    await waitFor(async () => expect(await value('beaconchain_api_key_valid')).toBe(0));
-    const refused = api.requests.length;
-    setKey(KEY);
-    expect((await reload()).status).toBe(200);
-    for (const source of SOURCES) await isUp(source);
-    expect(await value('beaconchain_api_key_valid')).toBe(1);
-    expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
-    expect(program.lines('the API key is refused')).toHaveLength(1);
-    expect(program.lines('the service accepts the API key again')).toHaveLength(1);
-  });
-
   it('--no-web.enable-lifecycle leaves the signal alone', async () => {
     const flags = ['--no-web.enable-lifecycle'];
     const { configure, reload, program, value, isUp } = await setUp({ flags });
@@ -107,22 +76,6 @@ describe.concurrent('system/programs/reload', () => {
     program.child.kill('SIGHUP');
     expect(await program.line('configuration reloaded')).toMatchObject({ changed: true });
     expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(120);
-  });
-
-  it('a page of another origin reloads nothing, whatever it sends', async () => {
-    const { configure, reload, program, value, port, isUp } = await setUp();
-    await isUp('machines');
-    configure('machines: {interval: 2m}\n');
-    for (const headers of [
-      { origin: 'https://evil.test' },
-      { 'sec-fetch-site': 'cross-site', origin: `http://127.0.0.1:${port}` },
-      { origin: 'null' },
-    ] as Record<string, string>[]) {
-      expect(await reload(headers)).toMatchObject({ status: 403 });
-    }
-    expect(program.lines('configuration reloaded')).toEqual([]);
-    expect(await value(SUCCESSFUL)).toBe(1);
-    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
   });
 
   it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
