@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config';
 /** Tests that are slow and rarely tell anything new run by schedule, with SLOW=1. */
 const isSlow = process.env['SLOW'] === '1';
 
-/** Files that patch Node's modules (test/support/under-way.ts, nock). Each of them has a process of its own. */
+/** Files that patch Node's modules, by test/support/under-way.ts or nock. Each of them has a process of its own. */
 const PATCHING = [
   'test/api/client.test.ts',
-  'test/exporter/{first-second,reload}.test.ts',
+  'test/exporter/{account,first-second,reload}.test.ts',
   'test/system/faults/*.test.ts',
 ];
 
@@ -24,6 +24,7 @@ export default defineConfig({
               include: ['test/**/*.test.ts'],
               exclude: ['test/slow/**', ...PATCHING],
               isolate: false,
+              env: { IS_SHARED: 'true' },
             },
           },
         ],

@@ -180,23 +180,6 @@ describe('api/client: answers', () => {
     expect(failure).toMatchObject({ reason: 'revoked' });
   });
 
-  it.each(['', '<html><body>Bad gateway</body></html>', '{"data":{"system_metrics":[', '{}', '{"data":null}'])(
-    'a 200 with the body %j is invalid_body, asked once',
-    async (body) => {
-      http.answer('POST', V2_URL, { body, headers: { 'content-type': 'application/json' } });
-      const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
-      expect(failure).toMatchObject({ reason: 'invalid_body' });
-    },
-  );
-
-  it('a connection that fails is network, with the code alone', async () => {
-    for (let i = 0; i < 3; i += 1) http.fail('POST', V2_URL, 'ECONNRESET');
-    const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
-    expect(failure.message).toBe('machine_metrics: network (connection to the service: ECONNRESET)');
-  });
-
   it('no failure holds the key, the headers or an address', async () => {
     const answers = [{ status: 401 }, { status: 403 }, { body: `{"${KEY}":1}` }, { body: KEY }];
     for (const answer of answers) {

@@ -20,8 +20,6 @@ export interface HttpMock {
   readonly seen: readonly SeenRequest[];
   /** Expects one more request and answers it. */
   answer(method: 'GET' | 'POST', url: string, answer?: MockAnswer): void;
-  /** Expects one more request. Its connection fails with this code. */
-  fail(method: 'GET' | 'POST', url: string, code: string): void;
 }
 
 /**
@@ -52,22 +50,17 @@ export function httpMock(): HttpMock {
     expect(outcome).toEqual({ unexpected: [], unused: [] });
   });
 
-  function expectOne(method: 'GET' | 'POST', url: string): nock.Interceptor {
-    const { origin, pathname, search } = new URL(url);
-    return nock(origin).intercept(pathname + search, method);
-  }
-
   return {
     seen,
     answer(method, url, { status = 200, headers = {}, body = '' } = {}) {
-      expectOne(method, url).reply(async (request: Request) => {
-        const sent = Object.fromEntries(request.headers);
-        seen.push({ method: request.method, url: request.url, headers: sent, body: await request.clone().text() });
-        return [status, body, headers];
-      });
-    },
-    fail(method, url, code) {
-      expectOne(method, url).replyWithError(Object.assign(new Error('made up'), { code }));
+      const { origin, pathname, search } = new URL(url);
+      nock(origin)
+        .intercept(pathname + search, method)
+        .reply(async (request: Request) => {
+          const sent = Object.fromEntries(request.headers);
+          seen.push({ method: request.method, url: request.url, headers: sent, body: await request.clone().text() });
+          return [status, body, headers];
+        });
     },
   };
 }

@@ -7,7 +7,6 @@ import {
   EMPTY_BUCKET,
   observeBucket,
   quotaOf,
-  unchargeBucket,
   windowAt,
   withoutFuture,
 } from '../../src/budget/bucket.ts';
@@ -195,22 +194,6 @@ describe('budget/bucket', () => {
       const blank = told(known, {});
       expect(blank.month).toMatchObject({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
       expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
-    });
-
-    it.each([429, 500, 503])('of status %i are given back: they are not our spending', (status) => {
-      let bucket = told(EMPTY_BUCKET, trial(500));
-      for (let i = 0; i < 1_000; i += 1) bucket = told(bucket, { ...trial(499), 'ratelimit-reset': '1' }, { status });
-      expect(bucket.month).toMatchObject({ own: 1, remaining: 499 });
-    });
-
-    it('that never come use up nothing', () => {
-      const known = told(EMPTY_BUCKET, trial(2));
-      let bucket = known;
-      for (let i = 0; i < 1_000; i += 1) {
-        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-        bucket = unchargeBucket(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
-      }
-      expect(bucket).toEqual(known);
     });
   });
 

@@ -89,15 +89,6 @@ describe('budget/rateLimiter: 429', () => {
     expect(kept).toBe(1);
   });
 
-  it('keeps the wait over a restart', async () => {
-    const before = await known();
-    await before.ask('a');
-    await before.answer('a', 429, { 'retry-after': '3600' });
-    const after = new Queue({ ledger: JSON.parse(JSON.stringify(before.rateLimiter.ledger)) });
-    await after.ask('b');
-    expect(after.log).toEqual(['b: closed until 3600000']);
-  });
-
   it.each([
     ['back by an hour', -HOUR],
     ['back by some seconds', -20_000],

@@ -206,28 +206,4 @@ chains:
     lines: [':3: machines.chain_rules[0].match: a text that starts with * needs quotes'],
     isBeyondSchema: true,
   },
-  'mistakes of every kind': {
-    text: `api:
-  timeout: fast
-  key: \${UNSET_KEY}
-chains:
-  hoodi: {}
-machines:
-  chain: mainnet
-  colour: red
-slashings:
-  interval: 1m
-  interval: 2m
-web:
-  config_file: []
-`,
-    lines: [
-      `:2: api.timeout: ${DURATION}, got "fast"`,
-      ':3: api.key: the environment variable UNSET_KEY is not set',
-      ':7: machines.chain: expected a chain that is configured (hoodi), got "mainnet"',
-      ':8: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
-      ':11: slashings.interval: the key is given twice',
-      ':13: web.config_file: expected the path of a file or null, got a list',
-    ],
-  },
 };

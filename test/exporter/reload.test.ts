@@ -124,18 +124,6 @@ describe('exporter/reload', () => {
     },
   );
 
-  it('sweeps that take a minute end under a reload every 12 s', async () => {
-    const sections = { slashings: { enabled: false } };
-    const world = await start({ machines: 300, sections });
-    const begun = world.clock.monotonic();
-    await world.storm(12_000, 2 * MINUTE, (i) => world.configure({ ...ALTERNATING[i % 2], ...sections }));
-    const seconds = (world.clock.monotonic() - begun) / 1000;
-    expect(world.polls('machines')).toBeGreaterThanOrEqual(1);
-    expect(world.failures()).toBe(0);
-    expect(world.shown().value('beaconchain_machines')).toBeGreaterThan(290);
-    expect(world.service.requests.length / seconds).toBeGreaterThan(0.5);
-  });
-
   it('reloads that come together are one, and one more for those that come meanwhile', async () => {
     const world = await start();
     const outcomes = Array.from({ length: 300 }, () => world.exporter.reload());
@@ -158,20 +146,6 @@ describe('exporter/reload', () => {
     expect(await first).toBeUndefined();
     expect(await second).toBe('stopping');
     expect(world.readings()).toBe(1);
-  });
-
-  it('polls of a source that is switched off end at once, and those of the others go on', async () => {
-    const world = await start({ machines: 200 });
-    await world.clock.advance(5_000);
-    const asked = world.service.requests.length;
-    world.configure({ machines: { enabled: false } });
-    expect(await world.reload()).toBeUndefined();
-    await world.clock.advance(MINUTE);
-    const paths = world.service.requests.slice(asked).map(({ path }) => path);
-    expect(paths.filter((path) => path.includes('machine'))).toEqual([]);
-    expect(world.polls('slashings')).toBeGreaterThanOrEqual(1);
-    expect(world.failures()).toBe(0);
-    expect(world.shown().of('beaconchain_machines')).toEqual([]);
   });
 
   it('another key is used from the next request on, and requests in flight with the previous one do not fail', async () => {

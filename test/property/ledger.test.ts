@@ -23,24 +23,6 @@ const answer = fc.record({
   step: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.constantFrom(-3_600_000, DAY)),
 });
 
-describe('fuzz headers', PATIENT, () => {
-  it('reads whole numbers and waits of at most 32 days in any headers, or nothing', () => {
-    fc.assert(
-      fc.property(oddHeaders, (headers) => {
-        const { limits, remaining, resetSeconds, bucket } = readHeaders(headers, NOW);
-        for (const window of WINDOWS) {
-          for (const count of [limits[window], remaining[window]]) {
-            expect(count === undefined || (Number.isSafeInteger(count) && count >= 0)).toBe(true);
-          }
-        }
-        expect(resetSeconds === undefined || (resetSeconds >= 0 && resetSeconds <= 32 * 86_400)).toBe(true);
-        expect(bucket).not.toBe('');
-      }),
-      cases(300),
-    );
-  });
-});
-
 describe('fuzz ledger', PATIENT, () => {
   it('always knows when the next request may leave, and is read back as it was saved', async () => {
     await fc.assert(

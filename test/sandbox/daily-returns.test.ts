@@ -77,13 +77,4 @@ describe('sandbox/daily-returns', () => {
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(scale(), PATH, body))).toEqual(BAD_REQUEST);
   });
-
-  it('refuses a cursor with another body than the one it was given for', () => {
-    const sandbox = sandboxOf();
-    const body = ask({ evaluation_window: '30d' });
-    const cursor = page(sandbox, body).paging.next_cursor;
-    for (const changed of [{ page_size: 9 }, { chain: 'hoodi' }, { range: { evaluation_window: '90d' } }]) {
-      expect(refusalOf(post(sandbox, PATH, { ...body, ...changed, cursor }))).toEqual(BAD_REQUEST);
-    }
-  });
 });

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -94,21 +92,6 @@ describe('scheduler/scheduler', () => {
         [10, 5],
       ]);
       expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
-    });
-
-    it('are planned by their observed cost from the second one on', async () => {
-      const request = { ...requestTo('machine_names', {}), envelope: z.object({}) };
-      const source = fakeSource({
-        poll: async (value, _timing, signal, api) => {
-          for (let i = 0; i < 3; i += 1) await api.request(request, signal);
-          return { value };
-        },
-      });
-      const { clock, view } = schedule([source], { allowedPerDay: () => 1_440 });
-      await clock.advance(0);
-      expect(view(source).pace.intervalMs).toBe(MINUTE);
-      await clock.advance(MINUTE);
-      expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
     });
 
     it('run one at a time until a limit is known, and then side by side', async () => {

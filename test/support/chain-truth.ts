@@ -1,17 +1,8 @@
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
-import { type Chain, slashedProposers, validatorsOf } from './chain.ts';
-import { seriesOf } from './exposition-text.ts';
+import { type Chain, validatorsOf } from './chain.ts';
 
-export interface Truth {
-  /** Value by name without prefix and labels without chain, such as `slots_total missed`. */
-  readonly counters: Readonly<Record<string, number>>;
-  /** All validators slashed as an attester, in order. */
-  readonly slashed: readonly number[];
-  /** All validators slashed as a proposer. */
-  readonly slashedProposers: readonly number[];
-  /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
-  readonly missed: ReadonlyMap<number, number>;
-}
+/** Value by name without prefix and labels without chain, such as `slots_total missed`. */
+type Counters = Readonly<Record<string, number>>;
 
 /** What the exporter must count from epoch `first` on, once all is final. `seen`: the slashings that it has read. */
 export function truthOf(
@@ -19,7 +10,7 @@ export function truthOf(
   first: number,
   seen: ReadonlySet<number>,
   isWatched: (validator: number) => boolean = () => false,
-): Truth {
+): Counters {
   const epochs = Array.from({ length: chain.finalized - first + 1 }, (_, i) => first + i);
   return truthOfEpochs(chain, epochs, seen, isWatched);
 }
@@ -30,11 +21,10 @@ export function truthOfEpochs(
   epochs: readonly number[],
   seen: ReadonlySet<number>,
   isWatched: (validator: number) => boolean = () => false,
-): Truth {
+): Counters {
   const final = epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat());
   const counted = [...new Set([...seen, ...final])];
   const ofKind = (kind: number): number => counted.filter((n) => n % 3 === kind).length;
-  const slashed = [...new Set(counted.flatMap(validatorsOf))].sort((a, b) => a - b);
   const blocks = epochs.flatMap((epoch) => chain.canonicalRows(epoch));
   const total = (field: string): number => blocks.reduce((sum, row) => sum + Number(row[field]), 0);
   const slots = epochs.map((epoch) => chain.count(epoch, epoch));
@@ -42,8 +32,7 @@ export function truthOfEpochs(
     slots.reduce((sum, count) => sum + count[outcome], 0);
   const duties = epochs.flatMap((epoch) => chain.duties(epoch, epoch)).filter(({ proposer }) => isWatched(proposer));
   const ending = (outcome: string): number => duties.filter((duty) => duty.outcome === outcome).length;
-  const failed = duties.filter((duty) => duty.outcome !== 'proposed');
-  const counters = {
+  return {
     scanned_epoch: chain.finalized,
     skipped_epochs_total: chain.finalized + 1 - (epochs[0] ?? chain.finalized + 1) - epochs.length,
     'slots_total proposed': slotsThat('proposed'),
@@ -62,23 +51,8 @@ export function truthOfEpochs(
     'attester_slashings_total double_vote': ofKind(0),
     'attester_slashings_total surround_vote': ofKind(1),
     'attester_slashings_total unknown': ofKind(2),
-    attester_slashed_validators_total: slashed.length,
+    attester_slashed_validators_total: new Set(counted.flatMap(validatorsOf)).size,
   };
-  return {
-    counters,
-    slashed,
-    slashedProposers: blocks.flatMap(slashedProposers).map((record) => Number(record['proposerindex'])),
-    missed: new Map(failed.map(({ slot, proposer }) => [proposer, slot])),
-  };
-}
-
-/** The same series in a scrape. */
-export function countersOf(text: string, truth: Truth): Record<string, number> {
-  const series = seriesOf(text).map(({ name, labels: { chain: _, ...labels }, value }): [string, number] => [
-    [name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '),
-    value,
-  ]);
-  return Object.fromEntries(series.filter(([key]) => key in truth.counters));
 }
 
 /** The same counters in the state of the source. */

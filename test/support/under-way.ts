@@ -5,6 +5,7 @@ import zlib from 'node:zlib';
 
 // Tracks the work that takes real time in a program on a virtual clock: requests, files, unpacking of answers,
 // compression of pages. Import this module before the program, because it patches Node's modules.
+if (process.env['IS_SHARED']) throw new Error('add this test file to PATCHING in vitest.config.ts');
 
 /**
  * Requests by the signal of their time limit. undici reacts late to a timeout and publishes nothing while a request is

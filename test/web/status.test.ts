@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../src/sources/content.ts';
-import { Machines } from '../../src/sources/machines/schema.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
@@ -22,18 +21,6 @@ function wordsOf(page: StatusPage): string {
     .replace(/<style>.*<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
-}
-
-type MachineList = Machines['machines'];
-
-/** The same with other machines. */
-function withMachines(known: StatusInput, change: (machines: MachineList) => readonly object[]): StatusInput {
-  const views = known.views.map((view) => {
-    if (view.source.name !== 'machines') return view;
-    const machines = change(Machines.parse(view.entry.value).machines);
-    return { ...view, entry: { ...view.entry, value: Machines.parse({ machines, dropped: 0 }) } };
-  });
-  return { ...known, views };
 }
 
 describe('web/status', () => {
@@ -101,32 +88,6 @@ describe('web/status', () => {
     }
   });
 
-  it.each([
-    [
-      'critical',
-      'system',
-      { disk_node_bytes_free: 0.05e12, disk_node_bytes_total: 1e12 },
-      'bad',
-      'Needs attention: 1 machine with an almost full disk',
-      'Critical 1 machine with an almost full disk: node-a.',
-    ],
-    [
-      'warning',
-      'validator',
-      { validator_total: 3, validator_active: 2 },
-      'warning',
-      'Working, with warnings: 1 machine with validators that are not active',
-      'Warning 1 machine with validators that are not active: node-a.',
-    ],
-  ] as const)('is not green where an alert fires: %s', (_, process, fields, tone, headline, sentence) => {
-    const troubled = withMachines(knownIn('healthy'), (machines) =>
-      machines.map((one) => (one.name === 'node-a' ? { ...one, [process]: { ...one[process], ...fields } } : one)),
-    );
-    const page = statusOf(troubled, NOW);
-    expect(page.verdict).toMatchObject({ tone, text: headline });
-    expect(wordsOf(page)).toContain(`${sentence} What to do`);
-  });
-
   it('says of simulated data that they are, in headline and title, and leads nowhere real', () => {
     const known = knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW);
@@ -138,15 +99,5 @@ describe('web/status', () => {
     expect(pageText(statusOf(known, NOW))).toContain('https://beaconcha.in/slot/');
     expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
     expect(wordsOf(page)).toContain('slot 15328801 , epoch 479025'.replace(' ,', ','));
-  });
-
-  it('shows a thousand machines of more, and the tables below', () => {
-    const more = withMachines(knownIn('thousand'), (machines) =>
-      Array.from({ length: 5 }, (_, i) => machines.map((one) => ({ ...one, name: `${one.name}-${i}` }))).flat(),
-    );
-    const text = pageText(statusOf(more, NOW));
-    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
-    expect(text).toMatch(/[\d,]+ more rows not shown/);
-    expect(text).toContain('scope="row">per second</th>');
   });
 });

@@ -48,7 +48,7 @@ export function epochBounds(
   lists: readonly (readonly number[])[],
   isHourLong: boolean,
 ): Bounds {
-  const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)).counters);
+  const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)));
   const all = COUNTERS.map((counter) => truths.map((counters) => counters[counter] ?? 0));
   const high = all.map((values) => Math.max(...values));
   // A slot that stays scheduled counts as missed.

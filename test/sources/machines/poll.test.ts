@@ -61,14 +61,6 @@ describe('sources/machines/poll', () => {
     }
   });
 
-  it('never lets an older record replace a newer one across sweeps', async () => {
-    const first = await swept({ system: [systemRecord()] });
-    const second = await swept({ system: [systemRecord({ timestamp: 1790769563000, cpu_cores: 1 })] }, first);
-    expect(second.machines).toEqual(first.machines);
-    const third = await swept({ system: [systemRecord({ timestamp: 1790769683000, cpu_cores: 2 })] }, second);
-    expect(third.machines[0]?.system).toMatchObject({ timestamp: 1790769683, cpu_cores: 2 });
-  });
-
   it('counts a record that cannot be read and keeps its neighbours', async () => {
     const bad = [systemRecord({ cpu_cores: 'eight' }), systemRecord({ timestamp: undefined }), null, 7];
     const api = fakeApi(() => machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));

@@ -122,7 +122,7 @@ describe('sources/slashings model', PATIENT, () => {
         }
 
         const first = run.first ?? chain.finalized;
-        expect(countersIn(run.state)).toEqual(truthOf(chain, first, run.seen, isWatched).counters);
+        expect(countersIn(run.state)).toEqual(truthOf(chain, first, run.seen, isWatched));
       }),
       cases(150),
     );

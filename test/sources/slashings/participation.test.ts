@@ -203,22 +203,4 @@ describe('participation of watched validators in sync committees', () => {
     expect(counts()).toEqual([160, 0]);
     expect(follower.found('members_unknown')).toEqual([]);
   });
-
-  it('each epoch counts once, whatever poll is lost', async () => {
-    const { follower, counts, finalize } = await following();
-    for (let i = 0; i < 30; i += 1) {
-      const before = follower.state;
-      const more = i % 3;
-      await finalize(bitsWith(0), more);
-      // A kill before the state was written: the poll is made again from what was known before it.
-      if (i % 2 === 0) {
-        follower.state = before;
-        await follower.poll(MINUTE);
-        await follower.poll(0);
-      }
-    }
-    const epochs = (follower.state.scannedEpoch ?? 0) - F;
-    expect(epochs).toBe(30);
-    expect(counts()).toEqual([32 * epochs, 32 * epochs]);
-  });
 });

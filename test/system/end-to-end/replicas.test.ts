@@ -5,7 +5,6 @@ import type { LeaseTimings } from '../../../src/state/replica.ts';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
-import { tooMany } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
@@ -171,18 +170,5 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     await waitFor(() => expect(a.api.requests.length).toBeGreaterThan(known + 2));
     expect(await a.value('api_requests_total', { endpoint: 'daily_returns' })).toBe(sent);
     expect(a.api.requests.filter(isDaily)).toHaveLength(before);
-  });
-
-  it('a takeover is no start by the operator: revoked access is not asked after', async () => {
-    b.restart();
-    await b.leads(false);
-    await a.api.suffer(tooMany({ 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0' }));
-    await waitFor(async () => expect(await b.value('api_access_revoked')).toBe(1));
-    const asked = b.api.requests.length;
-    await a.process.stop('SIGKILL');
-    await b.leads(true);
-    expect(await b.value('api_access_revoked')).toBe(1);
-    expect(await b.statuses()).toEqual(GOOD);
-    expect(b.api.requests).toHaveLength(asked);
   });
 });

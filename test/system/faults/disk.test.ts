@@ -1,12 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FileStore } from '../../../src/state/file.ts';
 import type { StateStore } from '../../../src/state/store.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
-import { logLines } from '../../support/log-lines.ts';
 import type { Metrics } from '../../support/scraped-metrics.ts';
 import { MINUTE, NOW } from '../../support/timing.ts';
 import { underWay } from '../../support/under-way.ts';
@@ -137,27 +135,5 @@ describe('system/faults/disk', () => {
     disk.mend();
     await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), INTERVAL);
     await world.stop();
-  });
-
-  it('half written, or of no version: moved aside with a warning, the rest is kept, and nothing waits for it', async () => {
-    const dir = temporaryFolder();
-    const first = await startOn({ dir });
-    await first.until((metrics) => metrics.isWell(), MINUTE);
-    await first.end();
-    const half = readFileSync(join(dir, 'machines.json'), 'utf8').slice(0, 200);
-    writeFileSync(join(dir, 'machines.json'), half);
-    writeFileSync(join(dir, 'ledger.json'), '{"version":0,"value":{"of":"another program"}}');
-    const { log, lines } = logLines();
-    const second = await startOn({ dir }, log);
-    const metrics = await second.look();
-    expect(metrics.value('beaconchain_source_up', 'slashings')).toBe(1);
-    expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
-      'ledger: not a document of the exporter',
-      'machines: not JSON',
-    ]);
-    await second.until((later) => later.isWell(), MINUTE);
-    const aside = readdirSync(dir).filter((name) => name.includes('.unreadable-'));
-    expect(aside.toSorted()).toEqual([`ledger.json.unreadable-${NOW}`, `machines.json.unreadable-${NOW}`]);
-    expect(readFileSync(join(dir, `machines.json.unreadable-${NOW}`), 'utf8')).toBe(half);
   });
 });

@@ -54,20 +54,6 @@ describe('fleet: the requests of a sweep', () => {
     },
   );
 
-  it('are more once an hour, for late records', async () => {
-    const run = new FleetRun({ machines: 50 });
-    await run.sweep(1);
-    const dear = (await run.sweep(130)).filter(({ requests }) => requests.length > boundOf(50));
-    expect(dear).toHaveLength(2);
-    for (const [i, { start, requests }] of dear.entries()) {
-      expect(requests.length).toBeLessThanOrEqual(WITH_LATE);
-      const gap = start - (dear[i - 1]?.start ?? run.sweeps[0]?.start ?? 0);
-      expect(gap).toBeGreaterThanOrEqual(HOUR);
-      expect(gap).toBeLessThan(HOUR + 1.1 * MINUTE);
-    }
-    await run.sim.stop();
-  });
-
   it('stay within the bound while half of a fleet falls silent, and are one when nobody is left', async () => {
     const run = new FleetRun({ machines: 200, missing: MACHINE });
     await run.sweep(2);
@@ -115,41 +101,6 @@ describe('fleet: machines that come and go', () => {
       expect(seeing(`new-${i}`)[1]?.machines.has(`new-${i}`), `new-${i}`).toBe(true);
     });
     await run.sim.stop();
-  });
-
-  it('one that falls silent is asked for as long as a late record may come, and never after that', async () => {
-    const run = new FleetRun({ machines: 95 });
-    await run.sweep(2);
-    run.fleet.silence('m3', run.now);
-    const silentAt = lastSeenOf(run.sweeps.at(-1)?.machines.get('m3'));
-    const sweeps = await run.sweep(30);
-    expect(new Set(namesAsked(sweeps))).toEqual(new Set(['m3']));
-    for (const [i, sweep] of sweeps.entries()) {
-      const silentMs = sweep.start - silentAt;
-      const isLive = (sweeps[i - 1]?.start ?? 0) - silentAt <= LIVE;
-      expect(namesAsked([sweep]).length > 0, `${silentMs} ms after`).toBe(silentMs > STALE / 2 && isLive);
-    }
-    await run.sim.stop();
-  });
-
-  it('are found by name at the first start, expected ones over 31 days, and not again after a restart', async () => {
-    const run = new FleetRun({ machines: 9, options: { expected: ['m1', 'expected-0', 'expected-1'] } });
-    [0.5, 2, 4.5, 11].forEach((ago, i) => {
-      run.fleet.silence(`m${i}`, run.now - ago * HOUR);
-    });
-    run.fleet.add('expected-0', run.now - 20 * 24 * HOUR);
-    run.fleet.silence('expected-0', run.now - 3 * 24 * HOUR);
-    const [first, ...others] = await run.sweep(5);
-    expect(namesAsked(first ? [first] : []).toSorted()).toEqual(['expected-0', 'expected-1', 'm0', 'm1', 'm2']);
-    expect(namesAsked(others)).toEqual([]);
-    expect(first?.machines.size).toBe(9);
-    await run.sim.stop();
-    const again = new FleetRun({ machines: 9, entries: run.sim.entries });
-    await again.advance(2 * MINUTE);
-    expect(again.sweeps.length).toBeGreaterThan(0);
-    for (const { requests } of again.sweeps) expect(requests).toHaveLength(1);
-    expect(again.sim.exchanges.filter(({ path }) => path.endsWith('/machine-names'))).toEqual([]);
-    await again.sim.stop();
   });
 });
 

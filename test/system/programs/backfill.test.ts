@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
 import type { FaultServer, Respond } from '../../support/fault-server.ts';
-import { ahead, type Running, SURROUNDINGS, start, startServe, waitFor } from '../../support/program.ts';
+import { ahead, type Running, SURROUNDINGS, start, startServe } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const HOUR = 3_600;
@@ -182,28 +182,6 @@ describe('system/programs/backfill', () => {
     // As many as the line above says, give or take the one that a passing second rounds away.
     expect(api.requests.length).toBeGreaterThanOrEqual(107);
     expect(api.requests.length).toBeLessThanOrEqual(108);
-  });
-
-  it('waits as long as a 429 says, and keeps to that over a restart', async () => {
-    let refusedAt = 0;
-    const limited: FaultServer = await startService(KEY, {
-      ...FAST,
-      request() {
-        if (limited.requests.length !== 20) return undefined;
-        refusedAt = Date.now();
-        return { status: 429, headers: { 'ratelimit-reset': '100', 'retry-after': '100' }, body: '{}' };
-      },
-    });
-    const runs = new BackfillRuns(limited);
-    const first = runs.start(...DAILY);
-    await waitFor(() => expect(first.stderr).toMatch(/waiting (1 min )?\d+ s: the service limits the request rate/));
-    await first.stop('SIGKILL');
-    const asked = limited.requests.length;
-    const second = runs.start(...DAILY, '--resume');
-    await waitFor(() => expect(second.stderr).toMatch(/waiting (1 min )?\d+ s: the service limits the request rate/));
-    await second.stop('SIGINT');
-    expect(refusedAt).toBeGreaterThan(0);
-    expect(limited.requests).toHaveLength(asked);
   });
 
   it('says that the service left records out, and repeats a daily value at each step', async () => {

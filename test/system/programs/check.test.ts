@@ -137,25 +137,12 @@ describe.concurrent('system/programs/check', () => {
 
   it.for<[string, Fault['request'], string]>([
     [
-      'an endpoint that is refused',
-      ({ path }, genuine) => (path.includes('attesterslashings') ? { status: 403, body: '{"error":"no"}' } : genuine()),
-      'attester_slashings of mainnet: forbidden (status 403).',
-    ],
-    [
       'a record that cannot be read',
       except((path, body) => {
         const [first, ...rest] = path.includes('/slots') ? (body['data'] as object[]) : [];
         return first && { ...body, data: [{ ...first, slot: 'x' }, ...rest] };
       }),
       'epoch_slots of mainnet: 1 record unreadable, the first because of slot: ',
-    ],
-    [
-      'an absent field',
-      except((path, body) => {
-        if (!path.includes('store')) return undefined;
-        return { ...body, data: (body['data'] as object[]).map((day) => ({ ...day, deposits: undefined })) };
-      }),
-      'daily_returns of mainnet: absent: data[].deposits.',
     ],
   ])('ends with 4 for %s', async ([, request, line]) => {
     const { code, stdout } = await probed({ request });

@@ -74,29 +74,6 @@ describe('system/programs/command-line', () => {
     expect(stderr.match(/demo/g)).toHaveLength(1);
   });
 
-  it('a bad config file is one line per mistake with file and line, all of them at once, with 1', async () => {
-    const file = configFile('machines:\n  intervall: 1m\nlog:\n  level: loud\nbudget:\n  utilization: 2\n');
-    for (const args of [[`--config.file=${file}`], ['check', '--config.file', file]]) {
-      const { code, stdout, stderr } = await run(args, { BEACONCHAIN_API_KEY: KEY });
-      expect(code).toBe(1);
-      expect(stdout).toBe('');
-      expect(stderr.split('\n')).toEqual([
-        expect.stringMatching(/config\.yaml:2: machines\.intervall: unknown key, expected one of /),
-        expect.stringMatching(/config\.yaml:4: log\.level: expected /),
-        expect.stringMatching(/config\.yaml:6: budget\.utilization: expected /),
-        '',
-      ]);
-    }
-  });
-
-  it('check of a good config is 0 and never shows the key', async () => {
-    const file = configFile(`api:\n  key: ${KEY}\nchains:\n  hoodi: {}\n`);
-    const { code, stdout, stderr } = await run(['check', `--config.file=${file}`]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('hoodi');
-    expect(stdout).not.toContain(KEY);
-  });
-
   it('serve listens on each address it is given, or on none if one is taken', async () => {
     const api = await startService(KEY);
     const flags = ['--log.format=json', `--config.file=${configFile(`api: {base_url: "${api.url}"}\n`)}`];

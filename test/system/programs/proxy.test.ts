@@ -97,15 +97,6 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     expect(program.stderr).toBe('');
   });
 
-  it('asks without it what NO_PROXY names', async () => {
-    const { service, url } = await startOver('https');
-    const proxy = await startForwardProxy();
-    const program = serve(url, { ...proxied(proxy.port), NO_PROXY: 'other.test,localhost' });
-    await isUp(await portOf(program));
-    expect(service.requests.length).toBeGreaterThan(0);
-    expect([proxy.tunnels, proxy.forwards]).toEqual([[], []]);
-  });
-
   it('check --probe and backfill take the same way', async () => {
     const { url } = await startOver('https');
     const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
@@ -119,12 +110,6 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     expect((await backfill.ended).code, backfill.output).toBe(0);
     expect(proxy.tunnels.length).toBeGreaterThan(asked);
     expect(leaksOf(PASSWORD, { check: check.output, backfill: backfill.output })).toEqual([]);
-  });
-
-  it('refuses to start with a proxy that is none, without showing it', async () => {
-    const program = serve('http://localhost:1', { HTTPS_PROXY: `socks5://${LOGIN}@proxy.test` });
-    expect(await program.ended).toEqual({ code: 1, signal: null });
-    expect(program.stderr).toBe('HTTPS_PROXY: expected the URL of an HTTP proxy such as http://proxy.example:3128\n');
   });
 
   it.skipIf(areMissing(TINYPROXY)).each(['http', 'https'] as const)(

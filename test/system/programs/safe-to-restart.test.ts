@@ -50,12 +50,6 @@ async function asked(given: Given) {
 }
 
 describe.concurrent('check --safe-to-restart (docs/validators.md, Before a restart)', () => {
-  it('a member later than the time: yes, until the end of the period', async () => {
-    const { code, stdout } = await asked({ next: [3], at: PERIOD - 5 * 60 * MINUTE });
-    expect(stdout).toBe(`yes: no watched validator of mainnet is in a sync committee until ${END} UTC\n`);
-    expect(code).toBe(0);
-  });
-
   it('yes, and until when: nobody is a member now or in the next period', async () => {
     const { code, stdout, stderr, selectors } = await asked({ next: [] });
     expect(stderr).toBe('');
@@ -84,11 +78,6 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
       'a failure',
       { request: () => ({ status: 400, body: '{"status":"ERROR: no","data":null}' }) },
       `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
-    ],
-    [
-      'a refusal',
-      { request: () => ({ status: 403, body: '{"error":"no"}' }) },
-      `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: forbidden (status 403)`,
     ],
   ])('%s: 5, with one line that says why', async (_, given, line) => {
     const { code, stdout, selectors } = await asked(given);

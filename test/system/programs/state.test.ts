@@ -98,22 +98,6 @@ describe.concurrent('system/programs/state', () => {
     },
   );
 
-  it('a second daemon on the same state is refused with the number of the first, which goes on', async () => {
-    const api = await startService(KEY);
-    const dir = join(temporaryFolder(), 'state');
-    const first = startServe(config(api.url, dir), KEY);
-    const port = await portOf(first);
-    const second = startServe(config(api.url, dir), KEY);
-    expect(await second.ended).toEqual({ code: 1, signal: null });
-    expect(second.stderr).toMatch(
-      /^the state directory \S+ is in use by process \d+ on \S+ since \S+Z: stop it first\n$/,
-    );
-    expect(second.stderr).toContain(`${dir} is in use by process ${first.child.pid} on`);
-    expect((await ask(port, '/-/healthy')).status).toBe(200);
-    // Node has no warning about its SQLite either.
-    expect(first.stderr).toBe('');
-  });
-
   it('a daemon whose directory was replaced, and has another holder, ends with one line and writes nothing', async () => {
     const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');

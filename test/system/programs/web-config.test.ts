@@ -13,12 +13,6 @@ const USERS = `basic_auth_users:\n  prometheus: ${hashOf('secret')}\n`;
 const HEADERS = basic('prometheus', 'secret');
 const ANY_PORT = '--web.listen-address=127.0.0.1:0';
 
-function fileWith(text: string): string {
-  const file = join(temporaryFolder(), 'web.yml');
-  writeFileSync(file, text);
-  return file;
-}
-
 /** With TLS too; the certificate is in a folder next to it. */
 function secureFile(): string {
   const { cert, key } = makeCertificate();
@@ -40,25 +34,6 @@ describe.concurrent('system/programs/web-config', () => {
     expect((await ask(port, '/metrics', { tls })).status).toBe(401);
     expect((await ask(port, '/metrics', { tls, headers: HEADERS })).status).toBe(200);
     expect(await demo.stop()).toEqual({ code: 0, signal: null });
-  });
-
-  it('a reload is behind the password, and refuses a broken file with what is wrong in the log', async () => {
-    const api = await startService('key');
-    const file = fileWith(USERS);
-    const serve = startServe(
-      `api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\nweb: {config_file: ${file}}\n`,
-      'key',
-    );
-    const port = await portOf(serve);
-    const reload = async (headers = {}): Promise<number> =>
-      (await ask(port, '/-/reload', { method: 'POST', headers })).status;
-    expect(await reload()).toBe(401);
-    expect(await reload(HEADERS)).toBe(200);
-    writeFileSync(file, `${USERS}  broken: plain\n`);
-    expect(await reload(HEADERS)).toBe(500);
-    serve.child.kill('SIGHUP');
-    expect((await serve.line('configuration not reloaded'))['err']).toContain('web.yml:3: basic_auth_users.broken');
-    expect(serve.output).not.toContain('plain');
   });
 
   it.skipIf(areMissing(OPENSSL))('a reload takes other users, and says where only a restart helps', async () => {
