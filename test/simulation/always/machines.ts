@@ -57,7 +57,8 @@ export function machinesShown(): Check {
     if (value === undefined && mustShow) return `${shows} is not shown, but its push is only ${age} ms old`;
     const oldest = SECOND * exporter.staleAfter + exporter.refreshMs + SLACK_MS;
     const isSettled = scrape.at > restlessAt + 2 * exporter.refreshMs + SLACK_MS;
-    const isTooOld = exporter.staleAfter > 0 && isSettled && age > oldest;
+    // If our clock is wrong, the age is that by the clock of the service (behaviour 39).
+    const isTooOld = exporter.staleAfter > 0 && isSettled && Math.min(age, scrape.at - pushedAt) > oldest;
     return value !== undefined && isTooOld ? `${shows} is shown, but its push is ${age} ms old` : undefined;
   }
 

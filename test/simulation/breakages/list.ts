@@ -223,9 +223,9 @@ export const BREAKAGES: readonly Breakage[] = [
     file: 'scheduler/scheduler.ts',
     find: `      return;
     }
-    task.saved = entry;`,
+    // A reload may have made it anew.`,
     replace: `    }
-    task.saved = entry;`,
+    // A reload may have made it anew.`,
   },
   {
     name: 'polls of one source overlap',
@@ -236,7 +236,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'clock set back stops polling',
     file: 'scheduler/polls.ts',
-    find: '  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, permittedAt);\n',
+    find: '  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);\n',
     replace: '',
   },
   {
