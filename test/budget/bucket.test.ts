@@ -7,6 +7,7 @@ import {
   EMPTY_BUCKET,
   observeBucket,
   quotaOf,
+  unchargeBucket,
   windowAt,
   withoutFuture,
 } from '../../src/budget/bucket.ts';
@@ -188,13 +189,13 @@ describe('budget/bucket', () => {
     expect(told(refused, trial(999), { at: at + 3_000 }).month).toMatchObject({ own: 1, remaining: 999 });
   });
 
-  describe('answers', () => {
-    it('without headers leave everything as it was', () => {
-      const known = told(EMPTY_BUCKET, trial(500));
-      const blank = told(known, {});
-      expect(blank.month).toMatchObject({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
-      expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
-    });
+  it('stays as it was by an answer without headers, and by a request that is never answered', () => {
+    const known = told(EMPTY_BUCKET, trial(500));
+    const blank = told(known, {});
+    expect(blank.month).toMatchObject({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
+    expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
+    const lost = unchargeBucket(chargeBucket(known, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
+    expect(lost).toEqual(known);
   });
 
   describe('a configured plan', () => {

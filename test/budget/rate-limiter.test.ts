@@ -82,16 +82,6 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
-  it('sends nothing for a second after another process may have', async () => {
-    const queue = new Queue({ perSecond: 10 });
-    queue.rateLimiter.keepQuiet();
-    await queue.ask('a');
-    await queue.clock.advance(999);
-    expect(queue.log).toEqual([]);
-    await queue.clock.advance(6);
-    expect(queue.log).toEqual(['a']);
-  });
-
   it('counts how long requests waited', async () => {
     const queue = new Queue();
     await queue.ask('a');
