@@ -89,6 +89,11 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<T> {
+    /** A request without an answer says nothing about the account. */
+    const unanswered = async (error: unknown): Promise<never> => {
+      await release(undefined);
+      throw error;
+    };
     const start = clock.monotonic();
     const answer = await transport(wire, signal).catch(unanswered);
     const tookMs = clock.monotonic() - start;
@@ -98,12 +103,6 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     await release(isOwn ? answer : undefined);
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
-
-    /** What does not come from the service says nothing about the account. */
-    async function unanswered(error: unknown): Promise<never> {
-      await release(undefined);
-      throw error;
-    }
     try {
       expectOk(wire.endpoint, answer);
     } catch (error) {

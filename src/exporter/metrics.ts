@@ -133,9 +133,11 @@ function partFamily(views: readonly SourceView[]): Family {
       value: Number(isRefused),
     })),
   );
-  const help =
-    '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0';
-  return { name: 'beaconchain_source_part_refused', type: 'gauge', help: `${help}.`, samples };
+  return gauge(
+    'source_part_refused',
+    '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
+    samples,
+  );
 }
 
 /** The labels of one source: `chain` if it is of one chain. */
