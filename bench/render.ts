@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { systemClock } from '../src/lib/clock.ts';
-import { Exposition } from '../src/metrics/exposition.ts';
+import { Exposition } from '../src/toolkit/exposition/exposition.ts';
+import { systemClock } from '../src/toolkit/lib/clock.ts';
 import { digits, spread, summary, table, verdict } from './report.ts';
 import { Turns } from './turns.ts';
 import { registryOf, sectionsAt } from './values.ts';

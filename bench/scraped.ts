@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { limitMemory } from '../src/commands/memory.ts';
-import { systemClock } from '../src/lib/clock.ts';
-import { CONTENT_TYPES } from '../src/metrics/encode.ts';
-import { Exposition } from '../src/metrics/exposition.ts';
-import { startServer } from '../src/web/server.ts';
+import { CONTENT_TYPES } from '../src/toolkit/exposition/encode.ts';
+import { Exposition } from '../src/toolkit/exposition/exposition.ts';
+import { systemClock } from '../src/toolkit/lib/clock.ts';
+import { startServer } from '../src/toolkit/web/server.ts';
 import { registryOf, sectionsAt } from './values.ts';
 
 export type Way = 'ours' | 'buffer' | 'promClient';
@@ -45,7 +45,7 @@ async function serve(way: Way, machines: number): Promise<Serving> {
       metrics: (format, zipped) => exposition.chunks(format, zipped),
       unhealthy: () => undefined,
       ready: () => true,
-      status: async () => Buffer.alloc(0),
+      documents: new Map(),
       reload: async () => undefined,
       onError: fail,
     },

@@ -2,14 +2,14 @@ import { Gauge, Registry } from 'prom-client';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/machines.ts';
 import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../src/api/errors.ts';
-import type { Section } from '../src/metrics/exposition.ts';
-import { OwnMetrics } from '../src/metrics/self.ts';
+import { OwnMetrics } from '../src/exporter/own-metrics.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies } from '../src/sources/machines/metrics.ts';
 import type { Machines } from '../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../src/sources/machines/shown.ts';
 import type { Timing } from '../src/sources/source.ts';
+import type { Section } from '../src/toolkit/exposition/exposition.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
 
 const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;

@@ -5,13 +5,13 @@ import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import type { Config } from '../src/config/config.ts';
 import { budgetOptionsOf } from '../src/exporter/client.ts';
 import { sourcesOf } from '../src/exporter/sources.ts';
-import { formatDuration, MS_PER_DAY } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/scheduler/entry.ts';
 import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
+import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 

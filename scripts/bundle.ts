@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 export async function bundle(folder: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { main: 'src/main.ts', 'program/bcrypt-worker': 'src/web/bcrypt-worker.ts' },
+    entryPoints: { main: 'src/main.ts', 'program/bcrypt-worker': 'src/toolkit/web/bcrypt-worker.ts' },
     outdir: folder,
     // Two folders below the package, as in src: files are found relative to the module.
     chunkNames: 'program/[name]-[hash]',
@@ -28,7 +28,7 @@ export async function bundle(folder: string): Promise<void> {
     metafile: true,
     logLevel: 'warning',
     // It renders the documentation, which the build has already done.
-    external: ['./document-page.ts'],
+    external: ['../../scripts/document-page.ts'],
     plugins: [builtins],
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) expectOneByte(join(ROOT, file));

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TABLE } from '../src/commands/flag-table.ts';
-import { usageOf, variableOf } from '../src/commands/flags.ts';
+import { PROGRAM } from '../src/commands/flag-table.ts';
+import { usageOf, variableOf } from '../src/toolkit/flags/flags.ts';
 import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
 
 /** Writes docs/configuration.md and config.schema.json from the schema that the program itself uses. */
@@ -149,14 +149,14 @@ function sectionText([name, schema]: readonly [string, JsonSchema]): string {
 }
 
 function flagsText(): string {
-  const rows = TABLE.filter(({ commands }) => commands.includes('serve')).map((flag) =>
-    tableRow([`\`${usageOf(flag)}\``, flag.help]),
-  );
+  const rows = PROGRAM.flags
+    .filter(({ commands }) => commands.includes('serve'))
+    .map((flag) => tableRow([`\`${usageOf(flag)}\``, flag.help]));
   return [
     '## Flags and environment variables',
     '',
     'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help`, and so on, prints those of another command. Each',
-    `has a variable, such as \`${variableOf('config.file')}\`. \`BEACONCHAIN_API_KEY\` is the API key, which has no flag,`,
+    `has a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`. \`BEACONCHAIN_API_KEY\` is the API key, which has no flag,`,
     'because everybody on the machine can read command lines; `BEACONCHAIN_API_KEY_FILE` names a file that contains it. Several',
     'addresses in a variable are separated by commas. A [proxy](operations.md#through-a-proxy) has variables too.',
     '',

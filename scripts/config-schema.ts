@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigFile } from '../src/config/config.ts';
-import { DURATION_PATTERN } from '../src/lib/duration.ts';
+import { DURATION_PATTERN } from '../src/toolkit/lib/duration.ts';
 
 /** The config file as JSON Schema, from the schema that the program itself uses. */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Runs the program; nothing else is loaded before it is known that this Node can run it. */
-import './lib/old-node.js';
+import './commands/old-node.js';
 
 const stop = new AbortController();
 // From the first line on: without a handler, these signals have no effect on process 1. The second one has its default effect.

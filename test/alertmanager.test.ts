@@ -7,7 +7,7 @@ import { rules } from '../deploy/grafana/src/rules.ts';
 import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { sandboxAddress } from '../src/commands/demo.ts';
 import { ALERTS_PATH } from '../src/commands/demo-alerts.ts';
-import { parseDuration } from '../src/lib/duration.ts';
+import { parseDuration } from '../src/toolkit/lib/duration.ts';
 import { unknownNames } from './support/exposed.ts';
 import { temporaryFolder } from './support/files.ts';
 import { AMTOOL, areMissing, runTool } from './support/tools.ts';

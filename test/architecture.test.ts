@@ -47,23 +47,20 @@ describe('architecture', () => {
 
   describe('is held by a test that fails', () => {
     it.each([
-      ['lib/new.ts', 'metrics/family.ts', 'lib may not import metrics'],
-      ['metrics/new.ts', 'api/client.ts', 'metrics may not import api'],
-      ['metrics/new.ts', 'config/config.ts', 'metrics may not import config'],
+      ['toolkit/lib/new.ts', 'facts/chain.ts', 'toolkit may not import facts'],
+      ['toolkit/web/new.ts', 'config/config.ts', 'toolkit may not import config'],
+      ['facts/new.ts', 'api/client.ts', 'facts may not import api'],
       ['config/new.ts', 'sources/source.ts', 'config may not import sources'],
       ['budget/new.ts', 'api/client.ts', 'budget may not import api'],
       ['api/new.ts', 'sources/source.ts', 'api may not import sources'],
       ['sources/new.ts', 'scheduler/polls.ts', 'sources may not import scheduler'],
-      ['state/new.ts', 'scheduler/polls.ts', 'state may not import scheduler'],
       ['backfill/new.ts', 'config/config.ts', 'backfill may not import config'],
-      ['scheduler/new.ts', 'metrics/family.ts', 'scheduler may not import metrics'],
       ['scheduler/new.ts', 'config/config.ts', 'scheduler may not import config'],
-      ['web/new.ts', 'exporter/exporter.ts', 'web may not import exporter'],
+      ['status-page/new.ts', 'exporter/exporter.ts', 'status-page may not import exporter'],
       ['sandbox/new.ts', 'api/client.ts', 'sandbox may not import api'],
       ['exporter/new.ts', 'commands/run.ts', 'exporter may not import commands'],
-      ['sources/machines/schema.ts', 'lib/chain.ts', 'sources/*/schema may not import lib'],
+      ['sources/machines/schema.ts', 'toolkit/lib/text.ts', 'sources/*/schema may not import toolkit'],
       ['sources/machines/schema.ts', 'sources/machines/sweep.ts', 'sources/*/schema may not import sources/*/other'],
-      ['sources/machines/poll.ts', 'metrics/family.ts', 'sources/*/poll may not import metrics'],
       ['sources/machines/metrics.ts', 'api/client.ts', 'sources/*/metrics may not import api'],
       ['sources/machines/summary.ts', 'config/config.ts', 'sources/*/summary may not import config'],
       ['sources/machines/index.ts', 'config/config.ts', 'sources/*/index may not import config'],
@@ -83,11 +80,11 @@ describe('architecture', () => {
     });
 
     it.each([
-      ['lib/new.ts', 'zod'],
-      ['metrics/encode.ts', 'prom-client'],
+      ['facts/new.ts', 'zod'],
+      ['toolkit/exposition/encode.ts', 'prom-client'],
       ['budget/ledger.ts', 'undici'],
       ['sources/machines/poll.ts', 'undici'],
-      ['web/server.ts', '@scope/name'],
+      ['toolkit/web/server.ts', '@scope/name'],
       ['sandbox/server.ts', 'zod'],
     ])('when %s imports the package %s', (path, name) => {
       expect(broken({ [path]: `import x from '${name}/deep';\n` })).toEqual([
@@ -104,37 +101,45 @@ describe('architecture', () => {
       ['node:timers/promises', "import { scheduler } from 'node:timers/promises';"],
     ])('when anyone but the clock uses %s', (what, text) => {
       expect(broken({ 'api/client.ts': `${text}\n` })).toEqual([
-        `api/client.ts: only lib/clock.ts touches real time, not ${what}`,
+        `api/client.ts: only toolkit/lib/clock.ts touches real time, not ${what}`,
       ]);
     });
 
+    it.each(['/** Two machines. */', "const path = '/epoch';", 'function validatorOf() {}'])(
+      'when the toolkit knows a word of this exporter: %s',
+      (text) => {
+        expect(broken({ 'toolkit/lib/new.ts': text })).toEqual([expect.stringMatching(/knows nothing of/)]);
+        expect(broken({ 'facts/new.ts': text })).toEqual([]);
+      },
+    );
+
     it('when a file is longer than 600 lines', () => {
-      expect(broken({ 'lib/long.ts': 'x;\n'.repeat(250) })).toEqual([]);
-      expect(broken({ 'lib/long.ts': 'x;\n'.repeat(601) })).toEqual(['lib/long.ts: 601 lines, at most 600']);
+      expect(broken({ 'facts/long.ts': 'x;\n'.repeat(250) })).toEqual([]);
+      expect(broken({ 'facts/long.ts': 'x;\n'.repeat(601) })).toEqual(['facts/long.ts: 601 lines, at most 600']);
     });
 
     it('when modules import each other in a circle, be it for types', () => {
       const texts = {
-        'lib/a.ts': "import './b.ts';\n",
-        'lib/b.ts': "export type { x } from './c.ts';\n",
-        'lib/c.ts': "const x = await import('./a.ts');\n",
-        'lib/d.ts': "import './a.ts';\n",
-        'lib/e.ts': "import './e.ts';\n",
+        'facts/a.ts': "import './b.ts';\n",
+        'facts/b.ts': "export type { x } from './c.ts';\n",
+        'facts/c.ts': "const x = await import('./a.ts');\n",
+        'facts/d.ts': "import './a.ts';\n",
+        'facts/e.ts': "import './e.ts';\n",
       };
       expect(broken(texts)).toEqual([
-        'a cycle: lib/a.ts -> lib/b.ts -> lib/c.ts -> lib/a.ts',
-        'a cycle: lib/e.ts -> lib/e.ts',
+        'a cycle: facts/a.ts -> facts/b.ts -> facts/c.ts -> facts/a.ts',
+        'a cycle: facts/e.ts -> facts/e.ts',
       ]);
     });
 
     it('when an import leads nowhere, or to a folder that the table does not know', () => {
-      expect(broken({ 'lib/a.ts': "import './gone.ts';\n" })).toEqual(['lib/a.ts: there is no lib/gone.ts']);
+      expect(broken({ 'facts/a.ts': "import './gone.ts';\n" })).toEqual(['facts/a.ts: there is no facts/gone.ts']);
       expect(broken({ 'utils/a.ts': '' })).toEqual(['utils/a.ts: the table has no part utils']);
     });
 
     it('when a departure is not needed any more', () => {
-      expect(violations([], [['lib/a.ts', 'metrics', 'why']], [])).toEqual([
-        'lib/a.ts: the exception for metrics is not needed',
+      expect(violations([], [['facts/a.ts', 'config', 'why']], [])).toEqual([
+        'facts/a.ts: the exception for config is not needed',
       ]);
     });
   });

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TABLE } from '../src/commands/flag-table.ts';
-import { parseCommand } from '../src/commands/flags.ts';
+import { PROGRAM, parseCommand } from '../src/commands/flag-table.ts';
 import { control } from '../src/sandbox/control.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { ALL_FAMILIES } from './support/metric-contract.ts';
@@ -120,7 +119,7 @@ describe('docs', () => {
   });
 
   it.each(DOCUMENTS)('every flag that %s names is one of ours', (file) => {
-    const known = TABLE.map(({ name }) => name);
+    const known = PROGRAM.flags.map(({ name }) => name);
     const named = [...read(file).prose.matchAll(/`--((?:config|web|sandbox|log)\.[\w.-]+)/g)].map(
       ([, name = '']) => name,
     );

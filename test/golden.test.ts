@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Format, OPENMETRICS_EOF } from '../src/metrics/encode.ts';
-import type { Family } from '../src/metrics/family.ts';
+import { type Format, OPENMETRICS_EOF } from '../src/toolkit/exposition/encode.ts';
+import type { Family } from '../src/toolkit/exposition/family.ts';
 import { renderGolden } from './golden/render.ts';
 import { encodeFamilies } from './support/encode.ts';
 import { seriesOf } from './support/exposition-text.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { RULE_FILES, rules } from '../deploy/grafana/src/rules.ts';
-import { parseDuration } from '../src/lib/duration.ts';
+import { parseDuration } from '../src/toolkit/lib/duration.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { temporaryFolder } from './support/files.ts';
 import { namesIn, ratedGauges } from './support/promql.ts';

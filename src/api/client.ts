@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
 import type { Budget } from '../budget/permit.ts';
-import type { Chain } from '../lib/chain.ts';
-import type { Clock } from '../lib/clock.ts';
-import { MS_PER_HOUR } from '../lib/duration.ts';
-import { isObject } from '../lib/is-object.ts';
-import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
 import type { ServiceClock } from './service-clock.ts';

@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { Milliseconds } from '../lib/time.ts';
+import type { Milliseconds } from '../toolkit/lib/time.ts';
 
 export type Lookup = (name: string, options: dns.LookupAllOptions) => Promise<LookupAddress[]>;
 type Connect = buildConnector.connector;

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import type { Chain } from '../lib/chain.ts';
-import type { UnixSeconds } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { UnixSeconds } from '../toolkit/lib/time.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from './answers/slots.ts';

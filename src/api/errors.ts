@@ -1,4 +1,4 @@
-import type { Milliseconds } from '../lib/time.ts';
+import type { Milliseconds } from '../toolkit/lib/time.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Why a request failed. A closed set, because it is a metric label. */

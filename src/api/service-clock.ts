@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 
 /** How far the clock of the service was ahead of ours at one answer. */
 export interface ClockSample {

@@ -1,5 +1,5 @@
 import type { Headers } from '../budget/headers.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Answer } from './transport.ts';
 
 /** An error of the service is short. A longer body is a page of something else. */

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../metrics/encode.ts';
-import type { FamilyHead, Sample } from '../metrics/family.ts';
+import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../toolkit/exposition/encode.ts';
+import type { FamilyHead, Sample } from '../toolkit/exposition/family.ts';
 
 const CHUNK = 64 * 1024;
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Api } from '../api/client.ts';
 import { type PastRange, type Span, WINDOWS } from '../api/endpoints.ts';
-import { MS_PER_HOUR, SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { Seconds, UnixSeconds } from '../lib/time.ts';
-import { span } from '../lib/words.ts';
 import type { History } from '../sources/history.ts';
+import { MS_PER_HOUR, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
+import { span } from '../toolkit/lib/words.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
 
 /** One sequence of pages. */

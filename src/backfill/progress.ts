@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { span } from '../lib/words.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { span } from '../toolkit/lib/words.ts';
 import type { Plan, Slice } from './plan.ts';
 
 /** Counts the requests of this run, and those that are still expected. */

@@ -1,8 +1,8 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
-import type { Clock } from '../lib/clock.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** Failures that may be over in minutes. Each comes after the client's own retries. */
 const TRANSIENT: ReadonlySet<FailureReason> = new Set([

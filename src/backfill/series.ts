@@ -1,6 +1,6 @@
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { Seconds, UnixSeconds } from '../lib/time.ts';
-import type { Family, Labels, Sample } from '../metrics/family.ts';
+import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 
 export interface SeriesOptions {
   /** Added to each sample. */

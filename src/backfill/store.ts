@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { hasCode } from '../lib/error-code.ts';
-import type { Seconds } from '../lib/time.ts';
-import { syncDirectory } from '../lib/whole-file.ts';
 import type { History } from '../sources/history.ts';
+import { hasCode } from '../toolkit/lib/error-code.ts';
+import type { Seconds } from '../toolkit/lib/time.ts';
+import { syncDirectory } from '../toolkit/state/whole-file.ts';
 import { Plan, type Slice } from './plan.ts';
 
 /** A page as it is stored. */

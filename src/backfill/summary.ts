@@ -1,4 +1,4 @@
-import type { Seconds } from '../lib/time.ts';
+import type { Seconds } from '../toolkit/lib/time.ts';
 import type { Written } from './plan.ts';
 
 export interface BackfillResult {

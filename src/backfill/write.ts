@@ -1,9 +1,9 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../lib/clock.ts';
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import { syncDirectory } from '../lib/whole-file.ts';
 import type { History } from '../sources/history.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { syncDirectory } from '../toolkit/state/whole-file.ts';
 import { FamilySpool } from './family-spool.ts';
 import type { Plan, Written } from './plan.ts';
 import { type SeriesOptions, samplesBySeries } from './series.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { CLOCK_AHEAD_MS } from '../lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,

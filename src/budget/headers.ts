@@ -1,5 +1,5 @@
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { Seconds, UnixMs } from '../lib/time.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Seconds, UnixMs } from '../toolkit/lib/time.ts';
 
 export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,

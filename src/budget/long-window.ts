@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { MS_PER_DAY, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** The requests that others make in this time are also reserved for them: a 429 is worse than a few unused requests. */
 const SPARE_MS = MS_PER_DAY / 2;

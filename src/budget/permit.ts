@@ -1,5 +1,5 @@
-import { MS_PER_MINUTE } from '../lib/duration.ts';
-import type { MonotonicMs, UnixMs } from '../lib/time.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import type { Headers } from './headers.ts';
 
 /** A request that waits to be sent. A route is an endpoint on a host. */

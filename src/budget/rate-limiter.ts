@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../lib/time.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
+import type { Milliseconds, MonotonicMs } from '../toolkit/lib/time.ts';
 
 /** A second, plus a margin for timers and clocks with a resolution of 1 ms. */
 export const COUNTED_FOR_MS = 1_005;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type PastRange, WINDOWS } from '../api/endpoints.ts';
 import type { Config } from '../config/config.ts';
-import type { Chain } from '../lib/chain.ts';
-import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { UnixMs, UnixSeconds } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
 import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
+import { UsageError } from '../toolkit/flags/flags.ts';
+import { parseDuration, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import type { Flags } from './flag-table.ts';
-import { UsageError } from './flags.ts';
 
 /** The range to read, and how to write it. Times are Unix seconds. */
 export interface BackfillOptions {

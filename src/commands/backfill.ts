@@ -13,17 +13,17 @@ import type { Config } from '../config/config.ts';
 import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
-import { CHAIN_NAMES } from '../lib/chain.ts';
-import { type Clock, systemClock, within } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Proxies } from '../lib/proxies.ts';
-import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
-import { utc } from '../lib/words.ts';
+import { CHAIN_NAMES } from '../facts/chain.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
-import { StateLocked } from '../state/lock.ts';
-import { LeaseLost, type Replica } from '../state/replica.ts';
-import type { StateStore } from '../state/store.ts';
+import { type Clock, systemClock, within } from '../toolkit/lib/clock.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+import { utc } from '../toolkit/lib/words.ts';
+import { StateLocked } from '../toolkit/state/lock.ts';
+import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
+import type { StateStore } from '../toolkit/state/store.ts';
 import {
   type BackfillOptions,
   backfillOptions,

@@ -3,15 +3,16 @@ import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
-import { MS_PER_PERIOD } from '../lib/chain.ts';
-import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { watchedCount } from '../lib/watch.ts';
+import { MS_PER_PERIOD } from '../facts/chain.ts';
+import { watchedCount } from '../facts/watch.ts';
 import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
-import { columns, shownBucket } from './columns.ts';
+import { columns } from '../toolkit/flags/columns.ts';
+import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { shownBucket } from './shown-bucket.ts';
 
 export interface CheckInput {
   readonly state: State;

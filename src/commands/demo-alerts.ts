@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { visible } from '../lib/text.ts';
-import type { UnixMs } from '../lib/time.ts';
-import { cropped } from '../lib/words.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
+import { visible } from '../toolkit/lib/text.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { cropped } from '../toolkit/lib/words.ts';
 
 /** The path at which the demo receives the alerts of Alertmanager. */
 export const ALERTS_PATH = '/alerts';

@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
-import { type ListenAddress, parseListenAddress } from '../config/fields.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
-import { systemClock } from '../lib/clock.ts';
-import { indicesOf, type Watch } from '../lib/watch.ts';
+import { indicesOf, type Watch } from '../facts/watch.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import { UsageError } from '../toolkit/flags/flags.ts';
+import { systemClock } from '../toolkit/lib/clock.ts';
+import { type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo-alerts.ts';
-import { UsageError } from './flags.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';

@@ -1,5 +1,15 @@
+import {
+  type Command as CommandOf,
+  type Flag,
+  type FlagDescription,
+  type FlagsOf,
+  type Program,
+  parseCommand as parse,
+} from '../toolkit/flags/flags.ts';
+import type { Environment } from '../toolkit/yaml/document.ts';
+
 /** What each command does. */
-export const COMMANDS = {
+const COMMANDS = {
   serve: 'poll the API and serve the metrics (default)',
   check: 'check the configuration and print its cost in requests',
   backfill: 'write history as OpenMetrics with timestamps, from which promtool creates blocks',
@@ -9,27 +19,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
-
-/** The description of a flag in the table. Without `value` it is a boolean, and `--no-NAME` makes it false. */
-interface FlagDescription {
-  readonly help: string;
-  /** What the help calls its value. */
-  readonly value?: string;
-  /** The value if the flag is given without one. */
-  readonly fallback?: string;
-  /** It may be given several times. */
-  readonly isRepeatable?: true;
-  /** A boolean that is true by default. */
-  readonly isOn?: true;
-  /** The section and key of the config file that the flag overrides. */
-  readonly config?: readonly [string, string];
-}
-
-export interface Flag extends FlagDescription {
-  readonly name: string;
-  readonly commands: readonly CommandName[];
-}
+const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 type Table = Readonly<Record<string, FlagDescription>>;
 
@@ -126,33 +116,36 @@ const LOG = {
   },
 } satisfies Table;
 
-/** All flags except help and version, in the order of the help. A flag whose help differs by command is here twice. */
-export const TABLE: readonly Flag[] = [
-  ...flagsOf(COMMAND_NAMES, CONFIG),
-  ...flagsOf(['serve'], SERVE),
-  ...flagsOf(['check'], CHECK),
-  ...flagsOf(['backfill'], BACKFILL),
-  ...flagsOf(['serve', 'sandbox'], LISTEN),
-  ...flagsOf(['demo'], DEMO),
-  ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
-  ...flagsOf(COMMAND_NAMES, LOG),
-];
+export const PROGRAM: Program<CommandName> = {
+  name: 'beaconchain-exporter',
+  about: 'Prometheus exporter for beaconcha.in.',
+  commands: COMMANDS,
+  byDefault: 'serve',
+  flags: [
+    ...flagsOf(COMMAND_NAMES, CONFIG),
+    ...flagsOf(['serve'], SERVE),
+    ...flagsOf(['check'], CHECK),
+    ...flagsOf(['backfill'], BACKFILL),
+    ...flagsOf(['serve', 'sandbox'], LISTEN),
+    ...flagsOf(['demo'], DEMO),
+    ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
+    ...flagsOf(COMMAND_NAMES, LOG),
+  ],
+  notes: ['BEACONCHAIN_API_KEY is the API key, BEACONCHAIN_API_KEY_FILE a file that contains it.'],
+};
 
-function flagsOf(commands: readonly CommandName[], table: Table): Flag[] {
+function flagsOf(commands: readonly CommandName[], table: Table): Flag<CommandName>[] {
   return Object.entries(table).map(([name, description]) => ({ name, commands, ...description }));
 }
 
-type Descriptions = typeof CONFIG &
-  typeof SERVE &
-  typeof CHECK &
-  typeof BACKFILL &
-  typeof LISTEN &
-  typeof DEMO &
-  typeof WEB &
-  typeof LOG;
+export type Flags = FlagsOf<
+  typeof CONFIG & typeof SERVE & typeof CHECK & typeof BACKFILL & typeof LISTEN & typeof DEMO & typeof WEB & typeof LOG
+>;
 
-/** The type of the value of a flag, from its description. */
-type ValueOf<D> = D extends { isRepeatable: true } ? readonly string[] : D extends { value: string } ? string : boolean;
+export type Command = CommandOf<CommandName, Flags>;
 
-/** The flags set on the command line or in the environment; others are absent. */
-export type Flags = { readonly [Name in keyof Descriptions]?: ValueOf<Descriptions[Name]> };
+/** @throws UsageError */
+export function parseCommand(argv: readonly string[], env: Environment): Command {
+  const command = parse<CommandName, Flags>(PROGRAM, argv, env);
+  return 'flags' in command && command.flags['config.check'] ? { ...command, name: 'check' } : command;
+}

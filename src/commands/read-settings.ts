@@ -1,7 +1,7 @@
-import type { Environment } from '../config/document.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Settings } from '../exporter/settings.ts';
-import type { Command } from './flags.ts';
+import type { Environment } from '../toolkit/yaml/document.ts';
+import type { Command } from './flag-table.ts';
 
 /** A command with its flags. */
 export type Flagged = Extract<Command, { flags: unknown }>;
@@ -18,7 +18,7 @@ export async function readSettings({ name, flags, overrides }: Flagged, env: Env
     env,
     keyless,
     needsKey: !keyless,
-    readWebConfig: async (file) => (await import('../web/web-config.ts')).readWebConfig(file),
+    readWebConfig: async (file) => (await import('../toolkit/web/web-config.ts')).readWebConfig(file),
   });
   return { ...loaded, key };
 }

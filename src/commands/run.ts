@@ -1,15 +1,16 @@
 import { constants } from 'node:os';
-import type { Environment } from '../config/document.ts';
-import { ConfigError } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { StateRefused } from '../exporter/state.ts';
-import { systemClock, within } from '../lib/clock.ts';
-import { LineOutput } from '../lib/line-output.ts';
-import { type Logger, openLogger } from '../lib/log.ts';
-import { REVISION, VERSION } from '../lib/version.ts';
-import type { Access } from '../web/access.ts';
-import type { WebConfig } from '../web/web-config.ts';
-import { helpText, parseCommand, UsageError } from './flags.ts';
+import { REVISION, VERSION } from '../facts/version.ts';
+import { helpText, UsageError } from '../toolkit/flags/flags.ts';
+import { systemClock, within } from '../toolkit/lib/clock.ts';
+import { LineOutput } from '../toolkit/lib/line-output.ts';
+import { type Logger, openLogger } from '../toolkit/lib/log.ts';
+import type { Access } from '../toolkit/web/access.ts';
+import type { WebConfig } from '../toolkit/web/web-config.ts';
+import type { Environment } from '../toolkit/yaml/document.ts';
+import { ConfigError } from '../toolkit/yaml/mistakes.ts';
+import { PROGRAM, parseCommand } from './flag-table.ts';
 import { useAllCompilers } from './memory.ts';
 import { type Flagged, readSettings } from './read-settings.ts';
 import { CommandRefused, isListenError, listenRefusal } from './refusals.ts';
@@ -39,7 +40,7 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   try {
     const command = parseCommand(argv, env);
     if ('flags' in command) return await runCommand(command, env, stop);
-    process.stdout.write(command.name === 'help' ? helpText(command.command) : versionText());
+    process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
@@ -95,7 +96,7 @@ async function begin(
 
 async function accessBy(webConfig: WebConfig | undefined, log: Logger): Promise<Access | undefined> {
   if (!webConfig) return undefined;
-  const { Access } = await import('../web/access.ts');
+  const { Access } = await import('../toolkit/web/access.ts');
   return new Access(webConfig, systemClock, log);
 }
 

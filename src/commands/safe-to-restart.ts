@@ -1,15 +1,15 @@
 import { emptyLedger } from '../budget/ledger.ts';
 import { openClient } from '../exporter/client.ts';
 import type { Settings } from '../exporter/settings.ts';
-import { systemClock } from '../lib/clock.ts';
-import { parseDuration } from '../lib/duration.ts';
-import type { Proxies } from '../lib/proxies.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { listed, plural, utc } from '../lib/words.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
 import type { ValidatorsOptions } from '../sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from '../toolkit/flags/flags.ts';
+import { systemClock } from '../toolkit/lib/clock.ts';
+import { parseDuration } from '../toolkit/lib/duration.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { listed, plural, utc } from '../toolkit/lib/words.ts';
 
 export interface Verdict {
   readonly isSafe: boolean;

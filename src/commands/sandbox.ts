@@ -1,7 +1,7 @@
-import { systemClock } from '../lib/clock.ts';
 import { startSandbox } from '../sandbox/server.ts';
-import { createServer } from '../web/server.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from '../toolkit/flags/flags.ts';
+import { systemClock } from '../toolkit/lib/clock.ts';
+import { createServer } from '../toolkit/web/server.ts';
 import type { Running, Start } from './serve.ts';
 
 /** Serves the simulated service. @throws UsageError */

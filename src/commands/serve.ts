@@ -1,11 +1,11 @@
 import { Exporter, type ExporterOptions } from '../exporter/exporter.ts';
 import { openDocuments } from '../exporter/state.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { LineOutput } from '../lib/line-output.ts';
-import type { Proxies } from '../lib/proxies.ts';
-import { VERSION } from '../lib/version.ts';
-import type { Access } from '../web/access.ts';
-import { LIMITS, type RunningServer, startServer } from '../web/server.ts';
+import { VERSION } from '../facts/version.ts';
+import { systemClock } from '../toolkit/lib/clock.ts';
+import type { LineOutput } from '../toolkit/lib/line-output.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import type { Access } from '../toolkit/web/access.ts';
+import { LIMITS, type RunningServer, startServer } from '../toolkit/web/server.ts';
 import type { Flags } from './flag-table.ts';
 
 /** What the commands get that run until they are stopped. */

@@ -1,5 +1,5 @@
-import type { Mistake } from '../config/mistakes.ts';
-import type { Logger } from '../lib/log.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { Mistake } from '../toolkit/yaml/mistakes.ts';
 
 /** Warns of each doubt once: after a reload only of new ones. */
 export function warningLog(log: Logger): (doubts: readonly Mistake[]) => void {

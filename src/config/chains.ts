@@ -1,7 +1,7 @@
-import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
-import { either } from './fields.ts';
-import { type Finding, show } from './mistakes.ts';
-import { valueAt } from './value-at.ts';
+import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
+import { either } from '../toolkit/yaml/fields.ts';
+import { type Finding, show } from '../toolkit/yaml/mistakes.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 
 /**
  * Finds references to chains that are not configured, and a list of validators that does not name its chain. Reads the

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
-import { LOG_LEVELS } from '../lib/log.ts';
-import { PLANS } from '../lib/plans.ts';
-import { type Watch, watchOf } from '../lib/watch.ts';
+import { CHAIN_NAMES, CHAINS, type Chain } from '../facts/chain.ts';
+import { PLANS } from '../facts/plans.ts';
+import { type Watch, watchOf } from '../facts/watch.ts';
+import { LOG_LEVELS } from '../toolkit/lib/log.ts';
 import {
   autoOrDuration,
   baseUrl,
@@ -10,16 +10,15 @@ import {
   duration,
   either,
   flag,
-  indexRange,
   listenAddresses,
   optional,
-  perChain,
   positive,
   SECOND,
   section,
   telemetryPath,
   text,
-} from './fields.ts';
+} from '../toolkit/yaml/fields.ts';
+import { indexRange, perChain } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
 import { State } from './state-section.ts';
 

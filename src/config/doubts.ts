@@ -1,8 +1,8 @@
-import { CHAINS } from '../lib/chain.ts';
-import { formatDuration, MS_PER_MINUTE } from '../lib/duration.ts';
-import { autoStaleAfter } from '../lib/stale-after.ts';
+import { CHAINS } from '../facts/chain.ts';
+import { autoStaleAfter } from '../facts/stale-after.ts';
+import { formatDuration, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Finding } from '../toolkit/yaml/mistakes.ts';
 import type { Config } from './config.ts';
-import type { Finding } from './mistakes.ts';
 
 type Path = Finding['path'];
 

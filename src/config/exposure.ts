@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
+import type { Finding } from '../toolkit/yaml/mistakes.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 import type { Config } from './config.ts';
-import type { Finding } from './mistakes.ts';
-import { valueAt } from './value-at.ts';
 
 // How others can get the API key. These are no mistakes: in a test or on a private network they can be intended.
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { readWhole } from '../lib/whole-file.ts';
-import { type Environment, nonEmpty } from './document.ts';
-import { type Finding, notBoth, readFailure } from './mistakes.ts';
-import { valueAt } from './value-at.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
+import { readWhole } from '../toolkit/state/whole-file.ts';
+import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
+import { type Finding, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 
 // Messages never show the key, or a file name that may be a misplaced key.
 
@@ -78,4 +79,11 @@ async function readKeyFile(file: string): Promise<{ key: string | undefined; fin
   const key = text.trim();
   const expected = expectedKey(key);
   return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to contain ${expected}`);
+}
+
+/** The document without anything about a key. */
+export function withoutKey(document: unknown): unknown {
+  if (!isObject(document) || !isObject(document['api'])) return document;
+  const { key: _key, key_file: _file, ...api } = document['api'];
+  return { ...document, api };
 }

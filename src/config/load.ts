@@ -1,16 +1,24 @@
 import { dirname, resolve } from 'node:path';
-import type { Proxies } from '../lib/proxies.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
+import {
+  ConfigError,
+  type Finding,
+  locate,
+  type Mistake,
+  pathText,
+  readOrRefuse,
+  schemaFindings,
+} from '../toolkit/yaml/mistakes.ts';
+import { type Override, override } from '../toolkit/yaml/override.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
-import { type Environment, nonEmpty, readDocument } from './document.ts';
 import { doubtsIn } from './doubts.ts';
 import { exposedFiles, exposedHosts } from './exposure.ts';
-import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE } from './key.ts';
-import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
-import { type Override, override, withoutKey } from './override.ts';
+import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE, withoutKey } from './key.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
-import { valueAt } from './value-at.ts';
 
 export interface LoadOptions<W> {
   /** Path of the config file; without one there are only defaults. */

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { isObject } from '../lib/is-object.ts';
-import { readWhole } from '../lib/whole-file.ts';
-import { type Finding, fileFailure } from './mistakes.ts';
-import { valueAt } from './value-at.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
+import { readWhole } from '../toolkit/state/whole-file.ts';
+import { type Finding, fileFailure } from '../toolkit/yaml/mistakes.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 
 type Path = readonly string[];
 

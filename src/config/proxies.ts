@@ -1,6 +1,6 @@
-import type { Proxies } from '../lib/proxies.ts';
-import { type Environment, nonEmpty } from './document.ts';
-import type { Finding } from './mistakes.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
+import type { Finding } from '../toolkit/yaml/mistakes.ts';
 
 /** Lower case first, as in curl. */
 const VARIABLES = {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { keyPrefix, redisUrl, section, text } from './fields.ts';
+import { keyPrefix, redisUrl, section, text } from '../toolkit/yaml/fields.ts';
 
 export const DEFAULT_DIR = './beaconchain-exporter-state';
 

@@ -2,12 +2,12 @@ import { ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
-import { formatDuration, MS_PER_HOUR } from '../lib/duration.ts';
-import type { Logger } from '../lib/log.ts';
-import type { MonotonicMs } from '../lib/time.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
 import type { Pace, Source, SourceEvent } from '../sources/source.ts';
+import { formatDuration, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { MonotonicMs } from '../toolkit/lib/time.ts';
 
 type Key = Ledger['key'];
 

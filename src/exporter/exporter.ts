@@ -1,30 +1,31 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Proxies } from '../lib/proxies.ts';
-import type { MonotonicMs, UnixMs } from '../lib/time.ts';
-import { VERSION } from '../lib/version.ts';
-import type { Format } from '../metrics/encode.ts';
-import { Exposition } from '../metrics/exposition.ts';
-import { OwnMetrics } from '../metrics/self.ts';
+import { VERSION } from '../facts/version.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceViews } from '../scheduler/schedules.ts';
-import { parseValue } from '../state/envelope.ts';
-import { LeaseLost, type Replica } from '../state/replica.ts';
-import type { Access } from '../web/access.ts';
-import { pagePieces } from '../web/page.ts';
-import { RenderedPage } from '../web/rendered-page.ts';
-import type { Pages } from '../web/server.ts';
-import { statusOf } from '../web/status.ts';
-import type { StatusInput } from '../web/status-input.ts';
+import { documentsOf } from '../status-page/documentation.ts';
+import { pagePieces } from '../status-page/page.ts';
+import { statusOf } from '../status-page/status.ts';
+import type { StatusInput } from '../status-page/status-input.ts';
+import type { Format } from '../toolkit/exposition/encode.ts';
+import { Exposition } from '../toolkit/exposition/exposition.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { Proxies } from '../toolkit/lib/proxies.ts';
+import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import { parseValue } from '../toolkit/state/envelope.ts';
+import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
+import type { Access } from '../toolkit/web/access.ts';
+import { RenderedPage } from '../toolkit/web/rendered-page.ts';
+import type { Pages } from '../toolkit/web/server.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { isReady, whyUnhealthy } from './health.ts';
 import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
+import { OwnMetrics } from './own-metrics.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
@@ -181,10 +182,8 @@ export class Exporter implements Pages {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
 
-  /** At most a second old. */
-  status(): Promise<Buffer> {
-    return this.#page.bytes();
-  }
+  /** The status page is at most a second old. */
+  readonly documents = documentsOf(() => this.#page.bytes());
 
   /** Undefined: healthy; else why a restart would help. */
   unhealthy(): string | undefined {

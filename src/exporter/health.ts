@@ -1,6 +1,6 @@
-import { MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds } from '../lib/time.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds } from '../toolkit/lib/time.ts';
 import type { Snapshot } from './metrics.ts';
 
 /** The scheduler's loop runs at least every 15 s. After a minute without it, nothing will be polled again. */

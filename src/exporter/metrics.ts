@@ -2,13 +2,13 @@ import { allowedPerDay, type Bucket, type BudgetOptions, usedByOthers } from '..
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { REVISION, VERSION } from '../lib/version.ts';
-import type { Section } from '../metrics/exposition.ts';
-import { type Family, mergeFamilies, type Sample } from '../metrics/family.ts';
-import type { OwnMetrics } from '../metrics/self.ts';
+import { REVISION, VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import { SOURCE_NAMES, type Source } from '../sources/source.ts';
+import type { Section } from '../toolkit/exposition/exposition.ts';
+import { type Family, mergeFamilies, type Sample } from '../toolkit/exposition/family.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { OwnMetrics } from './own-metrics.ts';
 
 /** The section with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
 export const OWN = 'own';

@@ -1,7 +1,7 @@
 import { RequestFailed } from '../api/errors.ts';
 import type { CreateTransport, TransportOptions } from '../api/transport.ts';
-import { codeOf } from '../lib/error-code.ts';
-import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';
+import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
+import { codeOf } from '../toolkit/lib/error-code.ts';
 
 /** The outside world, apart from clock, log and documents. A simulation replaces it. */
 export interface Outside {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
-import { type Clock, within } from '../lib/clock.ts';
-import type { WebConfig } from '../web/web-config.ts';
+import { type Clock, within } from '../toolkit/lib/clock.ts';
+import type { WebConfig } from '../toolkit/web/web-config.ts';
 
 /** The settings that the operator may change while the program runs. */
 export interface Settings {

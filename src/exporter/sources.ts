@@ -2,8 +2,7 @@ import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
 import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import type { Chain } from '../lib/chain.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
 import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
@@ -15,6 +14,7 @@ import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { slashedIn } from '../sources/validators/slashed.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';
 

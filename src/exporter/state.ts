@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { UnixMs } from '../lib/time.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
 import type { Source } from '../sources/source.ts';
-import { unusable } from '../state/directory.ts';
-import { StateOfOtherVersion } from '../state/envelope.ts';
-import { FileStore, type FileStoreOptions } from '../state/file.ts';
-import { StateLocked } from '../state/lock.ts';
-import type { Replica } from '../state/replica.ts';
-import type { StateStore } from '../state/store.ts';
+import { type Clock, systemClock } from '../toolkit/lib/clock.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { unusable } from '../toolkit/state/directory.ts';
+import { StateOfOtherVersion } from '../toolkit/state/envelope.ts';
+import { FileStore, type FileStoreOptions } from '../toolkit/state/file.ts';
+import { StateLocked } from '../toolkit/state/lock.ts';
+import type { Replica } from '../toolkit/state/replica.ts';
+import type { StateStore } from '../toolkit/state/store.ts';
 
 /** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';
@@ -46,7 +46,7 @@ export async function openDocuments(
 ): Promise<{ documents: Documents; replica?: Replica }> {
   if (!redis) return { documents: await openState(dir, systemClock, log, { onLost }) };
   try {
-    const { Replica } = await import('../state/replica.ts');
+    const { Replica } = await import('../toolkit/state/replica.ts');
     const replica = await Replica.open(redis, systemClock, log);
     return { documents: replica, replica };
   } catch (error) {

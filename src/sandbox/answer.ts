@@ -1,5 +1,5 @@
-import type { Chain } from '../lib/chain.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { served } from './endpoints.ts';
 import { limitsOf } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CHAIN_NAMES } from '../lib/chain.ts';
+import { CHAIN_NAMES } from '../facts/chain.ts';
 import { Refusal } from './refusal.ts';
 
 /**

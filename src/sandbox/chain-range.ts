@@ -1,4 +1,4 @@
-import { type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
+import { type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH, slotTime } from '../facts/chain.ts';
 import type { Bounds } from './body.ts';
 
 /** The range object of api-facts 3.1 for epochs, both inclusive; its last second is the end of the time span. */

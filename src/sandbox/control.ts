@@ -1,5 +1,5 @@
-import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import type { Sandbox } from './world.ts';
 

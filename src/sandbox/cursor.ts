@@ -1,4 +1,4 @@
-import { seedOf } from '../lib/random.ts';
+import { seedOf } from '../toolkit/lib/random.ts';
 import { Refusal } from './refusal.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { CHAINS, type Chain } from '../lib/chain.ts';
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import { between, unit } from '../lib/random.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { CHAINS, type Chain } from '../facts/chain.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { between, unit } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const WEI_PER_GWEI = 10n ** 9n;

@@ -1,6 +1,6 @@
-import { CHAINS, type Chain } from '../lib/chain.ts';
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { UnixMs, UnixSeconds } from '../lib/time.ts';
+import { CHAINS, type Chain } from '../facts/chain.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { accepted, Bounds, type DailyReturnsBody, type DaysRange } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { Chain } from '../lib/chain.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import {
   accepted,
   DailyReturnsBody,

@@ -1,5 +1,5 @@
-import { MS_PER_MINUTE } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { Bounds, MachineMetricsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {

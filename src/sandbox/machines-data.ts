@@ -1,6 +1,6 @@
-import type { Chain } from '../lib/chain.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { createMachine, PROFILES, type ProcessName, type Push, type SimulatedMachine } from './machines-records.ts';
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];

@@ -1,7 +1,7 @@
-import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../lib/chain.ts';
-import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
-import { between, seedOf, unit } from '../lib/random.ts';
-import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
+import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../facts/chain.ts';
+import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { between, seedOf, unit } from '../toolkit/lib/random.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 
 /** Which fields a client reports, and which it leaves at 0 (api-facts 1.3 - 1.6). */
 interface Profile {

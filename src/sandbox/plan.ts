@@ -1,4 +1,4 @@
-import { PLANS, type PlanLimits } from '../lib/plans.ts';
+import { PLANS, type PlanLimits } from '../facts/plans.ts';
 
 /** A plan of api-facts 6.2, or agreed limits. */
 export type AccountPlan = keyof typeof PLANS | PlanLimits;

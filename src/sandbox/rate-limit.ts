@@ -1,5 +1,5 @@
-import type { PlanLimits } from '../lib/plans.ts';
-import type { Seconds, UnixMs } from '../lib/time.ts';
+import type { PlanLimits } from '../facts/plans.ts';
+import type { Seconds, UnixMs } from '../toolkit/lib/time.ts';
 
 /** The usage of a caller. */
 export interface Usage {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
-import type { Clock } from '../lib/clock.ts';
-import { isFromPage } from '../lib/from-page.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { isFromPage } from '../toolkit/web/from-page.ts';
 import { answer, type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { control } from './control.ts';
 import { Sandbox, type SandboxOptions } from './world.ts';

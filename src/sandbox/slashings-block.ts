@@ -1,5 +1,5 @@
-import type { Chain } from '../lib/chain.ts';
-import { between, hexOf, unit } from '../lib/random.ts';
+import type { Chain } from '../facts/chain.ts';
+import { between, hexOf, unit } from '../toolkit/lib/random.ts';
 
 /** Execution block number minus slot, about that of the real chains in 2025. */
 const BLOCK_NUMBER_OFFSET: Record<Chain, number> = { mainnet: 10_774_538, hoodi: -40_000 };

@@ -1,6 +1,6 @@
-import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/chain.ts';
-import { between, hexOf, seedOf, unit } from '../lib/random.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { between, hexOf, seedOf, unit } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { blockFields, EMPTY_FIELDS, rootOf } from './slashings-block.ts';
 import { attesterEvidence, type Slashing } from './slashings-evidence.ts';
 

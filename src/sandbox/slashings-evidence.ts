@@ -1,5 +1,5 @@
-import { SLOTS_PER_EPOCH } from '../lib/chain.ts';
-import { between, hexOf, unit } from '../lib/random.ts';
+import { SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { between, hexOf, unit } from '../toolkit/lib/random.ts';
 import { rootOf } from './slashings-block.ts';
 
 /** An attester slashing. */

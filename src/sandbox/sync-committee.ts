@@ -1,6 +1,6 @@
-import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../lib/chain.ts';
-import { between } from '../lib/random.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../facts/chain.ts';
+import { between } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SyncCommitteeBody, whole } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';

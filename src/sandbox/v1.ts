@@ -1,5 +1,5 @@
-import type { Chain } from '../lib/chain.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { whole } from './body.ts';
 import { Refusal } from './refusal.ts';
 import { epochOf, epochRows, finalizedEpoch, headSlot, type slotSlashings } from './slashings-data.ts';

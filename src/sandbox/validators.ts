@@ -1,6 +1,6 @@
-import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../lib/chain.ts';
-import { between } from '../lib/random.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { between } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

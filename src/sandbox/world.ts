@@ -1,6 +1,6 @@
-import type { Chain } from '../lib/chain.ts';
-import { seedOf } from '../lib/random.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Chain } from '../facts/chain.ts';
+import { seedOf } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
 import type { AccountPlan } from './plan.ts';
 import { newUsage, spend, type Usage } from './rate-limit.ts';

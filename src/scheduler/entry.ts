@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { COVERAGES, type Source } from '../sources/source.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();

@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '../api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Entry, withLatest } from './entry.ts';
 
 const FIRST_RETRY_MS = MS_PER_MINUTE;

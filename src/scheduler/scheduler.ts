@@ -1,8 +1,8 @@
 import { type Api, countingApi } from '../api/client.ts';
-import { type Clock, Nap } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
+import { type Clock, Nap } from '../toolkit/lib/clock.ts';
+import type { Logger } from '../toolkit/lib/log.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { anew, type Entry, emptyEntry } from './entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';

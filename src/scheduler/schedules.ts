@@ -1,7 +1,7 @@
 import type { Quota } from '../budget/bucket.ts';
 import { type Demand, plan } from '../budget/planner.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { evenPace, type Pace, type Source, type Timing } from '../sources/source.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Entry, msPerPoll, requestsPerPoll, sourceId } from './entry.ts';
 import { isOverdue, nextPollAt } from './polls.ts';
 

@@ -1,5 +1,5 @@
-import type { UnixMs } from '../lib/time.ts';
 import type { Source, SourceEvent } from '../sources/source.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { anew, type Entry, emptyEntry, sourceId } from './entry.ts';
 import type { KnownSource } from './schedules.ts';
 

@@ -1,4 +1,4 @@
-import { listed, plural } from '../lib/words.ts';
+import { listed, plural } from '../toolkit/lib/words.ts';
 import { type Notice, notice, type Tone } from './content.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { type Html, html } from '../lib/html.ts';
-import type { UnixMs } from '../lib/time.ts';
-import { absolute, relative } from '../lib/words.ts';
+import { type Html, html } from '../toolkit/lib/html.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { absolute, relative } from '../toolkit/lib/words.ts';
 
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {

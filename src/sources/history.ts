@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import type { PastRange } from '../api/endpoints.ts';
-import type { Seconds, UnixSeconds } from '../lib/time.ts';
-import type { Family } from '../metrics/family.ts';
+import type { Family } from '../toolkit/exposition/family.ts';
+import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 
 export interface PastPage<R> {
   readonly cursor: string | null | undefined;

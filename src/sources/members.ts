@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { requestTo } from '../api/endpoints.ts';
-import type { Chain } from '../lib/chain.ts';
-import { MS_PER_HOUR } from '../lib/duration.ts';
+import type { Chain } from '../facts/chain.ts';
+import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 
 /** How often unknown members are requested. */
 export const MEMBERS_RETRY_MS = MS_PER_HOUR;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { ENDPOINTS, type Part } from '../api/endpoints.ts';
 import { RequestFailed } from '../api/errors.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** Refused attempts in a row at an optional part. Persisted. */
 export const Refusal = z.object({

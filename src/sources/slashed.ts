@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type Chain, slotTime } from '../lib/chain.ts';
-import { MS_PER_DAY } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
-import { type Watch, watchedCount } from '../lib/watch.ts';
-import type { Family, Sample } from '../metrics/family.ts';
+import { type Chain, slotTime } from '../facts/chain.ts';
+import { type Watch, watchedCount } from '../facts/watch.ts';
+import type { Family, Sample } from '../toolkit/exposition/family.ts';
+import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { firingIf } from './conditions.ts';
 import type { Notice } from './content.ts';
 

@@ -1,10 +1,10 @@
 import type { ZodType } from 'zod';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoints.ts';
-import type { Chain } from '../lib/chain.ts';
-import { MS_PER_DAY } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import type { Family } from '../metrics/family.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { Family } from '../toolkit/exposition/family.ts';
+import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
 import type { PartState } from './refusal.ts';

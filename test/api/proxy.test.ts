@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type TransportOptions, type WireRequest } from '../../src/api/transport.ts';
-import type { Proxies } from '../../src/lib/proxies.ts';
+import type { Proxies } from '../../src/toolkit/lib/proxies.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
 import { listen } from '../support/listen.ts';

@@ -13,7 +13,13 @@ interface Breach {
 export function violations(modules: readonly Module[], departures = DEPARTURES, clocks = CLOCKS): string[] {
   const byTable = modules.flatMap((module) => importBreaches(module, modules));
   const byClock = modules.flatMap(clockBreaches);
-  return [...excuse(byTable, departures), ...excuse(byClock, clocks), ...cycles(modules), ...modules.flatMap(tooLong)];
+  return [
+    ...excuse(byTable, departures),
+    ...excuse(byClock, clocks),
+    ...cycles(modules),
+    ...modules.flatMap(tooLong),
+    ...modules.flatMap(foreignWords),
+  ];
 }
 
 type Excuses = readonly (readonly [file: string, subject: string, why: string])[];
@@ -114,13 +120,21 @@ function clockBreaches({ path, text }: Module): Breach[] {
   return [...used, ...modules].map((subject) => ({
     file: path,
     subject,
-    message: `${path}: only lib/clock.ts touches real time, not ${subject}`,
+    message: `${path}: only toolkit/lib/clock.ts touches real time, not ${subject}`,
   }));
 }
 
 function tooLong({ path, text }: Module): string[] {
   const lines = text.split('\n').length - 1;
   return lines > MAX_FILE ? [`${path}: ${lines} lines, at most ${MAX_FILE}`] : [];
+}
+
+/** Words of this exporter, which the toolkit does not know, also not in its comments. */
+const WORDS = /(?<![a-z])(?:slot|epoch|machine|validator|beaconcha)/i;
+
+function foreignWords({ path, text }: Module): string[] {
+  const [word] = (path.startsWith('toolkit/') && WORDS.exec(text)) || [];
+  return word === undefined ? [] : [`${path}: the toolkit knows nothing of ${JSON.stringify(word)}`];
 }
 
 /** Each cycle once, from its first module in the order of names; types count too. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type SeriesOptions, samplesBySeries } from '../../src/backfill/series.ts';
-import type { Family, Sample } from '../../src/metrics/family.ts';
+import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 
 const options: SeriesOptions = {
   labels: {},

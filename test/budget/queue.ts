@@ -3,7 +3,7 @@ import { emptyLedger, type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import type { Priority } from '../../src/budget/permit.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
 import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

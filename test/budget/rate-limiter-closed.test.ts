@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../src/budget/ledger.ts';
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { bucket, Queue } from './queue.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/lib/clock.ts';
-import { unit } from '../../src/lib/random.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import { unit } from '../../src/toolkit/lib/random.ts';
 
 export interface WindowServerOptions {
   /** When a window of one second begins: at each whole second, or with the first request after the last window. */

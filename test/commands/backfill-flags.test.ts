@@ -9,8 +9,8 @@ import {
   outputOf,
   rangeOf,
 } from '../../src/commands/backfill-flags.ts';
-import type { Flags } from '../../src/commands/flag-table.ts';
-import { parseCommand, UsageError } from '../../src/commands/flags.ts';
+import { type Flags, parseCommand } from '../../src/commands/flag-table.ts';
+import { UsageError } from '../../src/toolkit/flags/flags.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
 import { NOW } from '../support/timing.ts';

@@ -5,8 +5,8 @@ import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { check } from '../../src/commands/check.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
-import { jsonLogger } from '../../src/lib/log.ts';
-import { wrap } from '../../src/state/envelope.ts';
+import { jsonLogger } from '../../src/toolkit/lib/log.ts';
+import { wrap } from '../../src/toolkit/state/envelope.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
 

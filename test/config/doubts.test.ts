@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
-import { describeMistake } from '../../src/config/mistakes.ts';
+import { describeMistake } from '../../src/toolkit/yaml/mistakes.ts';
 import { refusal, withConfig } from './with-config.ts';
 
 async function doubts(text: string): Promise<string[]> {

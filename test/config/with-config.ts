@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/mistakes.ts';
+import { ConfigError } from '../../src/toolkit/yaml/mistakes.ts';
 
 /** Loads `text` as a file that the mistakes call `config.yaml`. */
 export async function withConfig(text: string, given: Partial<LoadOptions<unknown>> = {}): Promise<LoadedConfig> {

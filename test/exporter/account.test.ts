@@ -3,7 +3,7 @@ import { FaultWorld } from '../support/fault-world.ts';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { tooMany } from '../support/faults.ts';
 
 const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;

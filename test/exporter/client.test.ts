@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { leased, openClient } from '../../src/exporter/client.ts';
-import { LeaseLost } from '../../src/state/replica.ts';
+import { LeaseLost } from '../../src/toolkit/state/replica.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

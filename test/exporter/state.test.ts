@@ -14,8 +14,8 @@ import {
   StateRefused,
 } from '../../src/exporter/state.ts';
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
-import type { FileStore } from '../../src/state/file.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { FileStore } from '../../src/toolkit/state/file.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { BOTH_CHAINS } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { configured } from '../support/month.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
 import { NOW } from '../support/timing.ts';
 import { writtenAnswer } from '../support/written-answer.ts';
 

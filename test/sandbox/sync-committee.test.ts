@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
-import { slotTime } from '../../src/lib/chain.ts';
+import { slotTime } from '../../src/facts/chain.ts';
 import { BAD_REQUEST, get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/sync-committee';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
-import { type Chain, slotTime } from '../../src/lib/chain.ts';
+import { type Chain, slotTime } from '../../src/facts/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
 import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';

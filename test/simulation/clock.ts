@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
 
 interface Timer {
   readonly at: number;

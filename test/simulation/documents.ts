@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { StateStore } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
 import type { ExporterProcess } from './exporter-process.ts';
 import type { Random } from './random.ts';
 

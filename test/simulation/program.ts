@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { CreateTransport } from '../../src/api/transport.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
 
 /** What the program reads from its configuration. */
 export type { Settings };

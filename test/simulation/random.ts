@@ -1,4 +1,4 @@
-import { between, hash32, seedOf, unit } from '../../src/lib/random.ts';
+import { between, hash32, seedOf, unit } from '../../src/toolkit/lib/random.ts';
 
 /**
  * A sequence of random choices. It depends only on the seed and on its name, so that one part of the world does not

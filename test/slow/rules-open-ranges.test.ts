@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../src/lib/duration.ts';
+import { parseDuration } from '../../src/toolkit/lib/duration.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, PROMTOOL } from '../support/tools.ts';
 

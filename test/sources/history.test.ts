@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PastRange } from '../../src/api/endpoints.ts';
-import type { Family, Sample } from '../../src/metrics/family.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
+import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 import { DAY_2100_END, datapoint, returnsPage } from '../support/datapoint.ts';
 import { fakeApi } from '../support/fake-api.ts';
 import {

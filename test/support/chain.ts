@@ -1,4 +1,4 @@
-import { between, seedOf } from '../../src/lib/random.ts';
+import { between, seedOf } from '../../src/toolkit/lib/random.ts';
 import { type ChainView, type Fields, rootOf, row, slashing } from './slot-rows.ts';
 
 /** Named where the service does not know the proposer (api-facts 8.1). */

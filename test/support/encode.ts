@@ -1,5 +1,5 @@
-import { encodeHead, encodeSamples, type Format } from '../../src/metrics/encode.ts';
-import type { Family } from '../../src/metrics/family.ts';
+import { encodeHead, encodeSamples, type Format } from '../../src/toolkit/exposition/encode.ts';
+import type { Family } from '../../src/toolkit/exposition/family.ts';
 
 /** The lines of a family; '' if it has no samples. */
 export function encodeFamily(family: Family, format: Format): string {

@@ -4,7 +4,7 @@ import { rendered, requestsAnswered } from './under-way.ts';
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import type { StateStore } from '../../src/state/store.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { type Asked, ask } from './ask.ts';
 import { steppedBack } from './exposition-text.ts';
 import { FaultServer } from './fault-server.ts';

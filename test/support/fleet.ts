@@ -1,4 +1,4 @@
-import { between, unit } from '../../src/lib/random.ts';
+import { between, unit } from '../../src/toolkit/lib/random.ts';
 
 export const ARRAYS = ['system', 'validator', 'node'] as const;
 export type ArrayName = (typeof ARRAYS)[number];

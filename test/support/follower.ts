@@ -1,9 +1,9 @@
 import type { FailureReason } from '../../src/api/errors.ts';
-import type { Family } from '../../src/metrics/family.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source, SourceEvent, Timing } from '../../src/sources/source.ts';
+import type { Family } from '../../src/toolkit/exposition/family.ts';
 import { failed, fakeApi } from './fake-api.ts';
 import { sampleValue } from './samples.ts';
 import { slashingsOptions } from './slashings-options.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/lib/clock.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import { systemClock } from '../../src/toolkit/lib/clock.ts';
 
 // A real Prometheus uses the clock of the machine. So tests run the exporter on a faster clock and divide all durations
 // in configurations by the same factor.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Format } from '../../src/metrics/encode.ts';
+import type { Format } from '../../src/toolkit/exposition/encode.ts';
 import { PYTHON_PARSERS, runTool } from './tools.ts';
 
 const SCRIPT = join(import.meta.dirname, 'parse_exposition.py');

@@ -1,4 +1,4 @@
-import { between, unit } from '../../src/lib/random.ts';
+import { between, unit } from '../../src/toolkit/lib/random.ts';
 import { Chain } from './chain.ts';
 
 /** No reorganisation goes back further. */

@@ -1,4 +1,4 @@
-import type { MetricType } from '../../src/metrics/family.ts';
+import type { MetricType } from '../../src/toolkit/exposition/family.ts';
 
 /** The public interface by family: name without prefix, type, labels. It changes only with a major version. */
 export type Contract = readonly (readonly [name: string, type: MetricType, labels: readonly string[]])[];

@@ -1,7 +1,7 @@
-import { parseDuration } from '../../src/lib/duration.ts';
-import { unit } from '../../src/lib/random.ts';
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { limitsOf } from '../../src/sandbox/plan.ts';
+import { parseDuration } from '../../src/toolkit/lib/duration.ts';
+import { unit } from '../../src/toolkit/lib/random.ts';
 import { Fleet } from './fleet.ts';
 import { configured } from './month.ts';
 import { Simulation } from './simulation.ts';

@@ -1,4 +1,4 @@
-import type { Family, Sample } from '../../src/metrics/family.ts';
+import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 
 export function samplesOf(families: readonly Family[], name: string): readonly Sample[] {
   const family = families.find((one) => one.name === name);

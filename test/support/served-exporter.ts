@@ -1,10 +1,10 @@
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
-import type { StateStore } from '../../src/state/store.ts';
-import { startServer } from '../../src/web/server.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import type { Logger } from '../../src/toolkit/lib/log.ts';
+import type { StateStore } from '../../src/toolkit/state/store.ts';
+import { startServer } from '../../src/toolkit/web/server.ts';
 
 interface ServedExporterOptions {
   /** A configuration file, parsed. */

@@ -1,7 +1,8 @@
-import { systemClock } from '../../src/lib/clock.ts';
-import { pagePieces } from '../../src/web/page.ts';
-import { RenderedPage } from '../../src/web/rendered-page.ts';
-import { type RunningServer, startServer } from '../../src/web/server.ts';
+import { documentsOf } from '../../src/status-page/documentation.ts';
+import { pagePieces } from '../../src/status-page/page.ts';
+import { systemClock } from '../../src/toolkit/lib/clock.ts';
+import { RenderedPage } from '../../src/toolkit/web/rendered-page.ts';
+import { type RunningServer, startServer } from '../../src/toolkit/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
 /** Serves the status page in the state that was selected last. */
@@ -18,7 +19,7 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
       unhealthy: () => undefined,
       ready: () => true,
       reload: async () => undefined,
-      status: () => page.bytes(),
+      documents: documentsOf(() => page.bytes()),
       onError: (error) => {
         throw error;
       },

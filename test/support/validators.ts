@@ -1,5 +1,5 @@
-import { SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
-import { watchOf } from '../../src/lib/watch.ts';
+import { SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { watchOf } from '../../src/facts/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../src/sources/validators/schema.ts';

@@ -1,10 +1,11 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
-import { systemClock } from '../../src/lib/clock.ts';
-import { Access } from '../../src/web/access.ts';
-import { LIMITS, type RunningServer, startServer } from '../../src/web/server.ts';
-import { readWebConfig } from '../../src/web/web-config.ts';
+import { documentsOf } from '../../src/status-page/documentation.ts';
+import { systemClock } from '../../src/toolkit/lib/clock.ts';
+import { Access } from '../../src/toolkit/web/access.ts';
+import { LIMITS, type RunningServer, startServer } from '../../src/toolkit/web/server.ts';
+import { readWebConfig } from '../../src/toolkit/web/web-config.ts';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 import { logLines } from './log-lines.ts';
@@ -33,7 +34,7 @@ export async function serveGuarded(text: string, body = BODY, limits = LIMITS, c
       metrics: () => [bytes],
       unhealthy: () => undefined,
       ready: () => true,
-      status: () => Promise.resolve(Buffer.from('<!doctype html>')),
+      documents: documentsOf(() => Promise.resolve(Buffer.from('<!doctype html>'))),
       reload: () => Promise.resolve(undefined),
       onError: (error) => {
         throw error;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isMilliseconds } from '../../lib/time.ts';
+import { isMilliseconds } from '../../toolkit/lib/time.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();

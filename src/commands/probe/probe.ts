@@ -10,12 +10,12 @@ import type { Config } from '../../config/config.ts';
 import { openClient } from '../../exporter/client.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { endpointsOn } from '../../exporter/sources.ts';
-import type { Chain } from '../../lib/chain.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { isObject } from '../../lib/is-object.ts';
-import type { Proxies } from '../../lib/proxies.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import { UsageError } from '../flags.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { UsageError } from '../../toolkit/flags/flags.ts';
+import { systemClock } from '../../toolkit/lib/clock.ts';
+import { isObject } from '../../toolkit/lib/is-object.ts';
+import type { Proxies } from '../../toolkit/lib/proxies.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import {
   dailyQuestions,

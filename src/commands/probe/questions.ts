@@ -5,13 +5,13 @@ import {
   PAGE_SIZE,
   requestTo,
 } from '../../api/endpoints.ts';
-import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import { isObject } from '../../lib/is-object.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import type { Watch } from '../../lib/watch.ts';
+import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import type { Watch } from '../../facts/watch.ts';
 import { isPlausibleAt } from '../../sources/machines/poll.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { chunksOf } from '../../sources/validators/status.ts';
+import { isObject } from '../../toolkit/lib/is-object.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 
 /** One request of the table of endpoints. */
 export interface Question {

@@ -1,8 +1,9 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { describePlan } from '../../budget/bucket.ts';
 import { isKeyClosed, type Ledger } from '../../budget/ledger.ts';
-import { plural } from '../../lib/words.ts';
-import { columns, shownBucket } from '../columns.ts';
+import { columns } from '../../toolkit/flags/columns.ts';
+import { plural } from '../../toolkit/lib/words.ts';
+import { shownBucket } from '../shown-bucket.ts';
 import { mayBeAbsent, type Probe, type Reply } from './probe.ts';
 
 type Outcome = Pick<Probe, 'ledger' | 'replies'>;

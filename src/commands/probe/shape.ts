@@ -1,7 +1,7 @@
 import { STATUSES } from '../../api/answers/validators.ts';
 import { WINDOWS } from '../../api/endpoints.ts';
-import { CHAIN_NAMES } from '../../lib/chain.ts';
-import { isObject } from '../../lib/is-object.ts';
+import { CHAIN_NAMES } from '../../facts/chain.ts';
+import { isObject } from '../../toolkit/lib/is-object.ts';
 
 /** The form of values: their kinds, the fields of an object, the items of a list. No value of a user is in it. */
 export type Shape = string | { readonly [what: string]: Shape | readonly Shape[] };

@@ -1,8 +1,8 @@
 import { Datapoint } from '../../api/answers/daily-returns.ts';
 import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
-import { CHAINS, type Chain } from '../../lib/chain.ts';
-import { SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixSeconds } from '../../lib/time.ts';
+import { CHAINS, type Chain } from '../../facts/chain.ts';
+import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { History } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
 import { daysReader } from './poll.ts';

@@ -1,6 +1,6 @@
-import type { Chain } from '../../lib/chain.ts';
-import { MS_PER_DAY, MS_PER_MINUTE } from '../../lib/duration.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { MS_PER_DAY, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';

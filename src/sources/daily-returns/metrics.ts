@@ -1,7 +1,7 @@
 import type { Datapoint } from '../../api/answers/daily-returns.ts';
-import type { Chain } from '../../lib/chain.ts';
-import { etherOf } from '../../lib/ether.ts';
-import { type Family, type Labels, mergeFamilies, type Sample } from '../../metrics/family.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import { type Family, type Labels, mergeFamilies, type Sample } from '../../toolkit/exposition/family.ts';
 
 const TERMS =
   'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark.';

@@ -2,10 +2,10 @@ import { type DailyReturnsPage, Datapoint } from '../../api/answers/daily-return
 import type { Api } from '../../api/client.ts';
 import { DAILY_RETURNS_PATHS, type Query, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
-import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../facts/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
 import type { DailyReturns } from './schema.ts';
 

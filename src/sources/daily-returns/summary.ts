@@ -1,6 +1,6 @@
 import type { Datapoint } from '../../api/answers/daily-returns.ts';
-import { html } from '../../lib/html.ts';
-import { percent } from '../../lib/words.ts';
+import { html } from '../../toolkit/lib/html.ts';
+import { percent } from '../../toolkit/lib/words.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 

@@ -1,5 +1,5 @@
 import { PROCESSES } from '../../api/answers/machines.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';

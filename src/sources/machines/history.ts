@@ -1,8 +1,8 @@
 import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
-import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import type { UnixSeconds } from '../../lib/time.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
+import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { History, PastPage } from '../history.ts';
 import { learnAll } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';

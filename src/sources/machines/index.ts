@@ -1,5 +1,5 @@
-import { unit } from '../../lib/random.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import { unit } from '../../toolkit/lib/random.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { partState } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';

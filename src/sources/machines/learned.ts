@@ -1,7 +1,7 @@
 import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/machines.ts';
-import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
-import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
+import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Boots, Head, Learned, Machine } from './schema.ts';
 
 /** The facts about a machine after newer records, in any order. `before`: the machine without these records. */

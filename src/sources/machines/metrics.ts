@@ -5,7 +5,7 @@ import {
   type SystemRecord,
   type ValidatorRecord,
 } from '../../api/answers/machines.ts';
-import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../metrics/family.ts';
+import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
 import type { Timing } from '../source.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { lastSeen, type Machines } from './schema.ts';

@@ -1,8 +1,8 @@
 import type { Ending } from '../../api/paginate.ts';
-import type { Chain } from '../../lib/chain.ts';
-import { autoStaleAfter } from '../../lib/stale-after.ts';
-import { readableText } from '../../lib/text.ts';
-import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { autoStaleAfter } from '../../facts/stale-after.ts';
+import { readableText } from '../../toolkit/lib/text.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
 import type { Machine } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { NodeRecord, PROCESSES, SystemRecord, ValidatorRecord } from '../../api/answers/machines.ts';
-import { CHAIN_NAMES } from '../../lib/chain.ts';
-import type { UnixSeconds } from '../../lib/time.ts';
+import { CHAIN_NAMES } from '../../facts/chain.ts';
+import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import { Refusal } from '../refusal.ts';
 
 /** A head that a node reported while it said that it is synced. */

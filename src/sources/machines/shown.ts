@@ -1,7 +1,7 @@
 import { type MachineRecord, PROCESSES, type Process } from '../../api/answers/machines.ts';
-import type { Chain } from '../../lib/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
 import { isNameShared, learn, learnAll, trusted } from './learned.ts';
 import {

@@ -1,7 +1,7 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
-import { html } from '../../lib/html.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
+import { html } from '../../toolkit/lib/html.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { bytes, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
 import {
   firing,
   firingIf,

@@ -1,8 +1,8 @@
 import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
-import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../lib/time.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';

@@ -1,5 +1,5 @@
 import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
-import { type Watch, watches } from '../../lib/watch.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
 import type { SourceEvent } from '../source.ts';
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
 import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './schema.ts';

@@ -1,6 +1,6 @@
-import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { MS_PER_HOUR } from '../../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
 import { countParticipation, withCommittee } from './participation.ts';
 import { readProposerNames } from './proposer-names.ts';

@@ -1,6 +1,6 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt, decided, type PollContext, readEpoch, readSlashings, type Step, unreadBlocks } from './read.ts';
 import type { EpochRows, Head, Slashings } from './schema.ts';
 

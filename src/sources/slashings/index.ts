@@ -1,6 +1,6 @@
-import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../lib/chain.ts';
-import { MS_PER_DAY } from '../../lib/duration.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { partState } from '../refusal.ts';
 import { COVERAGES, type Coverage, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';

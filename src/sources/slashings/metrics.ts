@@ -1,9 +1,9 @@
-import { CHAINS, type Chain, slotTime } from '../../lib/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { MS_PER_MINUTE } from '../../lib/duration.ts';
-import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
-import { type Watch, watches } from '../../lib/watch.ts';
-import type { Family, MetricType, Sample } from '../../metrics/family.ts';
+import { CHAINS, type Chain, slotTime } from '../../facts/chain.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
+import type { Family, MetricType, Sample } from '../../toolkit/exposition/family.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { type Slashed, slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';

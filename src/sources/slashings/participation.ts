@@ -1,7 +1,7 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { periodOf } from '../../lib/chain.ts';
-import { elapsed } from '../../lib/time.ts';
-import { watches } from '../../lib/watch.ts';
+import { periodOf } from '../../facts/chain.ts';
+import { watches } from '../../facts/watch.ts';
+import { elapsed } from '../../toolkit/lib/time.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { attempt, type PollContext } from './read.ts';
 import type { Slashings } from './schema.ts';

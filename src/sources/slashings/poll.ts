@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts';
-import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import { SECONDS_PER_DAY } from '../../lib/duration.ts';
-import { elapsed, type UnixMs } from '../../lib/time.ts';
-import { type Watch, watches } from '../../lib/watch.ts';
+import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
+import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
 import { few } from './count.ts';

@@ -1,9 +1,9 @@
-import { type Chain, slotTime, slotUrl, validatorUrl } from '../../lib/chain.ts';
-import { MS_PER_DAY } from '../../lib/duration.ts';
-import { type Html, html } from '../../lib/html.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import { type Watch, watches } from '../../lib/watch.ts';
-import { count, plural, relative } from '../../lib/words.ts';
+import { type Chain, slotTime, slotUrl, validatorUrl } from '../../facts/chain.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
+import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { type Html, html } from '../../toolkit/lib/html.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { count, plural, relative } from '../../toolkit/lib/words.ts';
 import { firing } from '../conditions.ts';
 import {
   badge,

@@ -1,6 +1,6 @@
-import { type Chain, MS_PER_PERIOD } from '../../lib/chain.ts';
-import { MS_PER_MINUTE } from '../../lib/duration.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import { type Chain, MS_PER_PERIOD } from '../../facts/chain.ts';
+import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
 import { pollSyncCommittee } from './poll.ts';

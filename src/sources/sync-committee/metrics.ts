@@ -1,5 +1,5 @@
-import type { Chain } from '../../lib/chain.ts';
-import type { Family } from '../../metrics/family.ts';
+import type { Chain } from '../../facts/chain.ts';
+import type { Family } from '../../toolkit/exposition/family.ts';
 import type { Period, SyncCommittee } from './schema.ts';
 
 const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [

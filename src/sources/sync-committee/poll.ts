@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { type Chain, NONSENSE_AHEAD_SECONDS, periodTime } from '../../lib/chain.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import { type Chain, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Poll } from '../source.ts';
 import type { SyncCommittee } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts';
+import { html } from '../../toolkit/lib/html.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 import type { SyncCommittee } from './schema.ts';

@@ -1,6 +1,6 @@
-import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../lib/chain.ts';
-import { elapsed, type UnixMs } from '../../lib/time.ts';
-import { watches } from '../../lib/watch.ts';
+import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../facts/chain.ts';
+import { watches } from '../../facts/watch.ts';
+import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
 import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';

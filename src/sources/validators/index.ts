@@ -1,5 +1,5 @@
-import { MS_PER_PERIOD } from '../../lib/chain.ts';
-import { watchedCount } from '../../lib/watch.ts';
+import { MS_PER_PERIOD } from '../../facts/chain.ts';
+import { watchedCount } from '../../facts/watch.ts';
 import { partState, refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
 import { membersDue } from './committees.ts';

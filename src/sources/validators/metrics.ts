@@ -1,10 +1,10 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { type Chain, epochTime, MS_PER_EPOCH } from '../../lib/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { etherOf } from '../../lib/ether.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
-import { rangesOf, watches } from '../../lib/watch.ts';
-import type { Family, Sample } from '../../metrics/family.ts';
+import { type Chain, epochTime, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import { rangesOf, watches } from '../../facts/watch.ts';
+import type { Family, Sample } from '../../toolkit/exposition/family.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';

@@ -1,6 +1,6 @@
-import type { Chain } from '../../lib/chain.ts';
-import type { Milliseconds } from '../../lib/time.ts';
-import type { Watch } from '../../lib/watch.ts';
+import type { Chain } from '../../facts/chain.ts';
+import type { Watch } from '../../facts/watch.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 
 export interface ValidatorsOptions {
   readonly chain: Chain;

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import type { Part } from '../../api/endpoints.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { afterFailure, type Refusal, refusedUntil } from '../refusal.ts';
 import type { SourceEvent } from '../source.ts';
 import type { ValidatorsOptions } from './options.ts';

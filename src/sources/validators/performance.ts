@@ -1,8 +1,8 @@
 import type { PerformanceAnswer } from '../../api/answers/validators.ts';
 import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import { rangesOf } from '../../lib/watch.ts';
+import { rangesOf } from '../../facts/watch.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { refusedUntil } from '../refusal.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';

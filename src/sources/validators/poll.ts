@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { watches } from '../../lib/watch.ts';
+import { watches } from '../../facts/watch.ts';
 import type { Poll, Timing } from '../source.ts';
 import { membersDue, readMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';

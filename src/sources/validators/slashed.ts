@@ -1,6 +1,6 @@
 import type { ValidatorRow } from '../../api/answers/validators.ts';
-import { SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import { type Watch, watches } from '../../lib/watch.ts';
+import { SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Validators } from './schema.ts';
 

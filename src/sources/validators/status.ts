@@ -1,9 +1,9 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
-import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { indicesOf, type Watch } from '../../lib/watch.ts';
+import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { indicesOf, type Watch } from '../../facts/watch.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Timing } from '../source.ts';
 import { isShown, maxAge } from './metrics.ts';
 import { type PollContext, refused, type Step } from './part.ts';

@@ -1,7 +1,7 @@
-import { type Chain, epochTime, validatorUrl } from '../../lib/chain.ts';
-import { type Html, html } from '../../lib/html.ts';
-import type { UnixMs } from '../../lib/time.ts';
-import { count, percent, plural, spaced } from '../../lib/words.ts';
+import { type Chain, epochTime, validatorUrl } from '../../facts/chain.ts';
+import { type Html, html } from '../../toolkit/lib/html.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { type Refusal, refusedUntil } from '../refusal.ts';

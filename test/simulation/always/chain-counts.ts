@@ -1,4 +1,4 @@
-import type { Chain } from '../../../src/lib/chain.ts';
+import type { Chain } from '../../../src/facts/chain.ts';
 import { truthOfEpochs } from '../../support/chain-truth.ts';
 import type { ChainView } from '../service/chain-view.ts';
 

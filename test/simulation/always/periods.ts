@@ -1,4 +1,8 @@
-import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD, epochAt } from '../../../src/lib/chain.ts';
+import {
+  type Chain,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD,
+  epochAt,
+} from '../../../src/facts/chain.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';

@@ -253,7 +253,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'quotes of a label not escaped',
-    file: 'metrics/encode.ts',
+    file: 'toolkit/exposition/encode.ts',
     find: `  return escapeHelp(readableText(text)).replace(/"/g, '\\\\"');`,
     replace: '  return escapeHelp(readableText(text));',
   },

@@ -1,4 +1,4 @@
-import type { Chain } from '../../../src/lib/chain.ts';
+import type { Chain } from '../../../src/facts/chain.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { ChainView } from '../service/chain-view.ts';

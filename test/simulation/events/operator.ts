@@ -1,4 +1,4 @@
-import type { Chain } from '../../../src/lib/chain.ts';
+import type { Chain } from '../../../src/facts/chain.ts';
 import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';

@@ -4,10 +4,10 @@ import {
   EPOCHS_PER_DAY,
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   epochAt,
-} from '../../../src/lib/chain.ts';
-import { between } from '../../../src/lib/random.ts';
+} from '../../../src/facts/chain.ts';
 import { epochsRange } from '../../../src/sandbox/chain-range.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { between } from '../../../src/toolkit/lib/random.ts';
 import { DAY } from '../../support/timing.ts';
 import type { ServiceSetting } from './setting.ts';
 

@@ -1,5 +1,5 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
-import { CHAIN_NAMES, type Chain } from '../../../src/lib/chain.ts';
+import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
 import { refusalOf } from '../../support/known-request.ts';
 import type { Counted } from '../traffic.ts';

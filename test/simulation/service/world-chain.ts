@@ -1,5 +1,5 @@
-import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
-import { unit } from '../../../src/lib/random.ts';
+import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import { unit } from '../../../src/toolkit/lib/random.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
 
 /** So many epochs are there before the start. */

@@ -1,6 +1,6 @@
 import { sourcesOf } from '../../../src/exporter/sources.ts';
-import { SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
-import { between } from '../../../src/lib/random.ts';
+import { SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import { between } from '../../../src/toolkit/lib/random.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { encodeFamilies } from '../../support/encode.ts';
 import { fakeApi, type SentRequest } from '../../support/fake-api.ts';

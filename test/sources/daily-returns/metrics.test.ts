@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
-import type { Family } from '../../../src/metrics/family.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { datapoint } from '../../support/datapoint.ts';
 import { samplesOf } from '../../support/samples.ts';
 

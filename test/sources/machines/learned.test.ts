@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
-import { CHAINS, type Chain } from '../../../src/lib/chain.ts';
+import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned } from '../../../src/sources/machines/schema.ts';

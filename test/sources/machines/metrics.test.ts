@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
-import type { Family } from '../../../src/metrics/family.ts';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
-import { CHAINS } from '../../../src/lib/chain.ts';
-import { html } from '../../../src/lib/html.ts';
+import { CHAINS } from '../../../src/facts/chain.ts';
 import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';
 import type { Polls } from '../../../src/sources/source.ts';
+import { html } from '../../../src/toolkit/lib/html.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
 import { HOUR, MINUTE, NOW, polls, timing } from '../../support/timing.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochAt } from '../../../src/lib/chain.ts';
+import { epochAt } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { withFinality } from '../../../src/sources/slashings/finalized-pass.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';

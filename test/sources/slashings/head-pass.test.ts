@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { epochAt, slotTime } from '../../../src/lib/chain.ts';
+import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/lib/watch.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
 import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/lib/watch.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { prune } from '../../../src/sources/slashings/poll.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';

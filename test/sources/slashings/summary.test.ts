@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHAINS } from '../../../src/lib/chain.ts';
+import { CHAINS } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { slashingsSummary } from '../../../src/sources/slashings/summary.ts';

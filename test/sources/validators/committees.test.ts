@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/lib/watch.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
 import { failed, type SentRequest } from '../../support/fake-api.ts';

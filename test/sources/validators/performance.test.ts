@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/lib/watch.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
 import { failed } from '../../support/fake-api.ts';

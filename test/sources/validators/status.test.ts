@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { epochAt } from '../../../src/lib/chain.ts';
-import { watchOf } from '../../../src/lib/watch.ts';
+import { epochAt } from '../../../src/facts/chain.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
 import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';

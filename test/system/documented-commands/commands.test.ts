@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { TABLE } from '../../../src/commands/flag-table.ts';
+import { PROGRAM } from '../../../src/commands/flag-table.ts';
 import { startAlertmanager } from '../../support/alertmanager.ts';
 import { ask } from '../../support/ask.ts';
 import { FAST, KEY } from '../../support/backfill.ts';
@@ -141,7 +141,7 @@ describe('system/documented-commands', () => {
     const variables = [
       'BEACONCHAIN_API_KEY',
       'BEACONCHAIN_API_KEY_FILE',
-      ...TABLE.map(({ name }) => `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`),
+      ...PROGRAM.flags.map(({ name }) => `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`),
       ...[...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
     ];
     const unknown = [...DOCUMENTS, ...COMMENTED].flatMap((file) => {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CHAIN_NAMES, CHAINS, type Chain } from '../../../src/lib/chain.ts';
+import { CHAIN_NAMES, CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
 import { newestPushes, PROCESSES } from '../../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../../src/sandbox/machines-records.ts';

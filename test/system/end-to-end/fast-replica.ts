@@ -1,9 +1,9 @@
 import { startDaemon } from '../../../src/commands/serve.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { LineOutput } from '../../../src/lib/line-output.ts';
-import { jsonLogger } from '../../../src/lib/log.ts';
-import { Replica } from '../../../src/state/replica.ts';
+import { systemClock } from '../../../src/toolkit/lib/clock.ts';
+import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
+import { jsonLogger } from '../../../src/toolkit/lib/log.ts';
+import { Replica } from '../../../src/toolkit/state/replica.ts';
 
 /** Runs `serve` with a shorter lease. */
 const [file = '', timings = ''] = process.argv.slice(2);

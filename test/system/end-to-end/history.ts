@@ -1,9 +1,9 @@
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { sourceFamilies } from '../../../src/exporter/metrics.ts';
-import { OPENMETRICS_EOF } from '../../../src/metrics/encode.ts';
-import { type Family, type Labels, mergeFamilies } from '../../../src/metrics/family.ts';
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
+import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
 import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
 import { encodeFamily } from '../../support/encode.ts';
 import { configured } from '../../support/month.ts';

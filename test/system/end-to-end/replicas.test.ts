@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LeaseTimings } from '../../../src/state/replica.ts';
+import type { LeaseTimings } from '../../../src/toolkit/state/replica.ts';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import type { FaultServer } from '../../support/fault-server.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileStore } from '../../../src/state/file.ts';
-import type { StateStore } from '../../../src/state/store.ts';
+import { FileStore } from '../../../src/toolkit/state/file.ts';
+import type { StateStore } from '../../../src/toolkit/state/store.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import type { Metrics } from '../../support/scraped-metrics.ts';

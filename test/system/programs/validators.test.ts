@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochAt } from '../../../src/lib/chain.ts';
+import { epochAt } from '../../../src/facts/chain.ts';
 import { scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import type { Respond } from '../../support/fault-server.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { slotTime } from '../../../src/lib/chain.ts';
-import { between, unit } from '../../../src/lib/random.ts';
+import { slotTime } from '../../../src/facts/chain.ts';
 import { served } from '../../../src/sandbox/endpoints.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';

@@ -1,0 +1,99 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Family } from '../toolkit/exposition/family.ts';
+import { familiesOf } from '../toolkit/exposition/registry.ts';
+import type { Seconds } from '../toolkit/lib/time.ts';
+
+const REQUESTS = 'Requests sent, including retries; the service counts them against the limits';
+const FAILURES = 'Requests that failed, by reason';
+const INVALID = 'Records dropped because they were invalid';
+const WRITE_FAILURES = 'Failed writes of the state; the exposed values stay the same until a write succeeds';
+
+/** The label values whose series start at 0. */
+export interface Expected {
+  readonly endpoints: readonly string[];
+  readonly reasons: readonly string[];
+  readonly sources: readonly SourceLabels[];
+}
+
+type SourceLabels = { readonly source: string; readonly chain?: string };
+
+/**
+ * The exporter's own counters, from the start of the process: Prometheus handles counters that start again at 0. Create
+ * it once per process, because the observers of event loop and garbage collector are never removed.
+ */
+export class OwnMetrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter('api_requests_total', REQUESTS, ['endpoint']);
+  readonly #failures = this.#counter('api_request_failures_total', FAILURES, ['endpoint', 'reason']);
+  readonly #invalid = this.#counter('api_invalid_records_total', INVALID, ['endpoint']);
+  readonly #duration = new Histogram({
+    name: 'beaconchain_api_request_duration_seconds',
+    help: 'Time from sending a request to the end of its response, excluding waits for the budget.',
+    labelNames: ['endpoint'],
+    buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
+    registers: [this.#registry],
+  });
+  /** The endpoints whose histogram exists: another `zero` would reset the observations. */
+  readonly #timed = new Set<string>();
+  readonly #attempts = this.#counter('source_attempts_total', 'Number of polls', ['source', 'chain']);
+  readonly #sourceFailures = this.#counter('source_failures_total', 'Number of failed polls', ['source', 'chain']);
+  readonly #waited = this.#counter('budget_wait_seconds_total', 'Time that requests waited for the budget', []);
+  readonly #writeFailures = this.#counter('exporter_state_write_failures_total', WRITE_FAILURES, []);
+
+  /** @param includesProcess Whether to include process_* and nodejs_*. */
+  constructor(includesProcess: boolean) {
+    if (includesProcess) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** These series exist from now on. */
+  expect({ endpoints, reasons, sources }: Expected): void {
+    for (const endpoint of endpoints) {
+      this.#requests.inc({ endpoint }, 0);
+      this.#invalid.inc({ endpoint }, 0);
+      for (const reason of reasons) this.#failures.inc({ endpoint, reason }, 0);
+      if (!this.#timed.has(endpoint)) this.#duration.zero({ endpoint });
+      this.#timed.add(endpoint);
+    }
+    for (const source of sources) {
+      this.#attempts.inc(source, 0);
+      this.#sourceFailures.inc(source, 0);
+    }
+  }
+
+  requested(endpoint: string): void {
+    this.#requests.inc({ endpoint });
+  }
+
+  failed({ endpoint, reason }: { endpoint: string; reason: string }): void {
+    this.#failures.inc({ endpoint, reason });
+  }
+
+  took(endpoint: string, seconds: Seconds): void {
+    this.#duration.observe({ endpoint }, seconds);
+  }
+
+  invalidRecords(endpoint: string, count: number): void {
+    this.#invalid.inc({ endpoint }, count);
+  }
+
+  polled(source: SourceLabels, isFailure: boolean): void {
+    this.#attempts.inc(source);
+    if (isFailure) this.#sourceFailures.inc(source);
+  }
+
+  waited(seconds: Seconds): void {
+    this.#waited.inc(seconds);
+  }
+
+  stateWriteFailed(): void {
+    this.#writeFailures.inc();
+  }
+
+  families(): Promise<Family[]> {
+    return familiesOf(this.#registry);
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name: `beaconchain_${name}`, help: `${help}.`, labelNames, registers: [this.#registry] });
+  }
+}

@@ -1,0 +1,63 @@
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+
+/** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
+export const CHAINS = {
+  mainnet: { genesis: 1606824023, v1BaseUrl: 'https://beaconcha.in' },
+  // The actual genesis of hoodi was 600 s after its MIN_GENESIS_TIME.
+  hoodi: { genesis: 1742213400, v1BaseUrl: 'https://hoodi.beaconcha.in' },
+} as const;
+
+export type Chain = keyof typeof CHAINS;
+
+export const CHAIN_NAMES = Object.keys(CHAINS) as [Chain, ...Chain[]];
+
+export const SECONDS_PER_SLOT = 12;
+export const SLOTS_PER_EPOCH = 32;
+export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
+export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
+export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+/** The same on both chains. */
+export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
+export const MS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
+
+/** The page of a slot in the public explorer. Each chain has its own host. */
+export function slotUrl(chain: Chain, slot: number): string {
+  return `${CHAINS[chain].v1BaseUrl}/slot/${slot}`;
+}
+
+/** The page of a validator in the public explorer. */
+export function validatorUrl(chain: Chain, validator: number): string {
+  return `${CHAINS[chain].v1BaseUrl}/validator/${validator}`;
+}
+
+/** The sync committee period of an epoch. */
+export function periodOf(epoch: number): number {
+  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
+/** When `slot` starts. */
+export function slotTime(chain: Chain, slot: number): UnixSeconds {
+  return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
+}
+
+/** When `epoch` starts. */
+export function epochTime(chain: Chain, epoch: number): UnixSeconds {
+  return slotTime(chain, epoch * SLOTS_PER_EPOCH);
+}
+
+/** When the sync committee period starts. */
+export function periodTime(chain: Chain, period: number): UnixSeconds {
+  return epochTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
+/**
+ * An answer about a time further ahead of our clock than this is ignored: days and periods never move back, so no right
+ * answer would ever replace it. The limit is wide, because a test chain may run ahead of our clock.
+ */
+export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
+
+/** The epoch at `now`. */
+export function epochAt(chain: Chain, now: UnixMs): number {
+  return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
+}

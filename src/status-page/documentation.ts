@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { extname } from 'node:path';
+import { FILES_URL } from '../facts/version.ts';
+import { send, setHeaders } from '../toolkit/web/send.ts';
+import type { Document } from '../toolkit/web/server.ts';
+import { DOCUMENTS, PICTURES } from './documents.ts';
+import { DOCUMENT_POLICY, STATUS_POLICY } from './page-style.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const IS_BUILT = extname(import.meta.filename) === '.js';
+/** The build writes the pages and pictures to dist/docs. A checkout has the documents. */
+const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
+
+/** Only these addresses exist, so no other file can be reached. */
+const DOCUMENTATION: readonly (readonly [path: string, document: Document])[] = [
+  ['/docs/', page('index')],
+  ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, page(name)] as const),
+  ...PICTURES.map((file) => [`/docs/images/${file}`, picture(file)] as const),
+];
+
+/** The status page and the documentation of this version, with their addresses. @param status The bytes of the status page */
+export function documentsOf(status: () => Promise<Buffer>): ReadonlyMap<string, Document> {
+  const policy = { 'Content-Security-Policy': STATUS_POLICY, 'Cache-Control': 'no-store' };
+  return new Map([['/', document(HTML, status, policy)], ['/docs', toIndex], ...DOCUMENTATION]);
+}
+
+/** Relative, because a reverse proxy may serve the pages below another path. */
+function toIndex(response: ServerResponse): void {
+  response.writeHead(308, { Location: 'docs/', 'Content-Length': 0 }).end();
+}
+
+function page(name: string): Document {
+  return document(HTML, () => pageOf(name));
+}
+
+async function pageOf(name: string): Promise<Buffer> {
+  if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER));
+  const { renderDocument } = await import('../../scripts/document-page.ts');
+  return Buffer.from(await renderDocument(name, FILES_URL));
+}
+
+function picture(file: string): Document {
+  return document('image/png', () => readFile(new URL(`images/${file}`, FOLDER)));
+}
+
+const HEADERS = {
+  'Content-Security-Policy': DOCUMENT_POLICY,
+  // Links send no referrer, so that the host name in a private network stays private.
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-cache',
+} as const;
+
+function document(type: string, read: () => Promise<Buffer>, headers = {}): Document {
+  return async (response) => {
+    const bytes = await read();
+    setHeaders(response, { ...HEADERS, ...headers });
+    send(response, 200, type, [bytes]);
+  };
+}

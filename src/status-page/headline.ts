@@ -1,0 +1,165 @@
+import type { Part } from '../api/endpoints.ts';
+import { isKeyClosed, type Ledger } from '../budget/ledger.ts';
+import type { SourceView, Wait } from '../scheduler/schedules.ts';
+import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
+import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { absolute, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
+import type { StatusInput } from './status-input.ts';
+import { nameOf, stateOf } from './status-sources.ts';
+
+/** The summary of one source. */
+export interface Summed {
+  readonly view: SourceView;
+  readonly summary: Summary;
+}
+
+const MAX_HEADLINE = 160;
+
+/** The answer to "is it working?". The first condition that applies names what is wrong now. */
+export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
+  const { standing } = ledger.key;
+  const waiting = views.filter(({ wait }) => wait).length;
+  const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
+  const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
+    [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
+    [standing === 'refused', 'bad', 'Not working: the key is refused'],
+    [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
+    [views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined), 'neutral', 'Starting'],
+    [isOutage(views, now), 'bad', 'Not working: sources are failing'],
+    [bad !== '', 'bad', `Needs attention: ${bad}`],
+    [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
+    [warning !== '', 'warning', `Working, with warnings: ${warning}`],
+  ];
+  const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
+  return notice(tone, cropped(text, MAX_HEADLINE));
+}
+
+/** What is wrong according to the notices of a tone; empty: nothing. */
+function named(notices: readonly Notice[], tone: Tone): string {
+  return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
+}
+
+/** A shorter series of failures is no outage. */
+const OUTAGE_MS = 5 * MS_PER_MINUTE;
+
+/**
+ * Whether all sources fail, or one has failed for some minutes and no source has succeeded since its first failure. A source that was
+ * not polled since then, such as a daily one, is up, but that says nothing about the service.
+ */
+function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
+  if (views.length > 0 && views.every(({ entry }) => entry.failuresInARow > 0)) return true;
+  const lastSuccessAt = Math.max(...views.map(({ entry }) => entry.lastSuccessAt ?? 0));
+  return views.some((view) => {
+    const { failingSince = 0, failuresInARow, pausedUntil = 0 } = view.entry;
+    // One failure is not enough: the next poll of a stretched source can be hours away. A 403 concerns only its source.
+    const isPersistent = stateOf(view, now).isFailing && failuresInARow > 1 && pausedUntil <= now;
+    return isPersistent && failingSince > lastSuccessAt && now - failingSince >= OUTAGE_MS;
+  });
+}
+
+/** Notices about the configuration, the state, the key, the sources and the budget. */
+export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
+  return [
+    ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
+    ...stateNotices(input, now),
+    ...clockNotices(input),
+    ...keyNotices(input.ledger, now),
+    // If the key is not accepted, nothing else matters.
+    ...(isKeyClosed(input.ledger) ? [] : sourceNotices(input, now)),
+  ];
+}
+
+/** As long as the alert looks back. */
+const UNWRITTEN_MS = 15 * MS_PER_MINUTE;
+
+function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, now: UnixMs): Notice[] {
+  return now - unwrittenAt > UNWRITTEN_MS
+    ? []
+    : [firing('BeaconchainStateWriteFailing', [], relative(unwrittenAt, now))];
+}
+
+function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
+  if (Math.abs(clockOffsetMs) <= THRESHOLDS.clock_offset_seconds * 1000) return [];
+  const detail = `${span(Math.abs(clockOffsetMs))} ${clockOffsetMs < 0 ? 'fast' : 'slow'}`;
+  return [firing('BeaconchainClockWrong', [], detail)];
+}
+
+function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
+  const { standing, since, validHeader } = key;
+  if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
+  if (standing === 'refused') {
+    const advice = [
+      'The exporter tries it again a minute later, then every 10 minutes.',
+      'If it stays refused, create or renew a key at beaconcha.in and set it.',
+    ];
+    return [firing('BeaconchainApiKeyInvalid', advice, `The service refused the key ${relative(since, now)}`)];
+  }
+  if (validHeader !== false) return [];
+  return [firing('BeaconchainApiKeyInvalid', [], 'The service reports that the key is not valid')];
+}
+
+function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
+  const { validHeader } = input.ledger.key;
+  return [
+    ...firingIf(
+      'BeaconchainSourceFailing',
+      input.views.filter((view) => stateOf(view, now).isFailing).map(nameOf),
+      plural(input.views.length, 'source'),
+    ),
+    ...refusalNotices(input.views),
+    ...(validHeader === false ? [] : staleNotices(input, now)),
+    ...waitNotices(input, now),
+    ...stretchNotices(input.views),
+  ];
+}
+
+const PARTS: Readonly<Record<Part, string>> = {
+  machine_names: 'the list of machines',
+  status: 'the status of validators',
+  performance: 'the duties of validators',
+  sync_committee: 'the members of sync committees',
+  proposer_slashings: 'the names of slashed proposers',
+};
+
+function refusalNotices(views: readonly SourceView[]): Notice[] {
+  const refused = views.flatMap(({ source, entry }) =>
+    (source.parts?.(entry.value) ?? []).filter(({ isRefused }) => isRefused).map(({ part }) => ({ part, source })),
+  );
+  const names = refused.map(({ part, source: { chain } }) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`);
+  return firingIf('BeaconchainPartRefused', names);
+}
+
+/** A replica that does not poll has no overdue sources. */
+function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Notice[] {
+  const stale = views.filter(
+    ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
+  );
+  return isLeader ? firingIf('BeaconchainSourceStale', stale.map(nameOf)) : [];
+}
+
+function stretchNotices(views: readonly SourceView[]): Notice[] {
+  const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
+  const changes = stretched.map(
+    (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
+  );
+  return firingIf('BeaconchainBudgetStretched', changes);
+}
+
+const LIMITS = {
+  hour: 'the hourly quota',
+  month: 'the monthly quota',
+  '429': 'the service, which responded with 429',
+} as const satisfies Record<Wait['limit'], string>;
+
+function waitNotices({ views }: StatusInput, now: UnixMs): Notice[] {
+  const waiting = Map.groupBy(
+    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
+  );
+  return [...waiting].map(([what, group]) => {
+    const names = group.map(({ view }) => nameOf(view));
+    return firing('BeaconchainSourceWaitsForQuota', names, what);
+  });
+}

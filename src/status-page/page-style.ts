@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import { Html, html } from '../toolkit/lib/html.ts';
+
+/**
+ * The shared style of the status page and the documentation. The contrast of text is at least 4.5 : 1, that of graphics
+ * 3 : 1, in both colour schemes (WCAG 2.2, AA).
+ */
+const BASE_STYLE = `
+:root {
+  color-scheme: light dark;
+  --bg: #fff; --panel: #f5f6f8; --text: #1b1f24; --quiet: #57606a; --line: #d5dae0; --link: #0550ae;
+  --good: #116329; --good-bg: #e3f5e7; --warning: #7a4900; --warning-bg: #fff3d1; --bad: #a40e26; --bad-bg: #ffe6e4;
+  --neutral: #4b535d; --neutral-bg: #eceff2;
+  --track: #e1e5ea; --used: #0969da; --others: #953800; --full: #cf222e; --kept: #8a929b; --left: #2da44e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --bg: #0d1117; --panel: #161b22; --text: #e6edf3; --quiet: #9aa4af; --line: #30363d; --link: #79b8ff;
+    --good: #7ee787; --good-bg: #12261a; --warning: #f2cc60; --warning-bg: #2d2407; --bad: #ff9d96; --bad-bg: #3a1418;
+    --neutral: #b3bcc6; --neutral-bg: #21262d;
+    --track: #2a3038; --used: #388bfd; --others: #ffa657; --full: #f85149; --kept: #7d8590; --left: #3fb950;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 80rem; padding: 1rem 1.5rem 3rem; background: var(--bg); color: var(--text);
+  font: 0.9375rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; }
+a { color: var(--link); }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+main:focus { outline: none; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
+nav a { display: inline-block; padding: 0.25rem 0; }
+summary { cursor: pointer; padding: 0.25rem 0; }
+.toc { margin-top: 0.75rem; }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 1rem; top: 0.5rem; background: var(--bg); padding: 0.5rem 1rem; }
+@media (max-width: 48rem) { body { padding: 0.75rem 0.75rem 2rem; } }
+@media print { nav, .skip { display: none; } }
+`;
+
+export const STATUS_STYLE = `${BASE_STYLE}
+header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5rem; }
+h1 { font-size: 1.375rem; margin: 0; }
+header p { margin: 0; color: var(--quiet); flex: 1; }
+h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
+.verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
+.verdict h2 { font-size: 1.25rem; margin: 0; }
+.verdict.good { color: var(--good); background: var(--good-bg); }
+.verdict.warning { color: var(--warning); background: var(--warning-bg); }
+.verdict.bad { color: var(--bad); background: var(--bad-bg); }
+.verdict.neutral { color: var(--neutral); background: var(--neutral-bg); }
+.verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
+.verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
+.verdict li .badge { background: var(--bg); }
+.verdict li a { white-space: nowrap; }
+.verdict p { margin: 0.375rem 0 0; color: var(--text); }
+table { width: 100%; border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line);
+  overflow-wrap: break-word; }
+tbody th, small { overflow-wrap: anywhere; }
+thead th { color: var(--quiet); font-size: 0.8125rem; font-weight: 600; overflow-wrap: normal; }
+tbody th { font-weight: 600; min-width: 7rem; max-width: 16rem; }
+small.at { white-space: nowrap; }
+small, .note { color: var(--quiet); font-size: 0.8125rem; }
+.note { margin: 0.5rem 0 0; }
+.badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600; }
+.badge.good { color: var(--good); background: var(--good-bg); }
+.badge.warning { color: var(--warning); background: var(--warning-bg); }
+.badge.bad { color: var(--bad); background: var(--bad-bg); }
+.badge.neutral { color: var(--neutral); background: var(--neutral-bg); }
+.bar { display: block; width: 9rem; max-width: 100%; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
+  background: var(--track); }
+.bar.wide { width: 100%; }
+.bar rect { height: 100%; }
+.bar.wide rect { stroke: var(--bg); stroke-width: 2px; }
+.used { fill: var(--used); --key: var(--used); }
+.others { fill: var(--others); --key: var(--others); }
+.full { fill: var(--full); --key: var(--full); }
+.kept { fill: var(--kept); --key: var(--kept); }
+.left { fill: var(--left); --key: var(--left); }
+.key { margin-right: 0.75rem; white-space: nowrap; }
+.key::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.375rem;
+  border-radius: 2px; background: var(--key); }
+@media (max-width: 48rem) {
+  header p { flex-basis: 100%; }
+  .bar { width: 100%; }
+  .key { display: block; }
+  thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
+  table, tbody, tr, th, td { display: block; }
+  tbody tr { background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.625rem;
+    padding: 0.375rem 0.75rem; }
+  tbody th, td { padding: 0.1875rem 0; border: 0; max-width: none; }
+  td:empty { display: none; }
+  td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
+  td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
+    font-size: 0.8125rem; overflow-wrap: break-word; }
+}
+`;
+
+/** Of the documentation. */
+export const DOCUMENT_STYLE = `${BASE_STYLE}
+header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
+header p { margin: 0 0 0.25rem; color: var(--quiet); }
+nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+.toc { padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
+main { overflow-wrap: break-word; }
+main > :not(.wide) { max-width: 56rem; }
+h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
+h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
+h4 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
+h1, h2, h3, h4 { scroll-margin-top: 1rem; }
+:target { background: var(--warning-bg); }
+p, ul, ol, dl { margin: 0.5rem 0; }
+li { margin: 0.25rem 0; }
+dt { margin-top: 0.75rem; font-weight: 600; }
+dd { margin: 0; color: var(--quiet); }
+code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); }
+code { padding: 0.1em 0.3em; border-radius: 0.25rem; overflow-wrap: anywhere; }
+pre { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 0.375rem; overflow-x: auto; font-size: 0.8125rem; }
+pre code { padding: 0; overflow-wrap: normal; font-size: inherit; }
+.wide { overflow-x: auto; margin: 0.75rem 0; }
+table { border-collapse: collapse; min-width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
+th { background: var(--panel); }
+td code, th code { overflow-wrap: normal; }
+[align="right"] { text-align: right; }
+img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
+`;
+
+const DRAWING =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
+/** Part of the page, because otherwise browsers request /favicon.ico. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(DRAWING)}`;
+
+/** The beginning of every page, up to its style. */
+export function pageHead(title: string, style: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${ICON}">
+<style>${new Html(style)}</style>
+</head>
+`;
+}
+
+/** No script runs, the only style allowed is this one, and pictures come from `pictures`. */
+export function policyOf(style: string, pictures = 'data:'): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    `img-src ${pictures}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+export const STATUS_POLICY = policyOf(STATUS_STYLE);
+export const DOCUMENT_POLICY = policyOf(DOCUMENT_STYLE, "'self' data:");

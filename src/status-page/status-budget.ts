@@ -1,0 +1,139 @@
+import { allowedPerDay, type Bucket, describePlan, perSecondOf, type WindowNow, windowAt } from '../budget/bucket.ts';
+import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
+import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
+import { MS_PER_DAY, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { html } from '../toolkit/lib/html.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { count, plural, span } from '../toolkit/lib/words.ts';
+import type { StatusInput } from './status-input.ts';
+
+/** Each real window of each bucket: the requests used by each, reserved for others and left, and how long they last. */
+export function budgetTable(input: StatusInput, now: UnixMs): Table {
+  const buckets = Object.entries(input.ledger.buckets);
+  const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
+  return {
+    title: 'Budget',
+    columns: ['Window', 'Requests', 'Resets', 'At this pace'],
+    rows,
+    size: rows.length,
+    empty: '',
+    notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
+  };
+}
+
+/** Requests per day of the sources on a bucket; 0 if no request may be sent. */
+function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
+  if (ledger.key.standing === 'revoked') return 0;
+  return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+}
+
+function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): Row[] {
+  const long = LONG_WINDOWS.flatMap((window): Row[] => {
+    const state = windowAt(bucket, window, input.budgetOptions, now);
+    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
+  });
+  return [secondRow(input, name, bucket), ...long];
+}
+
+/** The usage of a window that renews every second is not informative, so its row shows the planned average. */
+function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
+  const average = Number((pacePerDay(input, name) / SECONDS_PER_DAY).toPrecision(2));
+  return [
+    windowName('second', name, input),
+    `up to ${perSecondOf(bucket, input.budgetOptions)}`,
+    'every second',
+    average === 0 ? 'no requests' : `${average} a second on average`,
+  ];
+}
+
+interface LongQuota {
+  readonly name: string;
+  readonly bucket: Bucket;
+  readonly window: LongWindowName;
+  readonly state: WindowNow;
+}
+
+function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
+  const { name, bucket, window, state } = quota;
+  const { left } = state;
+  const taken = usedByOthersIn(bucket, window, state);
+  const used = Math.min(state.own, state.limit - left);
+  const others = Math.min(taken ?? 0, state.limit - left - used);
+  const parts: readonly Share[] = [
+    { fill: 'used', size: used, word: taken === undefined ? 'used' : 'used here' },
+    ...(taken === undefined ? [] : [{ fill: 'others', size: others, word: 'used by others' } as const]),
+    { fill: 'kept', size: state.limit - used - others - left, word: 'kept free' },
+  ];
+  return [windowName(window, name, input), shares(state.limit, parts), resets(quota, now), quotaEnd(input, quota, now)];
+}
+
+/** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
+function usedByOthersIn(
+  bucket: Bucket,
+  window: LongWindowName,
+  { limit, own, remaining }: WindowNow,
+): number | undefined {
+  const isGranted = bucket.limits[window] === limit;
+  return isGranted && remaining !== undefined ? Math.max(0, limit - remaining - own) : undefined;
+}
+
+function windowName(window: string, bucket: string, { ledger }: StatusInput): Cell {
+  return Object.keys(ledger.buckets).length > 1
+    ? lines(`per ${window}`, quiet(`bucket ${bucket || 'unnamed'}`))
+    : `per ${window}`;
+}
+
+interface Share {
+  readonly fill: 'used' | 'others' | 'kept' | 'left';
+  readonly size: number;
+  readonly word: string;
+}
+
+/** The parts of a whole, and the rest. */
+function shares(total: number, parts: readonly Share[]): Cell {
+  const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
+  const all: readonly Share[] = [...parts, { fill: 'left', size: left, word: 'left' }];
+  const drawn = bar(
+    total,
+    all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${count(size)}` })),
+  );
+  // With a space that does not break.
+  return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
+}
+
+function resets({ state: { resetsAt, end } }: LongQuota, now: UnixMs): Cell {
+  if (end <= resetsAt) return time(resetsAt, now);
+  return lines(time(resetsAt, now), html`${quiet('or, on a trial, ')}${time(end, now)}`);
+}
+
+/** When the remaining quota is used up, if all polls run as planned. */
+function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): Cell {
+  const { left, end: until } = state;
+  const pace = pacePerDay(input, name);
+  if (left < 1) return lines('used up', quiet('no requests until the reset'));
+  if (pace === 0) return 'no requests';
+  const end = now + (left / pace) * MS_PER_DAY;
+  const spare = left - (pace * (until - now)) / MS_PER_DAY;
+  const lasts = end >= until ? `lasts, ${count(Math.max(0, spare))} to spare` : html`ends ${time(end, now)}`;
+  return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
+}
+
+/** The plan as learned from responses, and any wait that the service requires. */
+function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
+  const { ledger, budgetOptions } = input;
+  const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
+  const allowed = count(allowedPerDay(bucket, budgetOptions, now));
+  const share =
+    ledger.key.standing === 'revoked'
+      ? 'No requests are allowed.'
+      : `Plans ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
+  const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
+  const others =
+    reserved > 0
+      ? ` Until the quota resets, ${plural(reserved, 'request')} ${reserved === 1 ? 'is' : 'are'} reserved for others on the account.`
+      : '';
+  const wait = bucket.closedUntil > now ? ` No requests for ${span(bucket.closedUntil - now)} after a 429.` : '';
+  const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
+  const plan = describePlan(bucket) ?? `not learned yet, ${assumed}`;
+  return `Plan${of}: ${plan}. ${share}${others}${wait}`;
+}

@@ -1,0 +1,24 @@
+import type { BudgetOptions } from '../budget/bucket.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+
+/** Everything that the status page shows, apart from the time. The views are those of /metrics. */
+export interface StatusInput {
+  readonly views: readonly SourceView[];
+  readonly ledger: Ledger;
+  readonly budgetOptions: BudgetOptions;
+  readonly version: string;
+  readonly startedAt: UnixMs;
+  readonly telemetryPath: string;
+  /** Whether the configuration was valid when it was last read. */
+  readonly isConfigRead: boolean;
+  /** When a write of the state last failed; undefined: never. */
+  readonly unwrittenAt?: UnixMs | undefined;
+  /** Whether this process polls; absent: yes. */
+  readonly isLeader?: boolean;
+  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  readonly clockOffsetMs?: Milliseconds | undefined;
+  /** Whether the data are simulated. */
+  readonly isSimulated?: boolean | undefined;
+}

@@ -1,0 +1,84 @@
+import type { SourceView } from '../scheduler/schedules.ts';
+import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { span } from '../toolkit/lib/words.ts';
+import { headlineOf, noticesOf, type Summed } from './headline.ts';
+import { DOCUMENTATION, type StatusPage } from './page.ts';
+import { budgetTable } from './status-budget.ts';
+import type { StatusInput } from './status-input.ts';
+import { sourcesTable } from './status-sources.ts';
+
+/** The status page: is it working, and what does it cost? Pure. */
+export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
+  const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
+  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
+    (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
+  );
+  const { views, version, startedAt, telemetryPath } = input;
+  return {
+    title: 'beaconchain-exporter',
+    now,
+    about: `version ${version}, up for ${span(now - startedAt)}`,
+    // Relative, because a reverse proxy may serve the page below another path.
+    links: [
+      { text: 'Metrics', href: `.${telemetryPath}` },
+      { text: 'Health', href: './-/healthy' },
+      { text: 'Readiness', href: './-/ready' },
+      { text: 'Documentation', href: DOCUMENTATION.home },
+    ],
+    verdict: headlineOf(input, notices, now),
+    notices,
+    tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
+    isSimulated: input.isSimulated ?? false,
+  };
+}
+
+const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
+
+function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
+  return source.summary(entry.value, timing, { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs });
+}
+
+/**
+ * The facts of all sources, a column for each chain. Sources are listed cheapest first; here what changes most comes
+ * first.
+ */
+function chainTable(summaries: readonly Summed[]): Table[] {
+  const facts = summaries
+    .toReversed()
+    .flatMap(({ view, summary }) =>
+      (summary.facts ?? []).map(([label, value]) => ({ chain: view.source.chain ?? '', label, value })),
+    );
+  const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
+  const labels = [...new Set(facts.map(({ label }) => label))];
+  if (labels.length === 0) return [];
+  const factOf = (label: string, chain: string): Cell =>
+    facts.find((fact) => fact.label === label && fact.chain === chain)?.value ?? '';
+  return [
+    {
+      title: chains.length === 1 ? 'Chain' : 'Chains',
+      columns: ['What', ...chains],
+      rows: labels.map((label) => [label, ...chains.map((chain) => factOf(label, chain))]),
+      size: labels.length,
+      empty: '',
+      notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
+    },
+  ];
+}
+
+/** The tables of all sources. Tables with the same title, from several chains, are merged. */
+function joined(summaries: readonly Summed[]): Table[] {
+  const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
+  const groups = Map.groupBy(tables, ({ title }) => title).values();
+  return [...groups].map(
+    (group): Table => ({
+      ...(group[0] as Table),
+      rows: { [Symbol.iterator]: () => rowsOf(group) },
+      size: group.reduce((sum, { size }) => sum + size, 0),
+    }),
+  );
+}
+
+function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {
+  for (const { rows } of tables) yield* rows;
+}

@@ -1,0 +1,227 @@
+import { parseArgs } from 'node:util';
+import { type Environment, nonEmpty } from '../yaml/document.ts';
+import type { Override } from '../yaml/override.ts';
+import { columns } from './columns.ts';
+
+/** The description of a flag in the table. Without `value` it is a boolean, and `--no-NAME` makes it false. */
+export interface FlagDescription {
+  readonly help: string;
+  /** What the help calls its value. */
+  readonly value?: string;
+  /** The value if the flag is given without one. */
+  readonly fallback?: string;
+  /** It may be given several times. */
+  readonly isRepeatable?: true;
+  /** A boolean that is true by default. */
+  readonly isOn?: true;
+  /** The section and key of the config file that the flag overrides. */
+  readonly config?: readonly [string, string];
+}
+
+export interface Flag<Name extends string = string> extends FlagDescription {
+  readonly name: string;
+  readonly commands: readonly Name[];
+}
+
+/** The command line of a program. */
+export interface Program<Name extends string> {
+  readonly name: string;
+  readonly about: string;
+  /** What each command does. */
+  readonly commands: Readonly<Record<Name, string>>;
+  /** The command without a word for it. */
+  readonly byDefault: Name;
+  /** All flags except help and version, in the order of the help. A flag whose help differs by command is here twice. */
+  readonly flags: readonly Flag<Name>[];
+  /** The last lines of the help. */
+  readonly notes: readonly string[];
+}
+
+/** The values of the flags of {@link FlagDescription}s: those that are set on the command line or in the environment. */
+export type FlagsOf<D> = { readonly [Name in keyof D]?: ValueOf<D[Name]> };
+type ValueOf<D> = D extends { isRepeatable: true } ? readonly string[] : D extends { value: string } ? string : boolean;
+
+export type Command<Name extends string, Values> =
+  | { readonly name: 'help'; readonly command: Name | undefined }
+  | { readonly name: 'version' }
+  | {
+      readonly name: Name;
+      readonly flags: Values;
+      /** The flags that override the config file, with which their values are checked. */
+      readonly overrides: readonly Override[];
+    };
+
+/** The command line cannot be understood; the message is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Reads a command line, without the two words that started Node, and the environment variables of its flags.
+ * @param Values The values of the flags of the program
+ * @throws UsageError
+ */
+export function parseCommand<Name extends string, Values>(
+  program: Program<Name>,
+  argv: readonly string[],
+  env: Environment,
+): Command<Name, Values> {
+  const { typed, words } = readLine(program, argv);
+  const [word, stray] = words;
+  if (word === 'help') return { name: 'help', command: stray === undefined ? undefined : commandOf(program, stray) };
+  const command = word === undefined ? program.byDefault : commandOf(program, word);
+  if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
+  if (typed.has('version')) return { name: 'version' };
+  if (stray !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(stray)}`);
+  for (const name of typed.keys()) refuseForeign(program, name, command);
+  const ofCommand = program.flags.filter((flag) => flag.commands.includes(command));
+  const settings = ofCommand.flatMap((flag) => {
+    const texts = typed.get(flag.name);
+    if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
+    const variable = variableOf(program, flag.name);
+    // Other variables with our prefix are ignored: Kubernetes sets some for a service of our name.
+    const fallback = nonEmpty(env, variable);
+    if (fallback === undefined) return [];
+    // The values of a repeatable setting of the file are separated by commas or spaces, which none of them contains.
+    const isList = flag.isRepeatable && flag.config;
+    return settingOf(flag, variable, isList ? fallback.split(/[,\s]+/).filter(Boolean) : [fallback]);
+  });
+  const flags = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Values;
+  return { name: command, flags, overrides: settings.flatMap(({ override }) => override ?? []) };
+}
+
+/** The flags of a command line with their values, and its other words. */
+function readLine(
+  { flags }: Program<string>,
+  argv: readonly string[],
+): { typed: Map<string, string[]>; words: string[] } {
+  const options = Object.fromEntries(
+    flags.map(({ name, value, fallback }) => [
+      name,
+      { type: value && !fallback ? ('string' as const) : ('boolean' as const) },
+    ]),
+  );
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    // In strict mode, Node would report mistakes with its own messages.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const typed = new Map<string, string[]>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const negated = negatedBy(flags, token);
+    const name = negated?.name ?? token.name;
+    const before = typed.get(name) ?? [];
+    if (before.length > 0 && !flagOf(flags, name)?.isRepeatable)
+      throw new UsageError(`${token.rawName} is given twice`);
+    typed.set(name, [...before, negated ? 'false' : textOf(flags, token)]);
+  }
+  return { typed, words };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+/** The boolean that `--no-NAME` sets to false. */
+function negatedBy(flags: readonly Flag[], { name, rawName, value }: OptionToken): Flag | undefined {
+  const flag = name.startsWith('no-') ? flagOf(flags, name.slice('no-'.length)) : undefined;
+  if (!flag || flag.value) return undefined;
+  if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
+  return flag;
+}
+
+function textOf(flags: readonly Flag[], { name, rawName, value, inlineValue }: OptionToken): string {
+  const flag = flagOf(flags, name);
+  if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName));
+  if (!flag?.value) return value ?? 'true';
+  if (flag.fallback !== undefined) return value ?? flag.fallback;
+  const swallowed = !inlineValue && value?.startsWith('-');
+  if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
+  return value;
+}
+
+function flagOf(flags: readonly Flag[], name: string): Flag | undefined {
+  return flags.find((known) => known.name === name);
+}
+
+function unknown(what: string, word: string): string {
+  return `unknown ${what} ${JSON.stringify(word)}, try --help`;
+}
+
+function commandOf<Name extends string>({ commands }: Program<Name>, word: string): Name {
+  if (!Object.hasOwn(commands, word)) throw new UsageError(unknown('command', word));
+  return word as Name;
+}
+
+function refuseForeign({ flags }: Program<string>, name: string, command: string): void {
+  const commands = flags.filter((flag) => flag.name === name).flatMap((flag) => flag.commands);
+  if (commands.length === 0 || commands.includes(command)) return;
+  throw new UsageError(`unknown flag "--${name}" of ${command}, it belongs to ${commands.join(', ')}`);
+}
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** @param origin The flag or variable with these texts; only a repeatable flag has more than one. */
+function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
+  const [text = ''] = texts;
+  const value = flag.isRepeatable ? texts : flag.value ? text : BOOLEANS.get(text);
+  if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
+  const written = texts.length > 1 ? texts : text;
+  return { name: flag.name, value, override: flag.config && { path: flag.config, value: written, origin } };
+}
+
+/** The environment variable of a flag. */
+export function variableOf(program: Pick<Program<string>, 'name'>, flag: string): string {
+  return `${program.name}_${flag}`.toUpperCase().replace(/[.-]/g, '_');
+}
+
+/** A flag as the help writes it. */
+export function usageOf({ name, value, fallback, isOn }: Flag): string {
+  if (fallback !== undefined) return `--${name}[=${value}]`;
+  return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
+}
+
+/** The help of a command, or without one of the program. */
+export function helpText<Name extends string>(program: Program<Name>, command?: Name): string {
+  const { name, byDefault, notes } = program;
+  const about = command ? `${command}: ${program.commands[command]}` : program.about;
+  const commands = command ? [] : ['', 'Commands:', ...indented(Object.entries(program.commands))];
+  const flags = program.flags.filter((flag) => flag.commands.includes(command ?? byDefault));
+  const rows = [
+    ...flags.map((flag) => [usageOf(flag), flag.help]),
+    ['--help', 'Print this help.'],
+    ['--version', 'Print the version.'],
+  ];
+  return [
+    `Usage: ${name} ${command ?? '[COMMAND]'} [FLAGS]`,
+    '',
+    about,
+    ...commands,
+    '',
+    command ? 'Flags:' : `Flags of ${byDefault} (use COMMAND --help for those of another command):`,
+    ...indented(rows),
+    '',
+    `Each flag has an environment variable, such as ${variableOf(program, 'config.file')} for --config.file.`,
+    'Precedence: flag > environment > file > default.',
+    ...notes,
+    '',
+  ].join('\n');
+}
+
+function indented(rows: readonly (readonly string[])[]): string[] {
+  return columns(rows).map((line) => `  ${line}`);
+}

@@ -1,0 +1,43 @@
+/**
+ * A pseudo-random number that depends only on its parts: the same in every run and on every host. Not for
+ * cryptography.
+ */
+export function hash32(...parts: readonly number[]): number {
+  let hash = 0x9e3779b9;
+  for (const part of parts) hash = mix(hash ^ part);
+  return hash;
+}
+
+/** In [0, 1). */
+export function unit(...parts: readonly number[]): number {
+  return hash32(...parts) / 2 ** 32;
+}
+
+/** A whole number in [low, high]. */
+export function between(low: number, high: number, ...parts: readonly number[]): number {
+  return low + Math.floor(unit(...parts) * (high - low + 1));
+}
+
+/** A 32-bit hash of a text (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/). */
+export function seedOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+const scratch = Buffer.alloc(256);
+
+/** `bytes` (at most 256) pseudo-random bytes as 0x-prefixed hex. */
+export function hexOf(bytes: number, ...parts: readonly number[]): string {
+  const start = hash32(...parts);
+  for (let i = 0; i < bytes; i += 4) scratch.writeUInt32LE(mix(start + i), i);
+  return `0x${scratch.toString('hex', 0, bytes)}`;
+}
+
+/** Finalizer with full avalanche, constants from https://github.com/skeeto/hash-prospector (lowbias32). */
+function mix(value: number): number {
+  let x = value + 0x6d2b79f5;
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
+  return (x ^ (x >>> 16)) >>> 0;
+}

@@ -1,0 +1,249 @@
+import type { createClient, RedisClientOptions } from '@redis/client';
+import { type Clock, within } from '../lib/clock.ts';
+import { codeOf } from '../lib/error-code.ts';
+import type { Milliseconds } from '../lib/time.ts';
+import { readWhole } from './whole-file.ts';
+
+export interface RedisSettings {
+  /** redis:// or rediss://. It may hold a password, so it is never shown. */
+  readonly url: string;
+  /** Used instead of the password in the URL. */
+  readonly password?: string | undefined;
+  readonly prefix: string;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Paths of PEM files, and the name in the server's certificate if it differs from the host of the URL. */
+interface TlsFiles {
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly serverName?: string | undefined;
+}
+
+/** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
+export class RedisAway extends Error {
+  override readonly name = 'RedisAway';
+}
+
+/** The content of Redis after a request for the lease. */
+export interface LeaseReply {
+  /** The id of the replica that holds the lease; '' if none does. */
+  readonly holder: string;
+  /** The newest term that any replica has had; '' before the first. */
+  readonly term: string;
+  /** Another replica holds the lease, and it never ends by itself: something other than a replica has written it. */
+  readonly isEndless: boolean;
+  /** The revision of each document, by its name. */
+  readonly revisions: ReadonlyMap<string, string>;
+}
+
+/**
+ * Takes the lease if nobody holds it, renews it if it is ours, or gives it back. A taken lease begins a new term. A term is
+ * the time of the server in ms, so it is higher than any before even after Redis has lost all data. Terms and revisions
+ * have a constant width, so they are compared as texts.
+ *
+ * KEYS: lease, term, revisions. ARGV: our id, time to live (0: give back, and do not take).
+ */
+const LEASE = `
+local time = redis.call('TIME')
+local term = redis.call('GET', KEYS[2])
+local holder = term and redis.call('GET', KEYS[1])
+if holder == ARGV[1] then
+  if ARGV[2] == '0' then
+    redis.call('DEL', KEYS[1])
+    holder = false
+  else
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  end
+elseif not holder and ARGV[2] ~= '0' then
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  term = string.format('%.0f', math.max((tonumber(term) or 0) + 1, now))
+  holder = ARGV[1]
+  redis.call('SET', KEYS[2], term)
+  redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
+end
+local endless = holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) == -1
+return {holder or '', term or '', endless and '1' or '', unpack(redis.call('HGETALL', KEYS[3]))}
+`;
+
+/**
+ * Writes a document. Refused under a term that is not the newest, and if Redis has the document in this or a newer
+ * revision: a write that its sender has given up may arrive after a later one.
+ *
+ * KEYS: term, documents, revisions. ARGV: term of the writer, name, revision, text.
+ */
+const WRITE = `
+local term, revision = redis.call('GET', KEYS[1]), redis.call('HGET', KEYS[3], ARGV[2])
+if term and ARGV[1] < term or revision and ARGV[3] <= revision then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[4])
+redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+return 1
+`;
+
+type Client = Pick<ReturnType<typeof createClient>, 'sendCommand' | 'destroy'>;
+
+/**
+ * The state in Redis: each method is one request, and throws RedisAway. There is one connection. While the server is
+ * unreachable, commands are not queued: each one fails, and the next one connects again.
+ */
+export class RedisState {
+  readonly #settings: RedisSettings;
+  readonly #clock: Clock;
+  readonly #timeoutMs: Milliseconds;
+  #client: Promise<Client> | undefined;
+
+  /** @param timeoutMs How long a command may take, with the connection if there is none. */
+  constructor(settings: RedisSettings, clock: Clock, timeoutMs: Milliseconds) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Fails on a server that cannot be written to. A standby accepts reads, but no replica could ever lead. */
+  async expectWritable(): Promise<void> {
+    await this.#send(['HDEL', this.#key('documents'), '']);
+  }
+
+  /** Takes or renews the lease for this time; 0: gives it back if it is ours. */
+  async lease(id: string, ttlMs: Milliseconds): Promise<LeaseReply> {
+    const reply = await this.#run(LEASE, ['lease', 'term', 'revisions'], [id, String(ttlMs)]);
+    const [holder = '', term = '', endless = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
+    const revisions = new Map<string, string>();
+    for (let i = 0; i + 1 < pairs.length; i += 2) revisions.set(pairs[i] ?? '', pairs[i + 1] ?? '');
+    return { holder, term, isEndless: endless !== '', revisions };
+  }
+
+  /** The texts of these documents; undefined: there is none. */
+  async read(names: readonly string[]): Promise<(string | undefined)[]> {
+    const reply = await this.#send(['HMGET', this.#key('documents'), ...names]);
+    return Array.isArray(reply) ? reply.map((text: unknown) => (typeof text === 'string' ? text : undefined)) : [];
+  }
+
+  /** Whether the document was written. */
+  async write(term: string, name: string, revision: string, text: string): Promise<boolean> {
+    return (await this.#run(WRITE, ['term', 'documents', 'revisions'], [term, name, revision, text])) === 1;
+  }
+
+  /** Keeps a text that cannot be read where no replica looks for documents. */
+  async setAside(name: string, text: string): Promise<void> {
+    await this.#send(['HSET', this.#key('unreadable'), name, text]);
+  }
+
+  /** The command with which the operator removes the lease. */
+  get removeLease(): string {
+    return `redis-cli DEL '${this.#key('lease')}'`;
+  }
+
+  #key(name: string): string {
+    return `${this.#settings.prefix}:${name}`;
+  }
+
+  #run(script: string, names: readonly string[], args: readonly string[]): Promise<unknown> {
+    const keys = names.map((name) => this.#key(name));
+    return this.#send(['EVAL', script, String(keys.length), ...keys, ...args]);
+  }
+
+  async #send(command: readonly string[]): Promise<unknown> {
+    // Loaded only where Redis is used, and before the time of a command begins.
+    const { default: redis } = await import('@redis/client');
+    this.#client ??= connect(redis.createClient, this.#settings, this.#clock, this.#timeoutMs);
+    const client = this.#client;
+    try {
+      const answered = client.then((opened) => opened.sendCommand(command));
+      return await within(this.#clock, this.#timeoutMs, answered, () => {
+        throw new RedisAway('no answer in time');
+      });
+    } catch (error) {
+      if (this.#client === client) this.close();
+      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error));
+    }
+  }
+
+  /** Drops the connection. */
+  close(): void {
+    this.#client?.then(
+      (client) => client.destroy(),
+      () => undefined,
+    );
+    this.#client = undefined;
+  }
+}
+
+async function connect(
+  create: typeof createClient,
+  { url, password, tls }: RedisSettings,
+  clock: Clock,
+  connectTimeout: Milliseconds,
+): Promise<Client> {
+  const read = (file: string | undefined) => file && readWhole(file);
+  const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
+  const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
+  const client = create({
+    ...credentialsOf(url, password),
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    socket: { connectTimeout, reconnectStrategy: false, ...secured },
+  });
+  // Without a listener an error would end the process. The command in progress reports it.
+  client.on('error', () => undefined);
+  try {
+    // The client's own limit ends before the login, which a frozen server never answers.
+    await within(clock, connectTimeout, client.connect(), () => {
+      throw new RedisAway('no answer in time');
+    });
+    return client;
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+}
+
+/** The client takes user and password either from the URL or from its options, never one from each. */
+function credentialsOf(
+  text: string,
+  password: string | undefined,
+): Pick<RedisClientOptions, 'url' | 'username' | 'password'> {
+  if (password === undefined) return { url: text };
+  const url = new URL(text);
+  const username = decodeURIComponent(url.username);
+  url.username = '';
+  url.password = '';
+  return { url: url.href, password, ...(username === '' ? {} : { username }) };
+}
+
+const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';
+
+/** What an error means, by its code in Node or by the first words of the server's text. */
+const MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [/^WRONGPASS/, 'the user or the password is wrong'],
+  [/^NOAUTH/, 'a password is required: set state.redis.password'],
+  [/^NOPERM/, 'the user lacks a permission: docs/high-availability.md lists the permissions it needs'],
+  [/^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)/, `the server is a cluster: ${SUPPORTED}`],
+  [/^ERR unknown command/, `the server does not run scripts (it may be a Sentinel): ${SUPPORTED}`],
+  [/^ERR DB index/, 'the database number in state.redis.url does not exist'],
+  [/^READONLY/, 'the server is a standby: state.redis.url must point to the primary'],
+  [/^WRONGTYPE/, 'another program uses these key names: choose another state.redis.prefix'],
+  [/^LOADING/, 'the server is loading its data from disk'],
+  [/^MASTERDOWN/, 'the server is a standby that has lost its primary'],
+  [/^OOM/, 'the server is out of memory: check maxmemory'],
+  [/^MISCONF/, 'the server cannot write to its disk'],
+  [
+    /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    'the certificate of the server is not trusted: set state.redis.tls.ca_file',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate of the server is for another name: set state.redis.tls.server_name'],
+  [/^CERT_HAS_EXPIRED/, 'the certificate of the server has expired'],
+  [/^ERR_SSL_.*CERTIFICATE_REQUIRED/, 'a client certificate is required: set state.redis.tls.cert_file and key_file'],
+];
+
+/** The error code of Node or the first word of the server's text, and its meaning if that is known. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : '';
+  // Redis 7 and Valkey report this when a script does what its user may not do.
+  const denied = /ACL failure|can't run this command/.test(text) ? 'NOPERM' : undefined;
+  const reason = codeOf(error) ?? denied ?? /^[A-Z]{3,}\b/.exec(text)?.[0] ?? 'connection lost';
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(reason === 'ERR' ? text : reason))?.[1];
+  return meaning === undefined ? reason : `${reason}, ${meaning}`;
+}

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import Negotiator from 'negotiator';
+import { CONTENT_TYPES, type Format } from '../exposition/encode.ts';
+import type { Access } from './access.ts';
+import { isFromPage } from './from-page.ts';
+import { send, sendText } from './send.ts';
+
+/** Answers a request with a page that can only be read. */
+export type Document = (response: ServerResponse) => unknown;
+
+/** The program as the server uses it. None of its methods wait for the network. */
+export interface Pages {
+  metrics(format: Format, gzipped: boolean): readonly Buffer[];
+  /** Why the program is not healthy; undefined if it is. */
+  unhealthy(): string | undefined;
+  ready(): boolean;
+  /** Why the new configuration was refused; undefined if it was applied. */
+  reload(): Promise<string | undefined>;
+  /** Pages for people, by path. */
+  readonly documents: ReadonlyMap<string, Document>;
+  /** Called when a page throws; the server answers 500 and continues. */
+  onError(error: unknown): void;
+}
+
+export interface ServerOptions {
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly telemetryPath: string;
+  /** Whether a reload may be requested; default true. */
+  readonly hasLifecycle?: boolean | undefined;
+  /** Undefined: plain HTTP without authentication. The server closes it. */
+  readonly access?: Access | undefined;
+  readonly limits?: ServerLimits;
+}
+
+export interface RunningServer {
+  readonly address: string;
+  readonly port: number;
+  /** Closes at once: an interrupted scrape is repeated, but a shutdown that hangs is killed. */
+  close(): Promise<void>;
+}
+
+/** The limits for clients, in milliseconds and bytes. Each is a setting of Node's own server. */
+export const LIMITS = {
+  // Also applies to a silent connection, and to a TLS handshake. A scrape sends its headers in one packet.
+  headersTimeout: 10_000,
+  // No page takes a body; this ends a request whose body never ends.
+  requestTimeout: 30_000,
+  // Longer than the usual scrape interval, so that scrapes reuse a connection.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  // How often Node checks for timeouts.
+  connectionsCheckingInterval: 2_500,
+  // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for the state, the
+  // requests to the service and Node itself.
+  maxConnections: 900,
+  // A client that reads nothing of its answer for so long keeps old bytes in memory.
+  timeout: 60_000,
+};
+
+/** A server within the limits. With `access`, it serves only those whom the web config admits. */
+export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
+  const { maxConnections, timeout, ...options } = limits;
+  const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
+  return Object.assign(server, { maxConnections, timeout });
+}
+
+type ServerLimits = Readonly<typeof LIMITS>;
+
+/** @throws Error with `code` EADDRINUSE when the address is taken. */
+export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
+  const { host, port, access, limits = LIMITS } = options;
+  const server = createServer(router(options, pages), access, limits);
+  // Node's own list of connections lacks those that are still in their TLS handshake.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen({ host, port });
+  await once(server, 'listening');
+  const { address, port: taken } = server.address() as AddressInfo;
+  return {
+    address,
+    port: taken,
+    close: async () => {
+      const closed = server[Symbol.asyncDispose]();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+      await access?.close();
+    },
+  };
+}
+
+type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
+type MethodHandlers = Readonly<Record<string, PageHandler>>;
+
+/** The methods of a page that can only be read. */
+function reading(page: PageHandler): MethodHandlers {
+  return { GET: page, HEAD: page };
+}
+
+function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
+  const routes = new Map<string, MethodHandlers>([
+    ...[...pages.documents].map(([path, document]) => [path, reading((_, response) => document(response))] as const),
+    ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
+    ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
+    [
+      '/-/reload',
+      { POST: hasLifecycle ? (request, response) => sendReload(request, response, pages) : refuseLifecycle },
+    ],
+    [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
+  ]);
+  return async (request, response) => {
+    if (!response.hasHeader('X-Content-Type-Options')) response.setHeader('X-Content-Type-Options', 'nosniff');
+    const path = pathOf(request.url);
+    const route = routes.get(path);
+    if (!route) return sendText(response, 404, 'not found\n');
+    const page = route[request.method ?? ''];
+    if (!page) {
+      response.setHeader('Allow', Object.keys(route).join(', '));
+      return sendText(response, 405, 'method not allowed\n');
+    }
+    try {
+      await page(request, response);
+    } catch (error) {
+      // An uncaught error would end the process.
+      pages.onError(error);
+      if (!response.headersSent) sendText(response, 500, 'internal error\n');
+    }
+  };
+}
+
+/** The path of a request target, which a proxy may send in absolute form (RFC 9112, 3.2.2). */
+function pathOf(target = '/'): string {
+  const [path = '/'] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
+  return path === '' ? '/' : path;
+}
+
+function sendReadiness(response: ServerResponse, ready: boolean): void {
+  if (ready) sendText(response, 200, 'ready\n');
+  else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
+}
+
+/** The wording is that of Prometheus. */
+function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
+  sendText(response, 403, 'Lifecycle API is not enabled.\n');
+}
+
+async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  if (isFromPage(headers)) return sendText(response, 403, 'not reloaded: the request comes from a page in a browser\n');
+  const refusal = await pages.reload();
+  if (refusal === undefined) sendText(response, 200, 'reloaded\n');
+  else sendText(response, 500, `not reloaded: ${refusal}\n`);
+}
+
+function sendHealth(response: ServerResponse, problem: string | undefined): void {
+  if (problem === undefined) sendText(response, 200, 'healthy\n');
+  else sendText(response, 503, `unhealthy: ${problem}\n`);
+}
+
+function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
+  const format = preferredFormat(request.headers.accept);
+  const gzipped = takesGzip(request.headers['accept-encoding']);
+  const body = pages.metrics(format, gzipped);
+  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
+  response.setHeader('Vary', 'Accept, Accept-Encoding');
+  send(response, 200, CONTENT_TYPES[format], body);
+}
+
+/**
+ * The format that Accept prefers by its q-values; the text format if it prefers none. The `escaping` parameter of
+ * Prometheus 3 has no effect, because all our names are valid without escaping.
+ */
+export function preferredFormat(accept: string | undefined): Format {
+  const header = accept?.replace(/;\s*escaping=[\w-]+/g, '');
+  const negotiator = new Negotiator({ headers: { accept: header } });
+  const best = negotiator.mediaType([CONTENT_TYPES.text, CONTENT_TYPES.openmetrics, 'text/plain; version=0.0.4']);
+  return best === CONTENT_TYPES.openmetrics ? 'openmetrics' : 'text';
+}
+
+/** Without the header the answer is not compressed, although the standard would allow it. */
+function takesGzip(accept: string | undefined): boolean {
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
+  return negotiator.encoding(['gzip', 'identity']) === 'gzip';
+}

@@ -1,0 +1,146 @@
+import { isIPv6 } from 'node:net';
+import * as z from 'zod';
+import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
+import type { Milliseconds } from '../lib/time.ts';
+
+// The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
+// whole sentence, and never shows the value: it may be a secret.
+//
+// The `meta` of a schema is for the JSON Schema that editors use, where zod cannot derive it. It checks nothing here.
+
+const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
+
+/** A mapping without other keys. */
+export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
+  const unknown = `unknown key, expected one of ${Object.keys(shape).join(', ')}`;
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : expected) });
+}
+
+/** A list in words: a, b or c. */
+export function either(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+}
+
+/** A section that may be absent or empty. */
+export function optional<S extends z.ZodType>(schema: S) {
+  return z.preprocess((value) => value ?? {}, schema).meta({ type: ['object', 'null'] });
+}
+
+export const SECOND = 1000;
+
+export const flag = z.boolean({ error: 'true or false' });
+export const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
+export const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
+
+/** Text that is not empty. */
+export function text(expected: string) {
+  return z.string({ error: expected }).min(1, { error: expected });
+}
+
+/** Text that `parse` turns into a value; undefined: the text is invalid. */
+export function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
+  return z.string({ error: expected }).transform((text, context) => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.issues.push({ code: 'invalid_format', format: 'text', message: expected, input: text });
+    return z.NEVER;
+  });
+}
+
+/** A century, because times are shown as dates, and dates have a limit. */
+const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
+
+/** A duration within bounds. */
+export function duration(min: Milliseconds, max: Milliseconds = MAX_DURATION_MS) {
+  const bounded = z
+    .number()
+    .min(min, { error: `a duration of at least ${formatDuration(min)}` })
+    .max(max, { error: `a duration of at most ${formatDuration(max)}` });
+  // YAML reads a bare 0 as a number.
+  return z
+    .preprocess((value) => (value === 0 ? '0' : value), parsed(DURATION, parseDuration))
+    .pipe(bounded)
+    .meta({ type: min === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
+}
+
+/** `auto`, or a duration. */
+export function autoOrDuration(min: Milliseconds) {
+  const expected = `auto or ${DURATION}`;
+  const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
+  const bounds = `auto or a duration from ${formatDuration(min)} to ${formatDuration(MAX_DURATION_MS)}`;
+  return value
+    .pipe(z.union([z.literal('auto'), z.number().min(min, { error: bounds }).max(MAX_DURATION_MS, { error: bounds })]))
+    .meta({ pattern: `^auto$|${DURATION_PATTERN}` });
+}
+
+/** An http or https URL that paths are appended to, without a slash at the end. */
+export const baseUrl = z
+  .custom<string>((value) => typeof value === 'string' && isBaseUrl(value), {
+    error: 'expected an http or https URL without credentials, query or fragment',
+  })
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return origin + pathname.replace(/\/+$/, '');
+  })
+  .meta({ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(?:/[^?#]*)?$' });
+
+function isBaseUrl(text: string): boolean {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+}
+
+/** No message shows the URL: it may hold a password. */
+export const redisUrl = z
+  .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
+    error: 'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
+  })
+  .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://(.*@)?[^,]+$' });
+
+function isRedisUrl(text: string): boolean {
+  const url = /^rediss?:\/\//i.test(text) ? URL.parse(text) : null;
+  // A comma: several hosts, of a cluster or of Sentinels.
+  const isHost = url !== null && url.hostname !== '' && !url.hostname.includes(',');
+  return isHost && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
+}
+
+const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
+
+/** The prefix of the names of Redis keys. */
+export const keyPrefix = parsed('letters, digits and any of : . _ { } -', (text) =>
+  KEY_PREFIX.test(text) ? text : undefined,
+).meta({ pattern: KEY_PREFIX.source });
+
+/** Whether this is a path that clients send as it is written. */
+function isPath(text: string): boolean {
+  return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
+}
+
+/** The paths of other pages. */
+const TAKEN = /^\/($|-\/|docs(\/|$))/;
+
+export const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
+  isPath(text) && !TAKEN.test(text) ? text : undefined,
+).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });
+
+export interface ListenAddress {
+  /** Absent: every interface. IPv6 addresses are without brackets. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
+
+const ADDRESS = 'host:port, :port or [::1]:port';
+const listenAddress = parsed(ADDRESS, parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
+
+/** One address or a list of them. */
+export const listenAddresses = z
+  .union([listenAddress, z.array(listenAddress).min(1)], { error: `${ADDRESS}, or a list of them` })
+  .transform((given) => (Array.isArray(given) ? given : [given]));
+
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;
+  return { host: ipv6 ?? name, port };
+}

@@ -1,0 +1,155 @@
+import { isAbsolute, resolve } from 'node:path';
+import type * as z from 'zod';
+import { codeOf } from '../lib/error-code.ts';
+import { readWhole } from '../state/whole-file.ts';
+import { valueAt } from './value-at.ts';
+
+/** A mistake before it has a line. */
+export interface Finding {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** Without a path: an offset in the file, or a name to show instead of the file name. */
+  readonly offset?: number;
+  readonly place?: string;
+}
+
+/** A position in the file, 1-based. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One mistake in the configuration, with its position if it has one. */
+export interface Mistake extends Partial<Position> {
+  /** The config file, or the flag or environment variable that gave the value. */
+  readonly place: string;
+  /** Such as `web.rules[0].match`; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** All mistakes of a configuration; the message has one line per mistake. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(describeMistake).join('\n'));
+    this.mistakes = mistakes;
+  }
+}
+
+export function describeMistake({ place, line, path, message }: Mistake): string {
+  const where = line === undefined ? place : `${place}:${line}`;
+  return [where, path, message].filter((part) => part !== '').join(': ');
+}
+
+/** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
+export function locate(
+  file: string,
+  findings: readonly Finding[],
+  positionOf: (finding: Finding) => Position | undefined,
+): Mistake[] {
+  const inFile = new Map<string, Mistake>();
+  const elsewhere: Mistake[] = [];
+  for (const finding of findings) {
+    const { message, place, offset = '' } = finding;
+    const path = pathText(finding.path);
+    const spot = `${offset} ${path}`;
+    if (place !== undefined) elsewhere.push({ place, path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, ...positionOf(finding), path, message });
+  }
+  return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
+}
+
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}
+
+/**
+ * The values that the schema does not accept. @param written The document before environment variables were replaced.
+ */
+export function schemaFindings(
+  { error }: z.ZodSafeParseResult<unknown>,
+  document: unknown,
+  written: unknown,
+): Finding[] {
+  return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
+    const { code, path, message } = issue;
+    if (code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message }));
+    }
+    const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
+    if (code === 'custom') return { path, message };
+    const value = valueAt(document, path);
+    // A value that replaces a section is not shown, because it may be the key.
+    const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
+    return { path, message: `expected ${message}, got ${got}` };
+  });
+}
+
+/** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
+function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const fits = ({ code, path }: z.core.$ZodIssue): boolean =>
+    path.length > 0 || code === 'custom' || code === 'unrecognized_keys';
+  const inside = issue.errors.find((branch) => branch.length > 0 && branch.every(fits));
+  if (!inside) return [issue];
+  return inside.flatMap((nested) => mostSpecific({ ...nested, path: [...issue.path, ...nested.path] }));
+}
+
+const MAX_SHOWN = 60;
+
+export function show(value: unknown, written = value): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value !== 'string') return String(value);
+  // The value of an environment variable may be a secret.
+  if (typeof written === 'string' && written !== value) return `the value of ${shorten(written)}`;
+  return shorten(value);
+}
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
+}
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'its symbolic links form a loop',
+  EFTYPE: 'it is not a regular file',
+  // Of a socket.
+  ENXIO: 'it is not a regular file',
+};
+
+/** Why a file could not be read, without its path. */
+export function readFailure(error: unknown): string {
+  const code = codeOf(error) ?? 'unknown error';
+  return `cannot be read: ${READ_FAILURES[code] ?? code}`;
+}
+
+/** The same for a file that a setting names. @param file Its absolute path. */
+export function fileFailure(file: string, error: unknown): string {
+  return `the file ${file} ${readFailure(error)}`;
+}
+
+/** The text of a config file. @throws ConfigError */
+export async function readOrRefuse(file: string): Promise<string> {
+  try {
+    return await readWhole(file);
+  } catch (error) {
+    const tried = isAbsolute(file) ? '' : ` (${resolve(file)})`;
+    throw new ConfigError([{ place: file, path: '', message: `${readFailure(error)}${tried}` }]);
+  }
+}
+
+export function notBoth(other: string): string {
+  return `${other} is set too, expected only one of the two`;
+}

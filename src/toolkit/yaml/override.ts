@@ -1,0 +1,24 @@
+import { isObject } from '../lib/is-object.ts';
+
+/** A value that takes precedence over the file's. */
+export interface Override {
+  /** Section and key. */
+  readonly path: readonly [string, string];
+  readonly value: string | readonly string[];
+  /** The flag or environment variable that it comes from. */
+  readonly origin: string;
+}
+
+/**
+ * The document with the overrides. If a section cannot hold the override, it stays unchanged, and the schema reports
+ * it.
+ */
+export function override(document: unknown, overrides: readonly Override[]): unknown {
+  let root = document ?? {};
+  for (const { path, value } of overrides) {
+    const [name, key] = path;
+    const section = isObject(root) ? (root[name] ?? {}) : undefined;
+    if (isObject(root) && isObject(section)) root = { ...root, [name]: { ...section, [key]: value } };
+  }
+  return root;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { renderMarkdown, servedLink } from '../../scripts/document-page.ts';
+
+function rendered(markdown: string, linkOf = (target: string): string | undefined => target): string {
+  return renderMarkdown(markdown, linkOf).body.text.trim();
+}
+
+describe('web/document-page', () => {
+  it.each([
+    ['What Redis may answer, at the start', 'what-redis-may-answer-at-the-start'],
+    ['The [seam](#seam)', 'the-seam'],
+  ])('the anchor of "%s" is that of GitHub', (heading, id) => {
+    expect(rendered(`## ${heading}`)).toContain(`<h2 id="${id}">`);
+  });
+
+  it('a heading that comes again has a number, as on GitHub', () => {
+    const { body, sections } = renderMarkdown('# A\n\n## B\n\n## B\n\n### C', () => undefined);
+    expect([...body.text.matchAll(/id="([^"]+)"/g)].map(([, id]) => id)).toEqual(['a', 'b', 'b-1', 'c']);
+    expect(sections).toEqual([
+      { id: 'b', title: 'B' },
+      { id: 'b-1', title: 'B' },
+    ]);
+  });
+
+  it('HTML is shown as text, and comments are left out', () => {
+    const text = rendered(
+      'a <img src=x onerror=alert(1)> b\n\n<script>alert(1)</script>\n\n<!-- table: x -->\n\n`<b>`\n\n```\n<i>\n```',
+    );
+    expect(text).not.toMatch(/<(img|script|b|i)\b/);
+    expect(text).toContain('&#60;script&#62;');
+    expect(text).not.toContain('table: x');
+  });
+
+  it('a link without an address is its text; an address cannot end its attribute', () => {
+    expect(rendered('[see *this*](design.md)', () => undefined)).toBe('<p>see <em>this</em></p>');
+    expect(rendered('![shown](x.png)', () => undefined)).toBe('<p>shown</p>');
+    expect(rendered('[a](b)', () => '"><script>')).toBe('<p><a href="&#34;&#62;&#60;script&#62;">a</a></p>');
+  });
+
+  it('a table scrolls by itself, is named after its heading, and keeps pipes in code and its alignment', () => {
+    const text = rendered('## Cost\n\n| a | b |\n|---|--:|\n| `x\\|y` | 1 |');
+    expect(text).toContain('<div class="wide" tabindex="0" role="group" aria-label="Table: Cost">');
+    expect(text).toContain('<code>x|y</code>');
+    expect(text).toContain('<td align="right">1</td>');
+  });
+});
+
+const REPOSITORY = 'https://git.example/exporter/blob/v1.2.3';
+
+describe('web/document-page: links', () => {
+  it.each([
+    ['another document', 'budget.md', 'budget'],
+    ['a section of another document', 'alerts.md#beaconchainnoleader', 'alerts#beaconchainnoleader'],
+    ['a picture', 'images/fleet.png', 'images/fleet.png'],
+    ['the web', 'https://prometheus.io/docs/', 'https://prometheus.io/docs/'],
+  ])('%s', (_, target, address) => {
+    expect(servedLink(target, undefined)).toBe(address);
+    expect(servedLink(target, REPOSITORY)).toBe(address);
+  });
+
+  it.each([
+    ['an internal document', 'internals/performance.md#start', `${REPOSITORY}/docs/internals/performance.md#start`],
+    ['a picture that is not served', 'images/overview.png', `${REPOSITORY}/docs/images/overview.png`],
+  ])('%s leads to the repository, if one is known', (_, target, address) => {
+    expect(servedLink(target, undefined)).toBeUndefined();
+    expect(servedLink(target, REPOSITORY)).toBe(address);
+  });
+});

@@ -1,0 +1,149 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runbookUrl } from '../../src/status-page/page.ts';
+import { launchChromium, WIDTHS } from '../support/chromium.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { serveStatus } from '../support/status-server.ts';
+import type { StateName } from '../support/status-states.ts';
+import { areMissing, CHROMIUM } from '../support/tools.ts';
+
+const PHONE = { viewport: WIDTHS.phone, colorScheme: 'dark' } as const;
+const DESKTOP = { viewport: WIDTHS.desktop, colorScheme: 'light' } as const;
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof serveStatus>>;
+
+/** A page, and what the browser complains of: errors, refusals of the policy, lost requests, requests to others. */
+async function open(path: string, options: BrowserContextOptions = DESKTOP) {
+  const base = `http://127.0.0.1:${server.port}`;
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`lost ${request.url()}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith('data:') && !url.startsWith(base)) complaints.push(`asked for ${url}`);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog ${dialog.message()}`);
+    return dialog.dismiss();
+  });
+  await page.goto(base + path);
+  return { page, base, complaints, close: () => context.close() };
+}
+
+function openStatus(state: StateName, options?: BrowserContextOptions) {
+  server.show(state);
+  return open('/', options);
+}
+
+/** What axe finds, the rules beyond WCAG included: rule and first spot. Row 1,000 of a table is like row 20. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate("document.querySelectorAll('tbody tr:nth-child(n + 20)').forEach((row) => row.remove())");
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], preload: false }),
+  );
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+/** It fits, and neither the browser nor axe complains. */
+async function expectGood({ page, complaints, close }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(overflow)).toBe(0);
+  expect(await findings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await close();
+}
+
+describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
+  beforeAll(async () => {
+    server = await serveStatus();
+    atTheEnd(() => server.close());
+    browser = await launchChromium();
+    atTheEnd(() => browser.close());
+  });
+
+  it.each<[StateName, typeof PHONE | typeof DESKTOP]>([
+    ['stretched', PHONE],
+    ['silent', PHONE],
+    ['thousand', PHONE],
+    ['hostile', PHONE],
+    ['missed', DESKTOP],
+    ['revoked', DESKTOP],
+    ['hostile', DESKTOP],
+  ])('the status page fits, and is without a complaint: %s', async (state, options) => {
+    await expectGood(await openStatus(state, options));
+  });
+
+  // The index, the widest tables, the longest code, pictures.
+  it.each([
+    ['/docs/', PHONE],
+    ['/docs/metrics', PHONE],
+    ['/docs/configuration', PHONE],
+    ['/docs/dashboards', DESKTOP],
+  ] as const)('%s fits, and is without a complaint', async (path, options) => {
+    await expectGood(await open(path, options));
+  });
+
+  it('is a page of named tables to a screen reader, on a phone too', async () => {
+    const { page, close } = await openStatus('silent', PHONE);
+    for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
+    for (const name of ['Elsewhere', 'On this page']) {
+      expect(await page.getByRole('navigation', { name }).count()).toBe(1);
+    }
+    const machines = page.getByRole('region', { name: 'Machines' }).getByRole('table', { name: 'Machines' });
+    const heads = await machines.getByRole('columnheader').allInnerTexts();
+    expect(heads).toEqual(['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used']);
+    const names = await machines.getByRole('rowheader').allInnerTexts();
+    expect(names.slice(0, 2)).toEqual(['quiet-1', 'never-1']);
+    await close();
+  });
+
+  it('is read and left by keyboard: past the links, into the content, to what to do, to the tables', async () => {
+    const { page, close } = await openStatus('silent');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    const seen: unknown[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      await page.keyboard.press('Tab');
+      seen.push(await page.evaluate('document.activeElement.getAttribute("href")'));
+    }
+    expect(seen).toEqual([
+      runbookUrl('BeaconchainMachineOffline'),
+      runbookUrl('BeaconchainWatchedValidatorSlashed'),
+      runbookUrl('BeaconchainMachineNeverSeen'),
+      '#t0',
+    ]);
+    await close();
+  });
+
+  it('is one that a policy would stop: what is put in runs nothing and looks like nothing', async () => {
+    const { page, complaints, close } = await openStatus('healthy');
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', '<p style="color:red">a</p><img src="http://127.0.0.1:1/a">')`,
+    );
+    const refused = (what: RegExp) =>
+      complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
+    for (const what of [/inline style/, /image/]) await expect.poll(() => refused(what)).toBe(true);
+    await close();
+  });
+
+  it('a reader comes from the status page to the section of an alert, and back', async () => {
+    const { page, base, close } = await openStatus('healthy');
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('link', { name: 'Alerts' }).click();
+    expect(page.url()).toBe(`${base}/docs/alerts`);
+    await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
+    const section = page.locator('#beaconchaindiskalmostfull');
+    await expect.poll(() => section.boundingBox().then((box) => box?.y)).toBeLessThan(100);
+    await page.getByRole('link', { name: 'Status page' }).click();
+    expect(page.url()).toBe(`${base}/`);
+    await close();
+  });
+});

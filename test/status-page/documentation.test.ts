@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/facts/version.ts';
+import { DOCUMENTS, PICTURES } from '../../src/status-page/documents.ts';
+import { type Asked, ask } from '../support/ask.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { serveStatus } from '../support/status-server.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+import { basic, hashOf, serveGuarded } from '../support/web-config.ts';
+
+const PAGES = ['/docs/', ...DOCUMENTS.map(({ name }) => `/docs/${name}`)];
+
+let port: number;
+
+async function textOf(path: string): Promise<string> {
+  const { status, body } = await ask(port, path);
+  expect([path, status]).toEqual([path, 200]);
+  return body.toString();
+}
+
+function idsOf(text: string): Set<string | undefined> {
+  return new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+}
+
+describe('web/documentation', () => {
+  beforeAll(async () => {
+    const server = await serveStatus();
+    atTheEnd(() => server.close());
+    ({ port } = server);
+  });
+
+  it('the index lists every page, and the status page leads to it', async () => {
+    const index = await textOf('/docs/');
+    for (const { name, title } of DOCUMENTS) expect(index).toContain(`<a href="${name}">${title}</a>`);
+    expect(index).toContain(VERSION);
+    expect(await textOf('/')).toContain('href="./docs/"');
+  });
+
+  it.each(PAGES)('%s: links lead somewhere, anchors are there; no script, nothing from elsewhere', async (path) => {
+    const { headers, body } = await ask(port, path);
+    const text = body.toString();
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(text).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http|(?<!<)<!--/i);
+    const links = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      const { origin, pathname, hash } = new URL(link, `http://exporter${path}`);
+      if (origin !== 'http://exporter') continue;
+      const target = await ask(port, pathname);
+      expect([link, target.status]).toEqual([link, 200]);
+      if (hash) expect([...idsOf(target.body.toString())], link).toContain(decodeURIComponent(hash.slice(1)));
+    }
+  });
+
+  it.each(PICTURES)('the picture %s is the file', async (file) => {
+    const { headers, body } = await ask(port, `/docs/images/${file}`);
+    expect(headers['content-type']).toBe('image/png');
+    expect(body.equals(readFileSync(`docs/images/${file}`))).toBe(true);
+  });
+
+  it('/docs leads to the index, also below the path of a proxy', async () => {
+    const { status, headers } = await ask(port, '/docs');
+    expect([status, headers.location]).toEqual([308, 'docs/']);
+  });
+
+  it.each([
+    '/docs/no-such-page',
+    '/docs/internals/architecture',
+    '/docs/alerts.md',
+    '/docs/..%2fpackage.json',
+    '/docs/images/..%2f..%2f..%2f..%2fetc%2fpasswd',
+    '/docs/alerts%00.md',
+    '/docs/__proto__',
+  ])('%s is not found', async (path) => {
+    const { status, body }: Asked = await ask(port, path);
+    expect([status, body.toString()]).toEqual([404, 'not found\n']);
+  });
+
+  it.skipIf(areMissing(OPENSSL))(
+    'behind TLS and a password it answers who knows it, and headers of the web config win',
+    async () => {
+      const { certFile, keyFile } = makeCertificate();
+      const guarded = await serveGuarded(
+        `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}
+http_server_config: {headers: {Content-Security-Policy: "default-src 'none'"}}
+basic_auth_users: {prometheus: ${hashOf('secret')}}
+`,
+      );
+      const tls = { rejectUnauthorized: false };
+      const headers = basic('prometheus', 'secret');
+      for (const path of ['/docs', '/docs/metrics', `/docs/images/${PICTURES[0]}`]) {
+        expect([path, (await ask(guarded.port, path, { tls })).status]).toEqual([path, 401]);
+        const { status } = await ask(guarded.port, path, { tls, headers });
+        expect([path, status]).toEqual([path, path === '/docs' ? 308 : 200]);
+      }
+      const { body, headers: sent } = await ask(guarded.port, '/docs/metrics', { tls, headers });
+      expect(body.equals((await ask(port, '/docs/metrics')).body)).toBe(true);
+      expect(sent['content-security-policy']).toBe("default-src 'none'");
+    },
+  );
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/budget/ledger.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
+import { noticesOf } from '../../src/status-page/headline.ts';
+import { statusOf } from '../../src/status-page/status.ts';
+import type { StatusInput } from '../../src/status-page/status-input.ts';
+import { knownIn, type StateName } from '../support/status-states.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+function verdict(known: StatusInput, now = NOW): string {
+  const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
+  return statusOf({ ...known, views }, now).verdict.text;
+}
+
+function texts(known: StatusInput): string[] {
+  return noticesOf(known, NOW).map(({ text }) => text);
+}
+
+function withKey(key: Partial<Ledger['key']>): StatusInput {
+  const known = knownIn('healthy');
+  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
+}
+
+const ALL = ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee'];
+
+/** Some sources with another view. */
+function withViews(names: readonly string[], change: Partial<SourceView>, known = knownIn('healthy')): StatusInput {
+  const views = known.views.map((view) => (names.includes(view.source.name) ? { ...view, ...change } : view));
+  return { ...known, views };
+}
+
+/** Some sources with another entry. */
+function withEntries(names: readonly string[], change: Partial<Entry>, known = knownIn('healthy')): StatusInput {
+  const views = known.views.map((view) =>
+    names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
+  );
+  return { ...known, views };
+}
+
+function failedBecauseOf(reason: string): Partial<Entry> {
+  return { failuresInARow: 2, lastError: { at: NOW - MINUTE, reason, message: `epoch_slots: ${reason} (made up)` } };
+}
+
+describe('web/headline', () => {
+  it.each<[StateName, string]>([
+    ['healthy', 'Working'],
+    ['stretched', 'Working'],
+    ['revoked', 'Stopped: access is revoked'],
+    ['empty', 'Starting'],
+  ])('%s: %s', (state, text) => {
+    expect(verdict(knownIn(state))).toBe(text);
+  });
+
+  it('has no notices if all is well', () => {
+    expect(texts(knownIn('healthy'))).toEqual([]);
+  });
+
+  it('reports a refused configuration, even if access is revoked', () => {
+    for (const state of ['healthy', 'revoked'] as const) {
+      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('The last configuration reload failed.');
+    }
+  });
+
+  it('reports stretched intervals', () => {
+    expect(texts(knownIn('stretched'))).toEqual([
+      'The budget does not allow the configured intervals: machines every 2 h 55 min instead of 1 min; validators of mainnet every 6 h 4 min instead of 6 min 24 s; slashings of mainnet every 3 h 39 min instead of 1 min 5 s; slashings of hoodi every 3 h 39 min instead of 1 min 5 s.',
+    ]);
+  });
+
+  it('reports the key before all else, and how to fix it', () => {
+    expect(texts(knownIn('revoked'))).toEqual([
+      expect.stringMatching(
+        /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
+      ),
+    ]);
+    const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
+    expect(verdict(refused)).toBe('Not working: the key is refused');
+    expect(texts(refused)[0]).toMatch(/5 min ago\. .* again a minute later, .* If it stays refused, create/);
+    const doubtful = withKey({ validHeader: false });
+    expect(verdict(doubtful)).toBe('Needs attention: The service reports that the key is not valid');
+  });
+
+  it('names the sources that fail, and calls it not working when all do', () => {
+    const one = withEntries(['machines'], failedBecauseOf('timeout'));
+    expect([verdict(one), ...texts(one)]).toEqual([
+      'Working, with warnings: 1 of 8 sources failing',
+      '1 of 8 sources failing: machines.',
+    ]);
+    expect(verdict(withEntries(ALL, failedBecauseOf('timeout')))).toBe('Not working: sources are failing');
+  });
+
+  describe('in an outage', () => {
+    const WARNING = 'Working, with warnings: 4 of 8 sources failing';
+
+    /** The sources that are polled often fail since the outage began. The others were polled long before. */
+    function outage(minutes: number, change: Partial<Entry> = {}, lastDailySuccess = NOW - 5 * HOUR): StatusInput {
+      const failingSince = NOW - minutes * MINUTE;
+      const failing = { ...failedBecauseOf('timeout'), failingSince, lastSuccessAt: failingSince - MINUTE, ...change };
+      const daily = withEntries(['daily_returns', 'sync_committee'], { lastSuccessAt: lastDailySuccess });
+      return withEntries(['machines', 'validators', 'slashings'], failing, daily);
+    }
+
+    it('does not wait for the sources that are not due for hours, and works if any source has succeeded since', () => {
+      expect(verdict(outage(4))).toBe(WARNING);
+      for (const minutes of [5, 200]) expect(verdict(outage(minutes))).toBe('Not working: sources are failing');
+      expect(verdict(outage(6, {}, NOW - MINUTE))).toBe(WARNING);
+    });
+
+    it('is not one failure of a source that is rarely polled, nor a 403', () => {
+      expect(verdict(outage(6, { failuresInARow: 1 }))).toBe(WARNING);
+      expect(verdict(outage(6, { pausedUntil: NOW + HOUR }))).toBe(WARNING);
+    });
+  });
+
+  it('does not call a wait for the budget a failure', () => {
+    expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
+  });
+
+  it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
+    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
+    const some = withViews(['machines', 'sync_committee'], { wait });
+    expect([verdict(some), ...texts(some)]).toEqual([
+      'Waiting for the quota: 3 of 8 sources',
+      'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
+    ]);
+    expect(verdict(withViews(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
+    const refused = withViews(['machines'], { wait: { ...wait, limit: '429' } });
+    expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
+    // What a 429 refused is not failing while it waits.
+    const limited = withViews(['machines'], { wait }, withEntries(['machines'], failedBecauseOf('rate_limited')));
+    expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
+  });
+
+  it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {
+    const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
+    expect([verdict(known), ...texts(known)]).toEqual([
+      'Needs attention: The state could not be written 14 min ago',
+      'The state could not be written 14 min ago. New values are not shown until they are stored. See the log for the reason.',
+    ]);
+    expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);
+  });
+
+  it('reports a source that is due and not polled, on the replica that polls', () => {
+    const late = (ms: number): StatusInput => withViews(['machines'], { nextAttemptAt: NOW - ms });
+    expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
+    expect(texts(late(14 * MINUTE))).toEqual([]);
+    expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);
+  });
+});

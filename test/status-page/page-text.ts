@@ -1,0 +1,23 @@
+import { notice } from '../../src/sources/content.ts';
+import { pagePieces, type StatusPage } from '../../src/status-page/page.ts';
+import { NOW } from '../support/timing.ts';
+
+/** The text of the whole page. */
+export function pageText(page: StatusPage): string {
+  return [...pagePieces(page)].join('');
+}
+
+/** A page with nothing on it but this. */
+export function pageWith(parts: Partial<StatusPage>): StatusPage {
+  return {
+    title: 'exporter',
+    now: NOW,
+    about: '',
+    links: [],
+    verdict: notice('good', 'Working'),
+    notices: [],
+    tables: [],
+    isSimulated: false,
+    ...parts,
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { badge, bar, type Cell, lines, link, notice, quiet, type Row, time } from '../../src/sources/content.ts';
+import { pagePieces, type StatusPage } from '../../src/status-page/page.ts';
+import { html } from '../../src/toolkit/lib/html.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+import { pageText, pageWith } from './page-text.ts';
+
+function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): StatusPage {
+  return pageWith({ tables: [{ title: 'Things', columns, rows, size, empty: 'Nothing.' }] });
+}
+
+function cellOf(cell: Cell): string {
+  const text = pageText(withRows([['a', cell]], 1));
+  return /<td role="cell" data-label="Value">(.*)<\/td>/.exec(text)?.[1] ?? '';
+}
+
+const EVIL = `<script>alert(1)</script>"'`;
+const TAMED = '&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;';
+
+describe('web/page', () => {
+  it('shows every text as text, wherever it stands', () => {
+    const drawn = bar(1, [{ fill: 'used', size: 1, text: EVIL }]);
+    const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), drawn];
+    const text = pageText(
+      pageWith({
+        title: EVIL,
+        about: EVIL,
+        verdict: notice('bad', EVIL),
+        notices: [notice('bad', EVIL)],
+        tables: [
+          { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
+          { title: 'b', columns: ['a'], rows: [], size: 0, empty: EVIL },
+        ],
+      }),
+    );
+    expect(text).not.toContain('<script');
+    expect(text.split(TAMED)).toHaveLength(17);
+  });
+
+  it.each<[string, Cell, string]>([
+    ['text', 'a & b', 'a &#38; b'],
+    ['a time', time(NOW - MINUTE, NOW), '1 min ago <small class="at">12:00:00 UTC</small>'],
+    ['a time that no calendar has', time(1e300, NOW), 'unknown'],
+    ['lines', lines('a', html`b ${quiet('c')}`), 'a<br>b <small>c</small>'],
+    [
+      'a bar of parts that are more than the whole',
+      bar(10, [
+        { fill: 'used', size: 15, text: 'a' },
+        { fill: 'left', size: -5, text: 'b' },
+      ]),
+      '<svg class="bar wide" aria-hidden="true"><rect class="used" width="100%"/><rect class="left" x="100%" width="0%"/></svg><span class="key used">a</span> <span class="key left">b</span> ',
+    ],
+  ])('writes %s', (_, cell, markup) => {
+    expect(cellOf(cell)).toBe(markup);
+  });
+
+  it('shows a thousand rows of a table, and says how many it leaves out', () => {
+    function* endless(): Generator<Row> {
+      for (;;) yield ['a', 'b'];
+    }
+    const text = pageText(withRows(endless(), 5_000));
+    expect(text.split('<tr role="row"><th role="rowheader"')).toHaveLength(1_001);
+    expect(text).toContain('4,000 more rows not shown');
+  });
+
+  it('is made piece by piece: a row is not read before its turn', () => {
+    const taken: string[] = [];
+    function* rows(): Generator<Row> {
+      for (const name of ['a', 'b', 'c']) {
+        taken.push(name);
+        yield [name, ''];
+      }
+    }
+    const pieces = pagePieces(withRows(rows(), 3));
+    for (let i = 0; i < 3; i += 1) pieces.next();
+    expect(taken).toEqual(['a']);
+  });
+});

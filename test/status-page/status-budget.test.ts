@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import type { LongWindow } from '../../src/budget/long-window.ts';
+import { budgetTable } from '../../src/status-page/status-budget.ts';
+import type { StatusInput } from '../../src/status-page/status-input.ts';
+import { knownIn } from '../support/status-states.ts';
+import { DAY, HOUR, NOW } from '../support/timing.ts';
+import { pageText, pageWith } from './page-text.ts';
+
+/** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
+function words(
+  buckets: Record<string, Bucket>,
+  {
+    budgetOptions = {},
+    known = knownIn('healthy'),
+  }: { budgetOptions?: Partial<BudgetOptions>; known?: StatusInput } = {},
+): string[] {
+  const table = budgetTable(
+    {
+      ...known,
+      ledger: { ...known.ledger, buckets },
+      budgetOptions: { utilization: 0.9, ...budgetOptions },
+      views: known.views.map((view) => ({ ...view, bucket: Object.keys(buckets)[0] ?? '' })),
+    },
+    NOW,
+  );
+  const text = pageText(pageWith({ tables: [table] }));
+  const pieces = text.match(/<tr role="row"><th role="rowheader".*?<\/tr>|<p class="note">.*?<\/p>/g) ?? [];
+  return pieces.map((piece) =>
+    piece
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Record<string, Bucket> {
+  const window = { limit: 100_000, own: 0, since: NOW - 20 * DAY, ...month };
+  return {
+    default: {
+      ...EMPTY_BUCKET,
+      limits: { second: 1, month: window.limit },
+      firstUseAt: NOW - 20 * DAY,
+      month: window,
+      ...bucket,
+    },
+  };
+}
+
+describe('web/status-budget', () => {
+  it('shows the seconds against what is planned on average', () => {
+    expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
+      'per second up to 5 every second 0.061 a second on average',
+      'Plan: 5 per second without a quota, as on Scale. Plans 5,252 of 388,800 requests a day.',
+    ]);
+  });
+
+  it('divides a month into used by us, used by others, reserved for them and left for us', () => {
+    const [, month] = words(monthly({ own: 30_000, remaining: 65_000 }));
+    expect(month).toMatch(/^per month used here 30,000 used by others 5,000 kept free 5,000 left 60,000 of 100,000 /);
+    const [, alone] = words(monthly({ own: 30_000, remaining: 70_000 }));
+    expect(alone).toMatch(/^per month used here 30,000 used by others 0 kept free 10,000 left 60,000 of 100,000 /);
+  });
+
+  it('shows how much is reserved for others, which the unused share can cover', () => {
+    const others = { since: NOW - 5 * DAY, before: 2_000 };
+    const note = words(monthly({ own: 30_000, remaining: 65_000, others })).at(-1);
+    expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
+    expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
+  });
+
+  it('shows when the quota renews, and whether it lasts until then', () => {
+    const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
+    expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
+    const [, short] = words(monthly({ own: 89_000, remaining: 9_000 }));
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,252 requests a day$/);
+  });
+
+  it('plans a quota that may be a trial to last its thirty days', () => {
+    const [, month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
+    expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
+  });
+
+  it('shows a wait that the service demanded, and that no requests are sent when access is revoked', () => {
+    const closed = { default: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } };
+    expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
+    const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });
+    expect(revoked.filter((row) => row.endsWith('no requests'))).toHaveLength(2);
+    expect(revoked.at(-1)).toContain('No requests are allowed.');
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../src/scheduler/entry.ts';
+import { sourcesTable, stateOf } from '../../src/status-page/status-sources.ts';
+import { html } from '../../src/toolkit/lib/html.ts';
+import { knownIn } from '../support/status-states.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+const [view] = knownIn('healthy').views.filter(({ source }) => source.name === 'machines');
+if (!view) throw new Error('no machines');
+
+const WAIT = { until: NOW + 12 * HOUR, limit: 'month' } as const;
+
+function stateWith(entry: Partial<Entry>, overrides: Partial<typeof view> = {}): unknown[] {
+  const { tone, text } = stateOf(
+    { ...(view as NonNullable<typeof view>), ...overrides, entry: { ...view?.entry, ...entry } as Entry },
+    NOW,
+  );
+  return [tone, text];
+}
+
+function error(reason: string): Entry['lastError'] & object {
+  return { at: NOW - MINUTE, reason, message: `machine_metrics: ${reason} (made up)` };
+}
+
+describe('web/status-sources', () => {
+  it.each([
+    ['up', {}, {}, ['good', 'up']],
+    ['never polled', { lastAttemptAt: undefined } as never, {}, ['neutral', 'not polled yet']],
+    ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
+    ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
+    ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
+    ['stopped', {}, { nextAttemptAt: Number.POSITIVE_INFINITY }, ['bad', 'stopped']],
+  ])('tells of a source that is %s', (_, entry, overrides, expected) => {
+    expect(stateWith(entry, overrides)).toEqual(expected);
+  });
+
+  it('shows last and next poll, effective and configured interval, and the last error', () => {
+    const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
+    const entry = { ...view.entry, lastError: error('rate_limited') };
+    const [row] = sourcesTable([{ ...view, pace, entry }], NOW).rows;
+    expect(row?.map((cell) => html`${cell}`.text)).toEqual([
+      'machines',
+      '<span class="badge good">up</span>',
+      '19 s ago <small class="at">12:00:41 UTC</small>',
+      'in 46 s <small class="at">12:01:45 UTC</small>',
+      'every 2 h, 12 requests a day<br><small>instead of every 1 min</small>',
+      '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +
+        '<small>machine_metrics: rate_limited (made up)</small>',
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { Table } from '../../src/sources/content.ts';
+import type { StatusPage } from '../../src/status-page/page.ts';
+import { statusOf } from '../../src/status-page/status.ts';
+import type { StatusInput } from '../../src/status-page/status-input.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { schedule } from '../support/scheduler-harness.ts';
+import { knownIn, pageIn } from '../support/status-states.ts';
+import { NOW } from '../support/timing.ts';
+import { pageText } from './page-text.ts';
+
+function tableOf(page: StatusPage, title: string): Table {
+  const table = page.tables.find((one) => one.title === title);
+  if (!table) throw new Error(`no table ${title}`);
+  return table;
+}
+
+/** What a reader sees, without markup. */
+function wordsOf(page: StatusPage): string {
+  return pageText(page)
+    .replace(/<style>.*<\/style>/s, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+describe('web/status', () => {
+  it('is in the order of the reader: machines, validators and slashings, chain, sources, budget', () => {
+    const titles = pageIn('healthy').tables.map(({ title }) => title);
+    expect(titles).toEqual([
+      'Machines',
+      'Last proposals of watched validators',
+      'Last slashings',
+      'Chains',
+      'Sources',
+      'Budget',
+    ]);
+  });
+
+  it('has a column for each chain, and in it what all sources know of the chain', () => {
+    const chains = tableOf(pageIn('healthy'), 'Chains');
+    expect(chains.columns).toEqual(['What', 'mainnet', 'hoodi']);
+    expect([...chains.rows].map(([label]) => label)).toEqual([
+      'Head',
+      'Finalized epoch',
+      'Finalized, not yet counted',
+      'Slashings counted',
+      'Watched proposals',
+      'Watched validators',
+      'Watched in the sync committee',
+      'Sync committee',
+      'Daily return',
+    ]);
+    expect(chains.notes).toEqual(['The daily return must not be used as a financial benchmark.']);
+  });
+
+  it('joins the tables of one title, and leaves a chain without a fact empty', () => {
+    const table = (row: string): Table => ({ title: 'T', columns: ['A'], rows: [[row]], size: 1, empty: '' });
+    const sources = [
+      fakeSource({
+        name: 'slashings',
+        chain: 'mainnet',
+        summary: () => ({ facts: [['Fact', '1']], tables: [table('a')] }),
+      }),
+      fakeSource({ name: 'slashings', chain: 'hoodi', summary: () => ({ tables: [table('b')] }) }),
+    ];
+    const known: StatusInput = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
+    const page = statusOf(known, NOW);
+    expect([...tableOf(page, 'Chains').rows]).toEqual([['Fact', '1', '']]);
+    expect(tableOf(page, 'T').size).toBe(2);
+    expect([...tableOf(page, 'T').rows]).toEqual([['a'], ['b']]);
+  });
+
+  it('answers in ten seconds: the headline, what is wrong, since when', () => {
+    const silent = wordsOf(pageIn('silent'));
+    for (const words of [
+      'Needs attention: 1 machine silent; 1 watched validator of mainnet slashed',
+      '1 watched validator of mainnet slashed: 12345.',
+      '1 machine never seen: never-1.',
+      '1 machine silent: quiet-1.',
+      'version 1.2.3, up for 1 d 10 h',
+      'As of 2026-09-30 12:01:00 UTC.',
+      'system, 5 h ago 07:01:00 UTC',
+      '12345 watched , 90001 and 38 more',
+      'ends in 22 h 4 min 2026-10-01 10:05:10 UTC',
+      '3.08 % a year, day 2128',
+    ]) {
+      expect(silent).toContain(words);
+    }
+  });
+
+  it('says of simulated data that they are, in headline and title, and leads nowhere real', () => {
+    const known = knownIn('silent');
+    const page = statusOf({ ...known, isSimulated: true }, NOW);
+    const text = pageText(page);
+    expect(text).toContain(
+      '<title>Simulated data: Needs attention: 1 machine silent; 1 watched validator of mainnet slashed · beaconchain-exporter</title>',
+    );
+    expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention: 1 machine silent; 1 watched');
+    expect(pageText(statusOf(known, NOW))).toContain('https://beaconcha.in/slot/');
+    expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
+    expect(wordsOf(page)).toContain('slot 15328801 , epoch 479025'.replace(' ,', ','));
+  });
+});

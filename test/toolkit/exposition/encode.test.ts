@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { Format } from '../../../src/toolkit/exposition/encode.ts';
+import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
+import { encodeFamily } from '../../support/encode.ts';
+
+const BOTH: Format[] = ['text', 'openmetrics'];
+
+function gauge(samples: readonly Sample[], rest: Partial<Family> = {}): Family {
+  return { name: 'a_gauge', type: 'gauge', help: 'Help.', samples, ...rest };
+}
+
+/** The lines of samples, without the header. */
+function sampleLines(samples: readonly Sample[], format: Format): string[] {
+  return encodeFamily(gauge(samples), format)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** The header lines of a family of this name. */
+function headerLines(name: string, type: Family['type'], format: Format): string[] {
+  const family = gauge([{ labels: {}, value: 1 }], { name, type });
+  return encodeFamily(family, format)
+    .split('\n')
+    .filter((line) => line.startsWith('#'));
+}
+
+describe('metrics/encode', () => {
+  const counter: Family = {
+    name: 'beaconchain_machine_cpu_seconds_total',
+    type: 'counter',
+    help: 'All modes, "idle" included.\nSee C:\\docs.',
+    samples: [
+      { labels: { machine: 'node-a', chain: 'mainnet' }, value: 17_280_000 },
+      { labels: { machine: 'node-b', chain: 'hoodi' }, value: 0.5, at: 1_790_769_623.25 },
+    ],
+  };
+
+  it('writes text format 0.0.4: names as they are, milliseconds, no quotes escaped in HELP', () => {
+    expect(encodeFamily(counter, 'text')).toBe(
+      [
+        '# HELP beaconchain_machine_cpu_seconds_total All modes, "idle" included.\\nSee C:\\\\docs.',
+        '# TYPE beaconchain_machine_cpu_seconds_total counter',
+        'beaconchain_machine_cpu_seconds_total{machine="node-a",chain="mainnet"} 17280000',
+        'beaconchain_machine_cpu_seconds_total{machine="node-b",chain="hoodi"} 0.5 1790769623250',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('writes OpenMetrics 1.0.0: counters without _total in the metadata, units, seconds', () => {
+    expect(encodeFamily(counter, 'openmetrics')).toBe(
+      [
+        '# TYPE beaconchain_machine_cpu_seconds counter',
+        '# UNIT beaconchain_machine_cpu_seconds seconds',
+        '# HELP beaconchain_machine_cpu_seconds All modes, \\"idle\\" included.\\nSee C:\\\\docs.',
+        'beaconchain_machine_cpu_seconds_total{machine="node-a",chain="mainnet"} 17280000',
+        'beaconchain_machine_cpu_seconds_total{machine="node-b",chain="hoodi"} 0.5 1790769623.25',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('writes the parts of a histogram under one header', () => {
+    const samples = [
+      { suffix: '_bucket', labels: { le: '0.1' }, value: 1 },
+      { suffix: '_bucket', labels: { le: '+Inf' }, value: 2 },
+      { suffix: '_sum', labels: {}, value: 0.3 },
+      { suffix: '_count', labels: {}, value: 2 },
+    ];
+    const family = gauge(samples, { name: 'a_seconds', type: 'histogram' });
+    expect(encodeFamily(family, 'text').split('\n').slice(1)).toEqual([
+      '# TYPE a_seconds histogram',
+      'a_seconds_bucket{le="0.1"} 1',
+      'a_seconds_bucket{le="+Inf"} 2',
+      'a_seconds_sum 0.3',
+      'a_seconds_count 2',
+      '',
+    ]);
+    expect(headerLines('a_seconds', 'histogram', 'openmetrics')).toContain('# UNIT a_seconds seconds');
+  });
+
+  it.each(BOTH)('writes every kind of number in %s', (format) => {
+    const values = [0, -0, -1.5, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, Number.NaN, Infinity, -Infinity];
+    const lines = sampleLines(
+      values.map((value) => ({ labels: {}, value })),
+      format,
+    );
+    expect(lines.map((line) => line.replace('a_gauge ', ''))).toEqual([
+      '0',
+      '0',
+      '-1.5',
+      '1e+21',
+      '5e-324',
+      '9007199254740991',
+      'NaN',
+      '+Inf',
+      '-Inf',
+    ]);
+  });
+
+  it.each<[string, string, string]>([
+    ['non-ASCII', 'Häuschen 🏠', 'Häuschen 🏠'],
+    ['NUL', 'a\0b', 'a\ufffdb'],
+    ['lone surrogates', '\ud83c-\udfe0', '\ufffd-\ufffd'],
+  ])('writes a label value with %s', (_, value, written) => {
+    for (const format of BOTH) {
+      expect(sampleLines([{ labels: { machine: value }, value: 1 }], format)).toEqual([
+        `a_gauge{machine="${written}"} 1`,
+      ]);
+    }
+  });
+});

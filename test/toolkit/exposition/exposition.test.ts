@@ -1,0 +1,237 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { DAY, HOUR, NOW } from '../../support/timing.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const SECOND = 1_000;
+
+function gauge(name: string, value: number): Family {
+  return { name, type: 'gauge', help: `${name}.`, samples: [{ labels: {}, value }] };
+}
+
+function text(...gauges: readonly [name: string, value: number][]): string {
+  return gauges.map(([name, value]) => `# HELP ${name} ${name}.\n# TYPE ${name} gauge\n${name} ${value}\n`).join('');
+}
+
+/** What the sections are read from. */
+interface Moment {
+  readonly now: number;
+  readonly monotonic: number;
+}
+
+/** A section with one gauge whose value can be set, and the times at which it was read. */
+class FakeSection implements Section<Moment> {
+  readonly name: string;
+  readonly reads: number[] = [];
+  value = 0;
+  nextChangeAt: (now: number) => number = () => Number.POSITIVE_INFINITY;
+  answer: () => Family[] | Promise<Family[]> = () => [gauge(this.name, this.value)];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  families({ monotonic }: Moment): Family[] | Promise<Family[]> {
+    this.reads.push(monotonic);
+    return this.answer();
+  }
+
+  nextChange({ now }: Moment): number {
+    return this.nextChangeAt(now);
+  }
+}
+
+function setUp() {
+  const clock = new VirtualClock(NOW);
+  const [a, b] = [new FakeSection('a'), new FakeSection('b')];
+  const errors: unknown[] = [];
+  const snapshots: Moment[] = [];
+  const takeSnapshot = (): Moment => {
+    const moment = { now: clock.now(), monotonic: clock.monotonic() };
+    snapshots.push(moment);
+    return moment;
+  };
+  const exposition = new Exposition([a, b], takeSnapshot, clock, (error) => errors.push(error));
+  const abort = new AbortController();
+  const shown = (): string => Buffer.concat(exposition.chunks('text', false)).toString();
+  return { clock, a, b, errors, snapshots, exposition, abort, shown };
+}
+
+/** The loop; without samples nothing is compressed, so all of it happens on the virtual clock. */
+async function running() {
+  const all = setUp();
+  for (const section of [all.a, all.b]) section.answer = () => [];
+  await all.exposition.refresh();
+  const stopped = all.exposition.run(all.abort.signal);
+  return { ...all, stopped };
+}
+
+describe('metrics/exposition', () => {
+  describe('the body', () => {
+    it('is the sections in their order, in OpenMetrics with an end mark', async () => {
+      const { a, b, exposition, shown } = setUp();
+      a.value = 1;
+      b.value = 2;
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 1], ['b', 2]));
+      expect(Buffer.concat(exposition.chunks('openmetrics', false)).toString()).toBe(
+        '# TYPE a gauge\n# HELP a a.\na 1\n# TYPE b gauge\n# HELP b b.\nb 2\n# EOF\n',
+      );
+    });
+
+    it.each(['text', 'openmetrics'] as const)(
+      'in %s is the same compressed, although its sections are compressed apart',
+      async (format) => {
+        const { a, exposition } = setUp();
+        a.answer = () => Array.from({ length: 500 }, (_, i) => gauge(`a_${i}`, i / 3));
+        await exposition.refresh();
+        const plain = Buffer.concat(exposition.chunks(format, false));
+        const gzipped = Buffer.concat(exposition.chunks(format, true));
+        expect(gunzipSync(gzipped).equals(plain)).toBe(true);
+        expect(gzipped.length).toBeLessThan(plain.length / 3);
+      },
+    );
+
+    it('without any sample is empty, and still ends in OpenMetrics', async () => {
+      const { a, b, exposition } = setUp();
+      for (const section of [a, b]) section.answer = () => [{ ...gauge('none', 0), samples: [] }];
+      await exposition.refresh();
+      expect(Buffer.concat(exposition.chunks('text', false)).toString()).toBe('');
+      expect(Buffer.concat(exposition.chunks('text', true))).toHaveLength(0);
+      expect(gunzipSync(Buffer.concat(exposition.chunks('openmetrics', true))).toString()).toBe('# EOF\n');
+    });
+  });
+
+  describe('a refresh', () => {
+    it('reads only sections that were touched', async () => {
+      const { a, b, exposition, shown } = setUp();
+      await exposition.refresh();
+      a.value = 1;
+      b.value = 2;
+      exposition.touch('b', 'nobody');
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 0], ['b', 2]));
+      await exposition.refresh();
+      expect([a.reads.length, b.reads.length]).toEqual([1, 2]);
+    });
+
+    it('shows all sections that were touched at one moment, from one snapshot, however long one takes', async () => {
+      const { a, b, exposition, snapshots, shown } = setUp();
+      await exposition.refresh();
+      const slow = Promise.withResolvers<Family[]>();
+      a.value = 1;
+      b.answer = () => slow.promise;
+      exposition.touch('a', 'b');
+      const refreshed = exposition.refresh();
+      for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(shown()).toBe(text(['a', 0], ['b', 0]));
+      slow.resolve([gauge('b', 1)]);
+      await refreshed;
+      expect(shown()).toBe(text(['a', 1], ['b', 1]));
+      expect(snapshots).toHaveLength(2);
+    });
+
+    it('does not lose sections that are touched meanwhile', async () => {
+      const { a, exposition, shown } = setUp();
+      const slow = Promise.withResolvers<Family[]>();
+      a.answer = () => slow.promise;
+      const refreshed = exposition.refresh();
+      a.answer = () => [gauge('a', 2)];
+      exposition.touch('a');
+      slow.resolve([gauge('a', 1)]);
+      await refreshed;
+      expect(shown()).toBe(text(['a', 1], ['b', 0]));
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 2], ['b', 0]));
+    });
+  });
+
+  describe('a section that fails', () => {
+    it('keeps its old bytes, is reported, and does not affect the other sections', async () => {
+      for (const broken of ['a', 'b'] as const) {
+        const { clock, exposition, shown, errors, ...sections } = setUp();
+        await exposition.refresh();
+        const whole = broken === 'a' ? 'b' : 'a';
+        sections[broken].answer = () => Promise.reject(new Error('broken'));
+        sections[whole].value = 5;
+        exposition.touch('a', 'b');
+        await exposition.refresh();
+        expect(shown()).toBe(text(['a', whole === 'a' ? 5 : 0], ['b', whole === 'b' ? 5 : 0]));
+        expect(errors.map(String)).toEqual(['Error: broken']);
+        sections[broken].answer = () => [gauge(broken, 7)];
+        await clock.advance(SECOND);
+        await exposition.refresh();
+        expect(shown(), 'tried again within a second').toContain(`\n${broken} 7\n`);
+      }
+    });
+  });
+
+  describe('the loop', () => {
+    it('renders touched sections at once, and no others', async () => {
+      const { clock, a, b, exposition } = await running();
+      await clock.advance(HOUR + 123);
+      expect(a.reads).toEqual([0]);
+      exposition.touch('a');
+      await clock.advance(0);
+      expect(a.reads).toEqual([0, HOUR + 123]);
+      expect(b.reads).toEqual([0]);
+    });
+
+    it('resolves when touched sections are shown, or when it ends', async () => {
+      const { exposition, a, shown, abort, stopped } = await running();
+      a.value = 7;
+      a.answer = () => [gauge('a', a.value)];
+      exposition.touch('a');
+      await exposition.shown();
+      expect(shown()).toBe(text(['a', 7]));
+      const waiting = exposition.shown();
+      abort.abort();
+      await Promise.all([stopped, waiting, exposition.shown()]);
+    });
+
+    it('renders a section when it changes by itself, and not before', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const section of [a, b]) section.answer = () => [];
+      a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(90_249);
+      expect(a.reads).toEqual([0]);
+      await clock.advance(HOUR);
+      expect(a.reads).toEqual([0, 90_250]);
+      expect(b.reads).toEqual([0]);
+    });
+
+    it('renders a section that always changes in a second once a second, however often others change', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const section of [a, b]) section.answer = () => [];
+      b.nextChangeAt = (now) => now + SECOND;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      for (let i = 0; i < 100; i += 1) {
+        await clock.advance(100);
+        exposition.touch('a');
+      }
+      await clock.advance(0);
+      expect(b.reads).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((second) => second * SECOND));
+      expect(a.reads).toHaveLength(101);
+    });
+
+    it('renders everything within a second after the clock was set back, and continues from there', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const section of [a, b]) section.answer = () => [];
+      a.nextChangeAt = (now) => now + 10 * SECOND;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(5 * SECOND);
+      clock.step(-DAY);
+      await clock.advance(SECOND);
+      expect(a.reads.length + b.reads.length).toBe(4);
+      const [, restart = 0] = a.reads;
+      await clock.advance(20 * SECOND);
+      expect(a.reads).toEqual([0, restart, restart + 10 * SECOND, restart + 20 * SECOND]);
+    });
+  });
+});

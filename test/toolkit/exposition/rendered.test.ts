@@ -1,0 +1,71 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type Family, lazyFamily, type Sample } from '../../../src/toolkit/exposition/family.ts';
+import { NOTHING, Rendering } from '../../../src/toolkit/exposition/rendered.ts';
+
+function family(name: string, count: number, more: Partial<Sample> = {}): Family {
+  const samples = Array.from({ length: count }, (_, i) => ({ labels: { machine: `m${i}` }, value: i, ...more }));
+  return { name, type: 'gauge', help: 'Help.', samples };
+}
+
+const FEW = family('few', 3);
+const MANY = family('many', 5_000);
+const TIMED = family('timed', 5_000, { at: 7 });
+
+async function render(families: readonly Family[], before = NOTHING) {
+  const compressed: Buffer[] = [];
+  const rendering = new Rendering(before);
+  for (const one of families) await rendering.add(one);
+  const rendered = await rendering.finish(async (plain) => {
+    compressed.push(plain);
+    return gzipSync(plain);
+  });
+  return { rendered, compressed };
+}
+
+describe('metrics/rendered', () => {
+  it('keeps and compresses the lines of a large family once for both formats', async () => {
+    const { rendered, compressed } = await render([FEW, MANY, FEW]);
+    const [, lines] = rendered.text.plain;
+    expect(rendered.openmetrics.plain[1]).toBe(lines);
+    expect(compressed.filter((block) => block === lines)).toHaveLength(1);
+  });
+
+  it('does not share lines with times, which the formats write differently', async () => {
+    const { rendered } = await render([TIMED]);
+    expect(rendered.text.plain.toString()).toContain(' 7000\n');
+    expect(rendered.openmetrics.plain.toString()).toContain(' 7\n');
+  });
+
+  it.each([[[FEW]], [[MANY]], [[FEW, MANY, TIMED, FEW]]])(
+    'has the same bytes plain and compressed, also after a rendering of another size',
+    async (families) => {
+      const { rendered: before } = await render([MANY, FEW, FEW]);
+      for (const { rendered } of [await render(families), await render(families, before)]) {
+        for (const { plain, gzipped } of Object.values(rendered)) {
+          expect(gunzipSync(Buffer.concat(gzipped)).equals(Buffer.concat(plain))).toBe(true);
+          expect(gzipped).toHaveLength(1);
+        }
+      }
+    },
+  );
+
+  it.each([MANY, TIMED])('pauses between the pieces of a large family', async (large) => {
+    let pauses = 0;
+    const rendering = new Rendering(NOTHING, async () => {
+      pauses += 1;
+    });
+    await rendering.add(large);
+    expect(pauses).toBeGreaterThanOrEqual(10);
+  });
+
+  it('computes the samples of a family once', async () => {
+    let reads = 0;
+    const read = (): Sample[] => {
+      reads += 1;
+      return [...MANY.samples];
+    };
+    await new Rendering(NOTHING).add(lazyFamily(MANY, read));
+    expect(reads).toBe(1);
+  });
+});

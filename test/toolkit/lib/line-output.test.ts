@@ -1,0 +1,59 @@
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
+import { waitFor } from '../../support/program.ts';
+import { cannotMount, smallDisk } from '../../support/small-disk.ts';
+import { stoppedReader } from '../../support/stopped-reader.ts';
+
+function lineOf(index: number): string {
+  return `${String(index).padStart(7, '0')} ${'x'.repeat(1_015)}\n`;
+}
+
+describe('lib/line-output', () => {
+  it.skipIf(cannotMount())('says how many lines a full disk lost when there is room again, and cuts no line', () => {
+    const disk = smallDisk(8);
+    const file = join(disk.dir, 'log');
+    const output = new LineOutput(openSync(file, 'a'));
+    output.onRecovery = (lines) => output.write(`${lines} lines were dropped\n`);
+    disk.leave(1);
+    for (let index = 0; index < 7; index += 1) output.write(`${index}`.padEnd(999, '.').concat('\n'));
+    expect(output.dropped).toBe(2);
+    disk.leave(2);
+    output.write('again\n');
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => line.replace(/\.+$/, ''))).toEqual([...'01234', 'again', '2 lines were dropped']);
+    expect(lines.map((line) => line.length).slice(0, 5)).toEqual(Array(5).fill(999));
+  });
+
+  it('keeps a burst for a slow reader, whole and in order, its last line before the end included', async () => {
+    const reader = stoppedReader();
+    const output = new LineOutput(reader.fd);
+    const burst = Array.from({ length: 200 }, (_, index) => lineOf(index));
+    for (const line of burst) output.write(line);
+    let text = '';
+    const reading = waitFor(() => {
+      text += reader.read();
+      expect(text.length).toBe(burst.join('').length);
+    });
+    await output.end();
+    await reading;
+    expect(text).toBe(burst.join(''));
+    expect(output.dropped).toBe(0);
+  });
+
+  it('drops what a stopped reader is too far behind for, and says so when it reads again', async () => {
+    const reader = stoppedReader();
+    const output = new LineOutput(reader.fd);
+    output.onRecovery = (lines) => output.write(`${lines} lines were dropped\n`);
+    for (let index = 0; index < 2_000; index += 1) output.write(lineOf(index));
+    expect(output.dropped).toBeGreaterThan(500);
+    let text = '';
+    await waitFor(() => {
+      text += reader.read();
+      expect(text).toContain('were dropped');
+    });
+    const kept = Array.from({ length: 2_000 - output.dropped }, (_, index) => lineOf(index));
+    expect(text).toBe(`${kept.join('')}${output.dropped} lines were dropped\n`);
+  });
+});

@@ -1,0 +1,143 @@
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
+import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
+import type { WritableDisk } from '../../../src/toolkit/state/whole-file.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { logLines } from '../../support/log-lines.ts';
+import { NOW } from '../../support/timing.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const Value = z.object({ count: z.number(), names: z.array(z.string()) });
+const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
+
+async function open(dir: string) {
+  const { log, lines } = logLines();
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), log);
+  onTestFinished(() => documents.close());
+  return { documents, lines };
+}
+
+describe('state/file', () => {
+  it('gives back what was saved, also to a later process', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const first = await open(dir);
+    await first.documents.save('machines', VALUE);
+    expect(await first.documents.load('machines', Value)).toEqual(VALUE);
+    await first.documents.close();
+    const { documents, lines } = await open(dir);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps documents apart, one file each, with a version', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('slashings-mainnet', 1);
+    await documents.save('slashings-hoodi', 2);
+    const names = readdirSync(dir).filter((name) => name.endsWith('.json'));
+    expect(names.toSorted()).toEqual(['slashings-hoodi.json', 'slashings-mainnet.json']);
+    const stored = JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'));
+    expect(stored).toEqual({ version: STATE_VERSION, value: 2 });
+  });
+
+  it('keeps the last of two saves that were made at once, also if the first takes longer', async () => {
+    const dir = temporaryFolder();
+    let writes = 0;
+    const disk: WritableDisk = {
+      ...fs,
+      open: async (...given) => {
+        if (given[1] === 'wx' && ++writes === 1) await setTimeout(50);
+        return fs.open(...given);
+      },
+    };
+    const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { disk });
+    onTestFinished(() => documents.close());
+    await Promise.all([documents.save('ledger', 1), documents.save('ledger', 2)]);
+    expect(await documents.load('ledger', z.number())).toBe(2);
+  });
+
+  it.each([
+    ['empty', '', 'not JSON'],
+    ['cut off', '{"version":2,"value":{"count":7,"na', 'not JSON'],
+    ['of a version that is no number', '{"version":"2","value":{}}', 'not a document of the exporter'],
+    ['no document', '[]', 'not a document of the exporter'],
+    ['of another shape', '{"version":2,"value":{"count":"7","names":[]}}', 'unexpected count'],
+  ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
+    const dir = temporaryFolder();
+    const { documents, lines } = await open(dir);
+    writeFileSync(join(dir, 'machines.json'), text);
+    expect(await documents.load('machines', Value)).toBeUndefined();
+    const aside = `${join(dir, 'machines.json')}.unreadable-${NOW}`;
+    expect(readFileSync(aside, 'utf8')).toBe(text);
+    expect(lines).toEqual([expect.objectContaining({ level: 'warn', document: 'machines', why, moved_to: aside })]);
+    await documents.save('machines', VALUE);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it.each([
+    ['an older version', STATE_VERSION - 1, '{"version":1,"value":{"count":7,"names":[]}}'],
+    ['a newer version', STATE_VERSION + 1, '{"version":3,"value":{"count":7,"names":[]}}'],
+  ])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
+    const dir = temporaryFolder();
+    const { documents, lines } = await open(dir);
+    const file = join(dir, 'machines.json');
+    writeFileSync(file, text);
+    const refusal =
+      `${file} was written by ${age.startsWith('an older') ? 'an older' : 'a newer'} version of the exporter ` +
+      `(format ${version}, this version has ${STATE_VERSION}). It was not changed. ` +
+      `Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old`;
+    await expect(documents.load('machines', Value)).rejects.toThrow(refusal);
+    await expect(peek(dir, 'machines', Value)).rejects.toThrow(refusal);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'lock.holder', 'machines.json']);
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps files and directory to its own user', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const before = process.umask(0o022);
+    onTestFinished(() => void process.umask(before));
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    await documents.save('machines', VALUE);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dir, 'machines.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('follows no link when it writes', async () => {
+    const dir = temporaryFolder();
+    const victim = join(temporaryFolder(), 'victim');
+    writeFileSync(victim, 'precious');
+    const { documents } = await open(dir);
+    symlinkSync(victim, join(dir, 'machines.json'));
+    await documents.save('machines', VALUE);
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('rejects a save that could not be made, and keeps what was there', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    // Not even root can write below a file.
+    await expect(documents.save('machines.json/nested', VALUE)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('cannot be opened where no directory can be', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    await expect(open(join(file, 'state'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(open(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  // A recursive mkdir of Node never ends there.
+  it.runIf(existsSync('/proc/self'))('cannot be opened on a file system that has no place for it', async () => {
+    await expect(open('/proc/none/state')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});

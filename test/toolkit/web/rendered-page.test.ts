@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../../../src/sources/content.ts';
+import { pagePieces } from '../../../src/status-page/page.ts';
+import type { Clock } from '../../../src/toolkit/lib/clock.ts';
+import { RenderedPage } from '../../../src/toolkit/web/rendered-page.ts';
+import { pageText } from '../../status-page/page-text.ts';
+import { pageIn } from '../../support/status-states.ts';
+import { NOW } from '../../support/timing.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+describe('web/rendered-page', () => {
+  it('returns the page of the pure function', async () => {
+    const page = new RenderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
+    expect((await page.bytes()).toString()).toBe(pageText(pageIn('healthy')));
+  });
+
+  it('renders once a second, however many ask', async () => {
+    const clock = new VirtualClock(NOW);
+    let readings = 0;
+    const page = new RenderedPage(() => {
+      readings += 1;
+      return pagePieces(pageIn('empty'));
+    }, clock);
+    await Promise.all([page.bytes(), page.bytes(), page.bytes()]);
+    await clock.advance(999);
+    await page.bytes();
+    expect(readings).toBe(1);
+    await clock.advance(1);
+    await page.bytes();
+    expect(readings).toBe(2);
+  });
+
+  it('lets other work run between rows', async () => {
+    // Every look at this clock is later than the one before by more than a slice.
+    let elapsed = 0;
+    const clock: Clock = {
+      ...new VirtualClock(NOW),
+      now: () => NOW,
+      sleep: async () => undefined,
+      monotonic: () => (elapsed += 6),
+    };
+    const order: string[] = [];
+    function* rows(): Generator<Row> {
+      for (const name of ['one', 'two', 'three']) {
+        order.push(name);
+        yield [name];
+      }
+    }
+    const empty = pageIn('empty');
+    const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
+    const bytes = new RenderedPage(() => pagePieces({ ...empty, tables: [table] }), clock).bytes();
+    while (!order.includes('three')) {
+      order.push('turn');
+      await setImmediate();
+    }
+    await bytes;
+    expect(order.filter((one, i) => one === 'turn' && order[i - 1] !== 'turn').length).toBeGreaterThanOrEqual(2);
+  });
+});

@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
+import { LIMITS } from '../../../src/toolkit/web/server.ts';
+import { ask } from '../../support/ask.ts';
+import { type Certificate, makeCertificate } from '../../support/certificates.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { waitFor } from '../../support/program.ts';
+import { areMissing, OPENSSL } from '../../support/tools.ts';
+import { BODY, serveGuarded } from '../../support/web-config.ts';
+
+/** More than the kernel keeps for a client who does not read. */
+const LARGE = 'x'.repeat(16 * 1024 * 1024);
+
+interface Serving {
+  readonly limits?: Partial<typeof LIMITS>;
+  readonly body?: string;
+  readonly certificate?: Certificate;
+}
+
+async function serve({ limits = {}, body = BODY, certificate }: Serving = {}): Promise<number> {
+  const text = certificate
+    ? `tls_server_config: {cert_file: ${certificate.certFile}, key_file: ${certificate.keyFile}}`
+    : '';
+  const { port } = await serveGuarded(text, body, { ...LIMITS, connectionsCheckingInterval: 50, ...limits });
+  return port;
+}
+
+interface Client {
+  readonly socket: Socket;
+  /** Everything it received, after the server has closed the connection. */
+  readonly told: Promise<string>;
+}
+
+/** A client who sends this and waits. */
+async function client(port: number, text: string | Buffer = ''): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+  atTheEnd(() => socket.destroy());
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const told = new Promise<string>((resolve) => socket.once('close', () => resolve(Buffer.concat(chunks).toString())));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (text.length > 0) socket.write(text);
+  return { socket, told };
+}
+
+const GET = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
+
+describe.concurrent('web/server: limits', () => {
+  it.each([
+    ['says nothing', ''],
+    ['stops in its headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
+    ['is idle after an answer', GET],
+  ])('ends a client who %s', async (_name, text) => {
+    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 } });
+    const { told } = await client(port, text);
+    expect(await told).toMatch(text === GET ? /^HTTP\/1\.1 200 OK/ : /^(HTTP\/1\.1 408 Request Timeout|$)/);
+  });
+
+  it('ends a client who sends a body without end', async () => {
+    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400 } });
+    const { socket, told } = await client(port, 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+    const drip = setInterval(() => socket.write('a'), 20);
+    expect(await told).toMatch(/^HTTP\/1\.1 405 Method Not Allowed/);
+    clearInterval(drip);
+  });
+
+  it.each([['one header', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`]])(
+    'refuses %s that is too large',
+    async (_name, text) => {
+      const port = await serve();
+      expect(await (await client(port, text)).told).toMatch(/^HTTP\/1\.1 431 /);
+      expect((await ask(port, '/metrics')).status).toBe(200);
+    },
+  );
+
+  it('ends a client who does not take its answer and says nothing, however many it asked for', async () => {
+    const port = await serve({ body: LARGE, limits: { timeout: 300, maxConnections: 1 } });
+    const { socket } = await client(port);
+    socket.pause();
+    socket.write(GET.repeat(1_000));
+    // While it is connected, no other client is served.
+    await waitFor(async () => expect((await ask(port, '/-/healthy')).status).toBe(200));
+    expect(socket.bytesRead).toBeLessThan(LARGE.length);
+  });
+});
+
+describe('web/server: limits, for many at once', () => {
+  it('leave 124 of the usual 1,024 descriptors to the state and the service, and every client has a place in the queue', () => {
+    expect([LIMITS.maxConnections, MAX_WAITING]).toEqual([900, 900]);
+  });
+
+  it('takes no more connections than the limit, and serves those that it has', async () => {
+    const port = await serve({ limits: { maxConnections: 5 } });
+    const taken = await Promise.all(Array.from({ length: 5 }, () => client(port)));
+    const sixth = await client(port, GET);
+    expect(await sixth.told).toBe('');
+    taken[0]?.socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(await taken[0]?.told).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect((await ask(port, '/metrics')).status).toBe(200);
+  });
+});
+
+describe.skipIf(areMissing(OPENSSL))('web/server: limits over TLS', () => {
+  it.each([['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])]])('ends a client who %s', async (_name, bytes) => {
+    const port = await serve({ certificate: makeCertificate(), limits: { headersTimeout: 200 } });
+    expect(await (await client(port, bytes)).told).toBe('');
+  });
+});

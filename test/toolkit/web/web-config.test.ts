@@ -1,0 +1,174 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
+import { parseGoDuration } from '../../../src/toolkit/web/web-config-schema.ts';
+import { ConfigError } from '../../../src/toolkit/yaml/mistakes.ts';
+import { makeCertificate } from '../../support/certificates.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { areMissing, OPENSSL } from '../../support/tools.ts';
+
+const isSkipped = areMissing(OPENSSL);
+const PAIR = '  cert_file: server.crt\n  key_file: server.key\n';
+const TLS = `tls_server_config:\n${PAIR}`;
+const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
+/** A hash of nothing in particular, in the right shape. */
+const HASH = `$2y$10$${'a'.repeat(53)}`;
+
+const folder = isSkipped ? '' : folderWithCertificates();
+
+/** With a server's certificate and key, a client's, and another key; web configs are next to them. */
+function folderWithCertificates(): string {
+  const path = temporaryFolder();
+  const [server, client] = [makeCertificate(), makeCertificate()];
+  copyFileSync(server.certFile, join(path, 'server.crt'));
+  copyFileSync(server.keyFile, join(path, 'server.key'));
+  copyFileSync(client.certFile, join(path, 'client.crt'));
+  copyFileSync(client.keyFile, join(path, 'other.key'));
+  return path;
+}
+
+/** What is wrong with this text as a web config, line by line; empty: nothing. */
+async function mistakesIn(text: string): Promise<string[]> {
+  const file = join(folder, 'web.yml');
+  writeFileSync(file, text);
+  try {
+    await readWebConfig(file);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split('\n').map((line) => line.replace(file, '').replace(folder, 'FOLDER'));
+  }
+}
+
+describe.skipIf(isSkipped)('web/web-config', () => {
+  // The first column is the file of the same case among the toolkit's own, web/testdata/web_config_* and tls_config_*.
+  it.each([
+    ['empty', ''],
+    ['noAuth.good', `${TLS}  client_auth_type: VerifyClientCertIfGiven\n`],
+    [
+      'noAuth_allCiphers.good',
+      `${TLS}  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,
+    TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
+    TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA]\n`,
+    ],
+    ['noAuth_someCiphers.good', `${TLS}  cipher_suites: [${SUITE}]\n  min_version: TLS12\n  max_version: TLS12\n`],
+    ['noAuth_allCurves.good', `${TLS}  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]\n`],
+    [
+      'headers.good',
+      `http_server_config:
+  headers:
+    X-Frame-Options: deny
+    Strict-Transport-Security: max-age=31536000; includeSubDomains
+    X-Content-Type-Options: nosniff
+    X-XSS-Protection: 1
+    Content-Security-Policy: "default-src 'self' *.example.net"
+`,
+    ],
+    ['users.good', `${TLS}basic_auth_users:\n  alice: ${HASH}\n  bob: ${HASH.replace('10', '18')}\n  7: ${HASH}\n`],
+    ['sections with nothing in them', 'tls_server_config:\nhttp_server_config: {}\nbasic_auth_users:\nrate_limit:\n'],
+    ['texts that look like variables', `http_server_config: {headers: {X-XSS-Protection: "\${HOME}"}}\n`],
+  ])('%s is accepted', async (_name, text) => {
+    expect(await mistakesIn(text)).toEqual([]);
+  });
+
+  it.each([
+    ['junk', 'hWkNKCp3fvIx3jKnsaBI\nTuEjdwNS8A2vYdFbiKqr\n', [':1: expected a mapping, got a single value']],
+    [
+      'junk_key',
+      'tls_server_config:\n  cert_filse: "server.crt"\n',
+      [
+        ':1: tls_server_config.cert_file: missing one of cert or cert_file',
+        ':1: tls_server_config.key_file: missing one of key or key_file',
+        expect.stringMatching(/^:2: tls_server_config.cert_filse: unknown key, expected one of cert, key, /),
+      ],
+    ],
+    [
+      'noAuth_certPath_empty.bad',
+      'tls_server_config:\n  cert_file: ""\n  key_file: server.key\n',
+      [':2: tls_server_config.cert_file: missing one of cert or cert_file'],
+    ],
+    [
+      'noAuth_keyPath_invalid.bad and noAuth_certPath_keyPath_invalid.bad',
+      'tls_server_config:\n  cert_file: server.cert\n  key_file: somefile\n',
+      [
+        ':2: tls_server_config.cert_file: the file FOLDER/server.cert cannot be read: no such file',
+        ':3: tls_server_config.key_file: the file FOLDER/somefile cannot be read: no such file',
+      ],
+    ],
+    [
+      'noAuth.bad',
+      `${TLS}  client_ca_file: "/dev/null"\n`,
+      [
+        ':4: tls_server_config.client_ca_file: clients are not asked for a certificate: set client_auth_type, for example to RequireAndVerifyClientCert',
+      ],
+    ],
+    [
+      'auth_user_list_invalid.bad',
+      `${TLS}basic_auth_users:\n  john: doe\n`,
+      [
+        ':5: basic_auth_users.john: expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
+      ],
+    ],
+    [
+      'noAuth_inventedCiphers.bad',
+      `${TLS}  cipher_suites:\n  - TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA2048\n`,
+      [
+        expect.stringMatching(
+          /^:5: tls_server_config\.cipher_suites\[0\]: expected one of TLS_AES_128_GCM_SHA256, .*, got "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA2048"$/,
+        ),
+      ],
+    ],
+    [
+      'headers_extra_header.bad',
+      'http_server_config:\n  headers:\n    Content-Type: foo\n',
+      [
+        ':3: http_server_config.headers.Content-Type: unknown key, expected one of Content-Security-Policy, X-Frame-Options, X-Content-Type-Options, X-XSS-Protection, Strict-Transport-Security',
+      ],
+    ],
+    // Cases of our own.
+    [
+      'a certificate and a key that are no pair',
+      'tls_server_config: {cert_file: server.crt, key_file: other.key}\n',
+      [':1: tls_server_config.key_file: the key does not match the certificate'],
+    ],
+    [
+      'files in each other’s place',
+      'tls_server_config: {cert_file: server.key, key_file: server.crt}\n',
+      [
+        ':1: tls_server_config.cert_file: expected a certificate in PEM',
+        ':1: tls_server_config.key_file: expected a private key in PEM, without a passphrase',
+      ],
+    ],
+    ['YAML that is none', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
+  ])('%s is refused', async (_name, text, expected) => {
+    expect(await mistakesIn(text)).toEqual(expected);
+  });
+
+  it('shows nothing that may be a secret', async () => {
+    const told = await mistakesIn(
+      'tls_server_config:\n  cert: SECRET\n  key: SECRET\nbasic_auth_users:\n  a: SECRET\n  b: [SECRET]\n',
+    );
+    expect(told).toHaveLength(4);
+    expect(told.join()).not.toContain('SECRET');
+  });
+});
+
+describe('web/web-config: durations of Go', () => {
+  it.each([
+    ['0', 0],
+    ['1.5s', 1_500],
+    ['.5s', 500],
+    ['250us', 0.25],
+    ['1h2m3s', 3_723_000],
+  ])('%s', (text, ms) => {
+    expect(parseGoDuration(text)).toBeCloseTo(ms, 9);
+  });
+
+  it.each(['', '1', 's', '1d', '-1s', ' 1s', '.s', '1s2'])('%j is none', (text) => {
+    expect(parseGoDuration(text)).toBeUndefined();
+  });
+});
