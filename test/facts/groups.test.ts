@@ -1,0 +1,51 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { groupLabelOf, unionOf, watchedGroups } from '../../src/facts/groups.ts';
+import { indicesOf, watches, watchOf } from '../../src/facts/watch.ts';
+
+const range = (first: number, last = first) => ({ first, last });
+
+describe('facts/groups', () => {
+  it('has the groups in their order and then the rest, and leaves out a group without validators', () => {
+    const groups = [
+      { name: 'office', watch: watchOf([range(5), range(20, 25)]) },
+      { name: 'machines only', watch: [] },
+      { name: 'home', watch: watchOf([range(1, 2)]) },
+    ];
+    expect(watchedGroups(watchOf([range(1, 10), range(22, 30)]), groups)).toEqual([
+      { group: 'office', watch: [range(5), range(20, 25)] },
+      { group: 'home', watch: [range(1, 2)] },
+      { watch: [range(3, 4), range(6, 10), range(26, 30)] },
+    ]);
+  });
+
+  it('without groups has one part, and no label', () => {
+    const watch = watchOf([range(7, 9)]);
+    expect(watchedGroups(watch, [])).toEqual([{ watch }]);
+    expect(watchedGroups([], [])).toEqual([]);
+    expect(groupLabelOf([{ watch }], 8)).toEqual({});
+  });
+
+  it('has every watched validator and every one of a group exactly once, with the label of its group', () => {
+    const set = fc.uniqueArray(fc.nat(40), { maxLength: 20 });
+    fc.assert(
+      fc.property(set, set, set, (all, mine, yours) => {
+        const office = mine.filter((one) => !yours.includes(one));
+        const watchOfAll = (indices: number[]) => watchOf(indices.map((index) => range(index)));
+        const groups = watchedGroups(watchOfAll(all), [
+          { name: 'home', watch: watchOfAll(yours) },
+          { name: 'office', watch: watchOfAll(office) },
+        ]);
+        const found = groups.flatMap(({ watch }) => [...indicesOf(watch)]);
+        const expected = [...new Set([...all, ...mine, ...yours])].toSorted((a, b) => a - b);
+        expect(found.toSorted((a, b) => a - b)).toEqual(expected);
+        expect([...indicesOf(unionOf(groups))]).toEqual(expected);
+        for (const one of expected) {
+          const group = yours.includes(one) ? 'home' : office.includes(one) ? 'office' : undefined;
+          expect(groupLabelOf(groups, one)).toEqual(group === undefined ? {} : { group });
+          expect(groups.filter(({ watch }) => watches(watch, one))).toHaveLength(1);
+        }
+      }),
+    );
+  });
+});
