@@ -232,8 +232,8 @@ function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
   return base;
 }
 
-function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRequest): WireRequest {
-  const headers = { accept: 'application/json', 'user-agent': options.userAgent };
+function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
+  const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };
   if (ENDPOINTS[endpoint].version === 'v1') {
     const base = v1BaseOf(options, chain);
     return { endpoint, base, path, method: 'GET', headers: { ...headers, apikey: options.key } };

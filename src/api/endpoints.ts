@@ -4,6 +4,7 @@ import type { Chain } from '../facts/chain.ts';
 import type { UnixSeconds } from '../toolkit/lib/time.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
+import { NetworkPerformanceAnswer, QueuesAnswer } from './answers/network.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from './answers/slots.ts';
 import { MembersAnswer, SyncCommitteeAnswer } from './answers/sync-committee.ts';
 import { PerformanceAnswer, ValidatorRow, ValidatorsAnswer } from './answers/validators.ts';
@@ -18,6 +19,8 @@ interface Definition<Q, A> {
   readonly path: string | ((query: Q) => string);
   /** Of v2 alone. */
   readonly body?: (query: Q) => object;
+  /** The form of the answer; default: JSON in the only form. */
+  readonly accept?: string;
   /** The structure around the records. */
   readonly envelope: z.ZodType<A>;
   /** Whether a 404 says that none of the validators is known. */
@@ -27,7 +30,14 @@ interface Definition<Q, A> {
 }
 
 /** The parts of sources that the service may refuse, each for itself. */
-export type Part = 'machine_names' | 'status' | 'performance' | 'sync_committee' | 'proposer_slashings';
+export type Part =
+  | 'machine_names'
+  | 'status'
+  | 'performance'
+  | 'sync_committee'
+  | 'proposer_slashings'
+  | 'network'
+  | 'queues';
 
 /**
  * The most records of a page, in each list of an answer (api-facts 7.2). The rows of so many validators need no cursor.
@@ -165,6 +175,25 @@ export const ENDPOINTS = {
     is404None: true,
     records: {},
   }),
+  network_performance: define({
+    version: 'v2',
+    part: 'network',
+    priority: 'network',
+    path: '/api/v2/ethereum/performance-aggregate',
+    body: ({ chain }: OfChain) => ({ chain, range: { evaluation_window: '24h' } }),
+    envelope: NetworkPerformanceAnswer,
+    records: {},
+  }),
+  queues: define({
+    version: 'v2',
+    part: 'queues',
+    priority: 'network',
+    path: '/api/v2/ethereum/queues',
+    body: ({ chain }: OfChain) => ({ chain }),
+    accept: 'application/vnd.beaconcha.in.v2.1+json',
+    envelope: QueuesAnswer,
+    records: {},
+  }),
   epoch_slots: define({
     version: 'v1',
     priority: ({ priority }: EpochQuery) => priority,
@@ -222,6 +251,7 @@ export interface ApiRequest<A = unknown> {
   readonly path: string;
   /** The JSON of a v2 request. */
   readonly body?: object;
+  readonly accept?: string;
   /** Reads the body of a 200. */
   readonly envelope: z.ZodType<A>;
 }
@@ -230,13 +260,14 @@ export interface ApiRequest<A = unknown> {
 export function requestTo<E extends Endpoint>(endpoint: E, query: Query<E>): ApiRequest<AnswerOf<E>> {
   // The compiler does not see that the parts of one row fit each other.
   const definition = ENDPOINTS[endpoint] as unknown as Definition<Query<E>, AnswerOf<E>>;
-  const { version, priority, path, body, envelope } = definition;
+  const { version, priority, path, body, accept, envelope } = definition;
   return {
     endpoint,
     priority: typeof priority === 'function' ? priority(query) : priority,
     ...(version === 'v1' && { chain: (query as OfChain).chain }),
     path: typeof path === 'function' ? path(query) : path,
     ...(body && { body: body(query) }),
+    ...(accept !== undefined && { accept }),
     envelope,
   };
 }

@@ -48,6 +48,7 @@ export const PRIORITIES = [
   'validators',
   'daily_returns',
   'sync_committee',
+  'network',
   // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others
   // leave.
   'catch_up',

@@ -180,6 +180,16 @@ const Daily = section({
     .describe('How often to check whether new data are due. The budget may stretch it.'),
 }).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
 
+const Network = section({
+  enabled: z
+    .union([z.literal('auto'), flag], { error: 'auto, true or false' })
+    .prefault('auto')
+    .describe('auto: on the chains for which validators.watch has validators. false: no requests and no series.'),
+  interval: duration(SECOND)
+    .prefault('1h')
+    .describe('The polling interval. On a scarce budget it is a day, and the queues are not read.'),
+}).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
+
 const Slashings = section({
   enabled,
   interval: duration(SECOND)
@@ -239,6 +249,9 @@ export const ConfigFile = optional(
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/validators.md.'),
     sync_committee: optional(Daily).describe(
       'The current sync committee period, polled once per period (about 27 hours).',
+    ),
+    network: optional(Network).describe(
+      'The duties of the whole network beside those of your validators, and the queues. See docs/validators.md.',
     ),
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),

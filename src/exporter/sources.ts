@@ -7,6 +7,7 @@ import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
+import { networkSource } from '../sources/network/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
@@ -77,6 +78,8 @@ function usesOf(config: Config, chain: Chain | undefined): Readonly<Record<Endpo
     sync_committee_members: watches && validators.syncCommittee,
     validators: watches && validators.status,
     validators_performance: watches && validators.status,
+    network_performance: isOfChain && isNetworkOn(config, chain),
+    queues: isOfChain && isNetworkOn(config, chain),
   };
 }
 
@@ -93,7 +96,7 @@ export function endpointsOf(config: Config): Endpoint[] {
 }
 
 /** Shares of a scarce budget. The daily sources come before them. */
-const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
+const WEIGHTS = { machines: 2, validators: 2, slashings: 3, network: 0.1 } as const;
 
 /** Every enabled source, the cheapest first. The chains of a source share its weight. */
 export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undefined): Source[] {
@@ -104,6 +107,7 @@ export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undef
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
     ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains })] : []),
     ...chains.flatMap((chain) => validatorsOf(config, chain)),
+    ...chains.filter((chain) => isNetworkOn(config, chain)).map((chain) => networkOf(config, chain)),
     ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, lastValueOf)),
   ];
 }
@@ -124,6 +128,15 @@ function validatorsOf(config: Config, chain: Chain): Source[] {
       hasSlashings: config.slashings.enabled,
     }),
   ];
+}
+
+/** `auto`: beside one's own validators. */
+function isNetworkOn({ network, validators }: Config, chain: Chain): boolean {
+  return network.enabled === 'auto' ? validators.watch[chain].length > 0 : network.enabled;
+}
+
+function networkOf({ network, chains }: Config, chain: Chain): Source {
+  return networkSource({ chain, intervalMs: network.intervalMs, weight: WEIGHTS.network / chains.length });
 }
 
 function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {

@@ -3,6 +3,7 @@ import { ENDPOINTS, type Part } from '../api/endpoints.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
+import type { SourceEvent } from './source.ts';
 
 /** Refused attempts in a row at an optional part. Persisted. */
 export const Refusal = z.object({
@@ -77,4 +78,26 @@ export interface PartState {
 
 export function partState(part: Part, refusal: Refusal | undefined): PartState {
   return { part, isRefused: refusedUntil(refusal) > 0 };
+}
+
+/** What a poll has at hand when a request fails. */
+export interface RefusalContext {
+  readonly now: UnixMs;
+  readonly signal: AbortSignal;
+  /** What the poll has found so far. */
+  readonly events: SourceEvent[];
+}
+
+/** The refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
+export function refusedPart(
+  { now, signal, events }: RefusalContext,
+  part: Part,
+  before: Refusal | undefined,
+  error: unknown,
+): { refusal: Refusal | undefined; failure: Error | undefined } {
+  if (signal.aborted || !(error instanceof Error)) throw error;
+  const refusal = afterFailure(before, error, now);
+  if (now >= refusedUntil(refusal)) return { refusal, failure: error };
+  if (refusedUntil(before) === 0) events.push({ type: 'part_refused', part, err: error.message });
+  return { refusal, failure: undefined };
 }

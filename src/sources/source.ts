@@ -10,7 +10,14 @@ import type { History } from './history.ts';
 import type { PartState } from './refusal.ts';
 
 /** In the order in which they are shown. */
-export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'validators', 'slashings'] as const;
+export const SOURCE_NAMES = [
+  'daily_returns',
+  'sync_committee',
+  'machines',
+  'validators',
+  'network',
+  'slashings',
+] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** A source is polled at least once a month, even on a tiny budget. */

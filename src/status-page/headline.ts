@@ -121,6 +121,8 @@ const PARTS: Readonly<Record<Part, string>> = {
   performance: 'the duties of validators',
   sync_committee: 'the members of sync committees',
   proposer_slashings: 'the names of slashed proposers',
+  network: 'the duties of the network',
+  queues: 'the queues',
 };
 
 function refusalNotices(views: readonly SourceView[]): Notice[] {

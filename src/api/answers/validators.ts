@@ -23,7 +23,7 @@ export const Status = z.enum(STATUSES);
 export type Status = z.infer<typeof Status>;
 
 /** The epoch at which an answer was computed. */
-const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
+export const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
 
 /** api-facts 10.1. The rows are read one by one. */
 export const ValidatorsAnswer = z.object({
@@ -52,15 +52,26 @@ const Successful = Duty.extend({ successful: Count })
   .transform(({ successful, ...duty }) => ({ ...duty, done: successful }))
   .nullable()
   .transform((duty) => duty ?? NO_DUTY);
-const Included = Duty.extend({ included: Count })
-  .transform(({ included, ...duty }) => ({ ...duty, done: included }))
+const Attestation = Duty.extend({
+  included: Count,
+  correct_head: Count.nullish(),
+  correct_source: Count.nullish(),
+  correct_target: Count.nullish(),
+  avg_inclusion_delay: Count.nullish(),
+})
+  .transform(({ included, correct_head, correct_source, correct_target, avg_inclusion_delay, ...duty }) => ({
+    ...duty,
+    done: included,
+    correct: { head: correct_head, source: correct_source, target: correct_target },
+    delay: avg_inclusion_delay,
+  }))
   .nullable()
-  .transform((duty) => duty ?? NO_DUTY);
+  .transform((duty) => duty ?? { ...NO_DUTY, correct: { head: 0, source: 0, target: 0 }, delay: null });
 export const PerformanceAnswer = z.object({
   data: z.object({
     beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
     duties: z.object({
-      attestation: Included,
+      attestation: Attestation,
       proposal: Successful,
       sync_committee: Successful,
     }),

@@ -2,9 +2,9 @@ import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../f
 import { watches } from '../../facts/watch.ts';
 import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
 import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
-import { isRefusal, refusedUntil } from '../refusal.ts';
+import { isRefusal, refusedPart, refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { type PollContext, refused, type Step } from './part.ts';
+import type { PollContext, Step } from './part.ts';
 import type { Validators } from './schema.ts';
 
 /** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
@@ -72,7 +72,7 @@ export async function readMembers(context: PollContext, previous: Validators): P
       const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
-      const { refusal, failure } = refused(context, 'sync_committee', before, error);
+      const { refusal, failure } = refusedPart(context, 'sync_committee', before, error);
       // An outage may be over in a minute.
       const membersAskedAt = isRefusal(error) ? now : 0;
       return { value: { ...value, membersAskedAt, ...(refusal && { membersRefusal: refusal }) }, failure };

@@ -3,8 +3,8 @@ import { type Chain, epochTime, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { rangesOf, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { isShown, nextOf, shownChanges } from '../age.ts';
 import { slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
@@ -59,21 +59,15 @@ export function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
-/** A value from far ahead of our clock was read before the clock was set back, so its age is unknown. */
-export function isShown(readAt: UnixMs, ageMs: Milliseconds, now: UnixMs): boolean {
-  return now - readAt <= ageMs && readAt - now <= CLOCK_AHEAD_MS;
-}
-
 /** When the families change without a poll. */
 export function nextValidatorsChange(options: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
-  const times = (readAt: UnixMs, ageMs: Milliseconds): UnixMs[] => [readAt - CLOCK_AHEAD_MS, readAt + ageMs + 1];
   const changes = [
-    ...value.validators.flatMap(({ readAt }) => times(readAt, maxAge(timing))),
-    ...(value.performance ? times(value.performance.readAt, POLLS_PER_PERFORMANCE * maxAge(timing)) : []),
+    ...value.validators.flatMap(({ readAt }) => shownChanges(readAt, maxAge(timing))),
+    ...(value.performance ? shownChanges(value.performance.readAt, POLLS_PER_PERFORMANCE * maxAge(timing)) : []),
     ...(value.committees.length > 0 ? [startOf(options.chain, periodAt(options.chain, now) + 1)] : []),
   ];
-  return changes.reduce((next, at) => (at > now ? Math.min(next, at) : next), Number.POSITIVE_INFINITY);
+  return nextOf(changes, now);
 }
 
 /** Every family of the source for one chain. A part that is off has families without samples. */

@@ -3,10 +3,10 @@ import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { rangesOf } from '../../facts/watch.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { refusedUntil } from '../refusal.ts';
+import { refusedPart, refusedUntil } from '../refusal.ts';
 import { POLLS_PER_PERFORMANCE } from './costs.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { isStatusOn, type PollContext, refused, type Step } from './part.ts';
+import { isStatusOn, type PollContext, type Step } from './part.ts';
 import { DUTIES, type Duty, type Outcomes, type Performance, type Validators } from './schema.ts';
 import { chunksOf } from './status.ts';
 
@@ -29,7 +29,7 @@ export async function readPerformance(context: PollContext, previous: Validators
     const isTooMany = !isSmall && isFailure(error, 'forbidden');
     if (isTooMany && [...chunksOf(watch, small)].length > 1)
       return readPerformance(context, { ...previous, hasSmallChunks: true });
-    const { refusal, failure } = refused(context, 'performance', before, error);
+    const { refusal, failure } = refusedPart(context, 'performance', before, error);
     return { value: { ...rest, ...(refusal && { performanceRefusal: refusal }) }, failure };
   }
 }

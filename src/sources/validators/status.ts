@@ -4,9 +4,11 @@ import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { indicesOf, type Watch } from '../../facts/watch.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { isShown } from '../age.ts';
+import { refusedPart } from '../refusal.ts';
 import type { Timing } from '../source.ts';
-import { isShown, maxAge } from './metrics.ts';
-import { type PollContext, refused, type Step } from './part.ts';
+import { maxAge } from './metrics.ts';
+import type { PollContext, Step } from './part.ts';
 import type { Validator, Validators } from './schema.ts';
 import { slashingOf } from './slashed.ts';
 
@@ -46,7 +48,7 @@ export async function readStatus(context: PollContext, previous: Validators, tim
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
-  const { refusal, failure: reported } = refused(context, 'status', before, failure);
+  const { refusal, failure: reported } = refusedPart(context, 'status', before, failure);
   return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: reported };
 }
 

@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { PerformanceAnswer, Range, Wei } from './validators.ts';
+
+const Count = z.int().nonnegative();
+
+/** api-facts 11.2: all validators of a chain in the last 24 hours. */
+export const NetworkPerformanceAnswer = PerformanceAnswer.extend({ range: Range });
+
+/** Unix seconds at which the last item leaves the queue: a number in the form before v2.1. */
+const End = z
+  .union([Count, z.object({ timestamp: Count.nullish() }).transform(({ timestamp }) => timestamp)])
+  .nullish();
+
+/**
+ * api-facts 11.3, in the form of v2.1 and in the one before it, in which the deposits include the top-ups. Other queues
+ * are ignored.
+ */
+export const QueuesAnswer = z.object({
+  data: z.object({
+    deposit_queue: z
+      .object({
+        deposit_count: Count.nullish(),
+        deposit_balance: Wei.nullish(),
+        topup_count: Count.nullish(),
+        topup_balance: Wei.nullish(),
+        balance: Wei.nullish(),
+        estimated_processed_at: End,
+      })
+      .nullish(),
+    exit_queue: z
+      .object({
+        count: Count.nullish(),
+        validator_count: Count.nullish(),
+        balance: Wei.nullish(),
+        estimated_processed_at: End,
+      })
+      .nullish(),
+  }),
+});
+export type QueuesAnswer = z.infer<typeof QueuesAnswer>;

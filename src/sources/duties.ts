@@ -1,0 +1,131 @@
+import * as z from 'zod';
+import type { PerformanceAnswer } from '../api/answers/validators.ts';
+import type { Family, Sample } from '../toolkit/exposition/family.ts';
+
+export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
+type Duty = (typeof DUTIES)[number];
+const SCORES = ['total', ...DUTIES] as const;
+const VOTES = ['head', 'source', 'target'] as const;
+const OUTCOMES = ['assigned', 'missed', 'done'] as const;
+
+const Count = z.number().nonnegative();
+const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
+
+/** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
+export const Performance = z.object({
+  duties: z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes }),
+  /** Each 0 to 1; absent where no validator had the duty. */
+  scores: z.partialRecord(z.enum(SCORES), z.number()),
+  /** How many votes were correct; absent where it is not known of all. */
+  votes: z.partialRecord(z.enum(VOTES), Count),
+  /** The mean of the included attestations, in slots beyond the next one. */
+  inclusionDelay: Count.exactOptional(),
+});
+export type Performance = z.infer<typeof Performance>;
+
+type Answer = PerformanceAnswer['data'];
+
+/** Pure. The sums over several answers. */
+export function performanceOf(answers: readonly Answer[]): Performance {
+  const sums = (duty: Duty): z.infer<typeof Outcomes> => {
+    const sum = (outcome: (typeof OUTCOMES)[number]): number =>
+      answers.reduce((total, { duties }) => total + duties[duty][outcome], 0);
+    return { assigned: sum('assigned'), missed: sum('missed'), done: sum('done') };
+  };
+  const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
+  const correct = VOTES.map((vote) => [vote, attesting.map(({ duties }) => duties.attestation.correct[vote])] as const);
+  const inclusionDelay = meanOf(
+    answers.map(({ duties: { attestation } }): Weighted => [attestation.delay, attestation.done]),
+  );
+  return {
+    duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
+    scores: present(SCORES.map((score) => [score, meanOf(answers.map((one) => scoreOf(one, score)))] as const)),
+    votes: present(correct.map(([vote, counts]) => [vote, sumOf(counts)] as const)),
+    ...(inclusionDelay !== undefined && { inclusionDelay }),
+  };
+}
+
+/** A score with the number of duties that it is about. */
+function scoreOf({ beaconscore, duties }: Answer, score: (typeof SCORES)[number]): Weighted {
+  const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
+  const weight = about.reduce((total, duty) => total + duties[duty].assigned, 0);
+  return [beaconscore?.[score], weight || 1];
+}
+
+type Weighted = readonly [value: number | null | undefined, weight: number];
+
+/** The weighted mean of the values that there are. */
+function meanOf(values: readonly Weighted[]): number | undefined {
+  let [weighted, all] = [0, 0];
+  for (const [value, weight] of values) {
+    if (value == null) continue;
+    weighted += value * weight;
+    all += weight;
+  }
+  return all > 0 ? weighted / all : undefined;
+}
+
+/** Undefined if there is none, or one of them is not known. */
+function sumOf(counts: readonly (number | null | undefined)[]): number | undefined {
+  return counts.reduce<number | undefined>(
+    (sum, one, i) => (one == null || (i > 0 && sum === undefined) ? undefined : (sum ?? 0) + one),
+    undefined,
+  );
+}
+
+function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
+  const known = values.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as { [key in K]?: number };
+}
+
+/** Those whose duties are shown. */
+interface Shown {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly performance: Performance;
+}
+
+/**
+ * @param prefix Of the names of the families
+ * @param whose Whose duties they are, in HELP
+ */
+export function performanceFamilies(prefix: string, whose: string, shown: readonly Shown[]): Family[] {
+  const gauge = (name: string, help: string, samplesOf: (one: Shown) => Sample[]): Family => ({
+    name: `beaconchain_${prefix}_${name}`,
+    type: 'gauge',
+    help: `${help}.`,
+    samples: shown.flatMap(samplesOf),
+  });
+  const each = ({ labels }: Shown, name: string, values: Readonly<Record<string, number>>): Sample[] =>
+    Object.entries(values).map(([key, value]) => ({ labels: withLabel(labels, name, key), value }));
+  return [
+    gauge(
+      'score_ratio',
+      `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)`,
+      (one) => each(one, 'duty', one.performance.scores),
+    ),
+    gauge('duties', `Duties of ${whose} in the last 24 hours (data.duties)`, ({ labels, performance: { duties } }) =>
+      DUTIES.flatMap((duty) =>
+        OUTCOMES.map((status) => ({
+          labels: withLabel(withLabel(labels, 'duty', duty), 'status', status),
+          value: duties[duty][status],
+        })),
+      ),
+    ),
+    gauge(
+      'votes',
+      `Correct votes in the attestations of ${whose} in the last 24 hours (data.duties.attestation.correct_*)`,
+      (one) => each(one, 'vote', one.performance.votes),
+    ),
+    gauge(
+      'inclusion_delay_slots',
+      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
+      ({ labels, performance: { inclusionDelay } }) =>
+        inclusionDelay === undefined ? [] : [{ labels, value: inclusionDelay }],
+    ),
+  ];
+}
+
+/** `group` stays the last label. */
+function withLabel({ group, ...labels }: Shown['labels'], name: string, value: string): Record<string, string> {
+  return { ...labels, [name]: value, ...(group !== undefined && { group }) };
+}
