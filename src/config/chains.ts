@@ -1,4 +1,5 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
 import { either } from '../toolkit/yaml/fields.ts';
 import { type Finding, show } from '../toolkit/yaml/mistakes.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
@@ -10,7 +11,12 @@ import { valueAt } from '../toolkit/yaml/value-at.ts';
 export function chainFindings(document: unknown): Finding[] {
   const chains = configuredChains(document);
   if (chains.length === 0) return [];
-  return [...machineFindings(document, chains), ...watchFindings(document, chains)];
+  const groups = valueAt(document, ['groups']);
+  const lists = [
+    ['validators', 'watch'],
+    ...Object.keys(isObject(groups) ? groups : {}).map((name) => ['groups', name, 'validators']),
+  ];
+  return [...machineFindings(document, chains), ...lists.flatMap((path) => watchFindings(document, path, chains))];
 }
 
 function configuredChains(document: unknown): Chain[] {
@@ -28,8 +34,7 @@ function machineFindings(document: unknown, chains: readonly Chain[]): Finding[]
   return paths.flatMap((path) => unconfigured(path, valueAt(document, path), chains));
 }
 
-function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
-  const path = ['validators', 'watch'];
+function watchFindings(document: unknown, path: readonly string[], chains: readonly Chain[]): Finding[] {
   const watch = valueAt(document, path);
   if (Array.isArray(watch)) {
     if (watch.length === 0 || chains.length === 1) return [];

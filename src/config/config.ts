@@ -144,16 +144,25 @@ const Machines = section({
 
 const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 const part = flag.prefault(true);
+const watchList = z
+  .union([ranges, perChain(ranges.optional())], {
+    error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
+  })
+  .prefault([]);
+
+const Group = section({
+  machines: names.prefault([]).describe('Its machines, by name; * matches any text. A name comes before a pattern.'),
+  validators: watchList.describe('Its validators, as in validators.watch. They are watched.'),
+});
+
+const Groups = z.record(z.string().min(1), Group, {
+  error: 'a mapping of groups such as {home: {machines: [node-a], validators: [12345]}}',
+});
 
 const Validators = section({
-  watch: z
-    .union([ranges, perChain(ranges.optional())], {
-      error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
-    })
-    .prefault([])
-    .describe(
-      'Your validators, by index. If several chains are configured, set one list per chain. Without any, the other keys have no effect.',
-    ),
+  watch: watchList.describe(
+    'Your validators, by index. If several chains are configured, set one list per chain. Those of `groups` are watched too. Without any, the other keys have no effect.',
+  ),
   proposer_slashings: part.describe(
     'Also read who was slashed as a proposer: one request for each block with a proposer slashing. Requires slashings.',
   ),
@@ -244,6 +253,9 @@ export const ConfigFile = optional(
       'The chains to monitor; mainnet by default. If you set this, only the chains that you list are monitored. A chain without settings uses the defaults.',
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
+    groups: optional(Groups).describe(
+      'Sites, operators or clients, by name. Their series get the label group. See docs/validators.md.',
+    ),
     validators: optional(Validators).describe('Your validators. See docs/validators.md.'),
     daily_returns: optional(Daily).describe("The network's daily returns, polled once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/validators.md.'),
@@ -256,15 +268,22 @@ export const ConfigFile = optional(
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
-  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, ...others }) => {
+  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, groups, ...others }) => {
     // Fills in values that depend on other parts of the file. chains.ts checks that they name only configured chains.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
     const [first = 'mainnet'] = names;
+    const watch = watchPerChain(validators.watch, first);
+    const byName = Object.entries(groups).map(([name, group]) => ({
+      name,
+      machines: group.machines,
+      watch: watchPerChain(group.validators, first),
+    }));
     return {
       ...others,
       /** At least one. */
       chains: names.map((name) => ({ name, v1BaseUrl: others.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl })),
-      validators: { ...validators, watch: watchPerChain(validators.watch, first) },
+      groups: byName,
+      validators: { ...validators, watch: unionPerChain([watch, ...byName.map((group) => group.watch)]) },
       dailyReturns,
       syncCommittee,
     };
@@ -274,8 +293,14 @@ export const ConfigFile = optional(
 /** The configuration of the daemon. Does not contain the key, so it may be logged. */
 export type Config = z.output<typeof ConfigFile>;
 
+type WatchPerChain = Readonly<Record<Chain, Watch>>;
+
 /** A list without chains is for the only chain. */
-function watchPerChain(watch: z.output<typeof Validators>['watch'], only: Chain): Readonly<Record<Chain, Watch>> {
+function watchPerChain(watch: z.output<typeof watchList>, only: Chain): WatchPerChain {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
   return { mainnet: watchOf(perChain.mainnet ?? []), hoodi: watchOf(perChain.hoodi ?? []) };
+}
+
+function unionPerChain(all: readonly WatchPerChain[]): WatchPerChain {
+  return { mainnet: watchOf(all.flatMap((one) => one.mainnet)), hoodi: watchOf(all.flatMap((one) => one.hoodi)) };
 }

@@ -16,6 +16,7 @@ import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
 import { doubtsIn } from './doubts.ts';
 import { exposedFiles, exposedHosts } from './exposure.ts';
+import { groupFindings } from './groups.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE, withoutKey } from './key.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
@@ -70,6 +71,7 @@ export async function loadConfig<W>(options: LoadOptions<W>): Promise<LoadedConf
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
     ...chainFindings(value),
+    ...(parsed.success ? groupFindings(parsed.data.groups) : []),
     ...(keyless ? [] : await redisTlsFindings(value)),
     ...webFindings.map(attributed),
     ...findings.map(attributed),

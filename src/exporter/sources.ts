@@ -105,7 +105,9 @@ export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undef
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
-    ...(machines.enabled ? [machinesSource({ ...machines, weight: WEIGHTS.machines, chains })] : []),
+    ...(machines.enabled
+      ? [machinesSource({ ...machines, groups: config.groups, weight: WEIGHTS.machines, chains })]
+      : []),
     ...chains.flatMap((chain) => validatorsOf(config, chain)),
     ...chains.filter((chain) => isNetworkOn(config, chain)).map((chain) => networkOf(config, chain)),
     ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, lastValueOf)),

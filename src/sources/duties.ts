@@ -96,7 +96,7 @@ export function performanceFamilies(prefix: string, whose: string, shown: readon
     samples: shown.flatMap(samplesOf),
   });
   const each = ({ labels }: Shown, name: string, values: Readonly<Record<string, number>>): Sample[] =>
-    Object.entries(values).map(([key, value]) => ({ labels: withLabel(labels, name, key), value }));
+    Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [name]: key }, value }));
   return [
     gauge(
       'score_ratio',
@@ -106,7 +106,7 @@ export function performanceFamilies(prefix: string, whose: string, shown: readon
     gauge('duties', `Duties of ${whose} in the last 24 hours (data.duties)`, ({ labels, performance: { duties } }) =>
       DUTIES.flatMap((duty) =>
         OUTCOMES.map((status) => ({
-          labels: withLabel(withLabel(labels, 'duty', duty), 'status', status),
+          labels: { ...labels, duty, status },
           value: duties[duty][status],
         })),
       ),
@@ -123,9 +123,4 @@ export function performanceFamilies(prefix: string, whose: string, shown: readon
         inclusionDelay === undefined ? [] : [{ labels, value: inclusionDelay }],
     ),
   ];
-}
-
-/** `group` stays the last label. */
-function withLabel({ group, ...labels }: Shown['labels'], name: string, value: string): Record<string, string> {
-  return { ...labels, [name]: value, ...(group !== undefined && { group }) };
 }

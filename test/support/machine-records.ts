@@ -17,6 +17,7 @@ export function machinesOptions(overrides: Partial<MachinesOptions> = {}): Machi
     chains: ['mainnet'],
     chain: 'mainnet',
     chainRules: [],
+    groups: [],
     ...overrides,
   };
 }

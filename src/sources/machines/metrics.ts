@@ -7,9 +7,9 @@ import {
 } from '../../api/answers/machines.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
 import type { Timing } from '../source.ts';
-import { chainOf, type MachinesOptions } from './options.ts';
+import type { MachinesOptions } from './options.ts';
 import { lastSeen, type Machines } from './schema.ts';
-import { missing, type Shown, shownMachines } from './shown.ts';
+import { labelsOfMachine, missing, type Shown, shownMachines } from './shown.ts';
 
 interface MachineFamily extends FamilyHead {
   readonly samplesOf: (machines: readonly Shown[]) => Sample[];
@@ -225,7 +225,7 @@ const OF_RECORDS: readonly MachineFamily[] = [
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
   const shown = shownMachines(options, machines, timing);
-  const neverSeen = missing(options, shown).map((name) => ({ chain: chainOf(options, { name }), machine: name }));
+  const neverSeen = missing(options, shown).map((name) => labelsOfMachine(options, { name }));
   return [
     lazyFamily(LAST_SEEN, () => [
       ...LAST_SEEN.samplesOf(shown),

@@ -21,6 +21,8 @@ export interface MachinesOptions {
   /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
+  /** config `groups`, with names and patterns of machines. */
+  readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
 }
 
 /** A warning about a sweep that did not fail. */
@@ -64,6 +66,12 @@ function configuredChain(options: MachinesOptions, name: string): Chain | undefi
 
 function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions['chainRules'][number] | undefined {
   return chainRules.find(({ match }) => isMatch(match, name));
+}
+
+/** The group that names the machine, else the first with a pattern that matches. */
+export function groupOf({ groups }: MachinesOptions, name: string): string | undefined {
+  const named = groups.find(({ machines }) => machines.includes(name));
+  return (named ?? groups.find(({ machines }) => machines.some((pattern) => isMatch(pattern, name))))?.name;
 }
 
 /** Matches a pattern against the whole name: `*` is any text. Each part is searched after the one before it. */

@@ -1,11 +1,13 @@
 import { type MachineRecord, PROCESSES, type Process } from '../../api/answers/machines.ts';
 import type { Chain } from '../../facts/chain.ts';
+import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
 import { isNameShared, learn, learnAll, trusted } from './learned.ts';
 import {
   chainOf,
+  groupOf,
   isChainKnown,
   isForgotten,
   isIncluded,
@@ -15,7 +17,13 @@ import {
 } from './options.ts';
 import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts';
 
-type MachineLabels = { readonly chain: Chain; readonly machine: string };
+type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly group?: string };
+
+/** The labels of the series of a machine. */
+export function labelsOfMachine(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): MachineLabels {
+  const { name } = machine;
+  return { chain: chainOf(options, machine), machine: name, ...groupLabel(groupOf(options, name)) };
+}
 
 /** A machine as it is shown at one time. */
 export interface Shown {
@@ -46,7 +54,7 @@ function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Pa
 }
 
 function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<Shown, 'seen' | 'fresh'> {
-  const labels = { chain: chainOf(options, machine), machine: machine.name };
+  const labels = labelsOfMachine(options, machine);
   const of = <P extends Process>(process: P) => ({ ...labels, process });
   return {
     labels,
