@@ -18,7 +18,7 @@ import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { Access } from '../toolkit/web/access.ts';
-import { RenderedPage } from '../toolkit/web/rendered-page.ts';
+import { RenderedPage } from '../toolkit/web/send.ts';
 import type { Pages } from '../toolkit/web/server.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';

@@ -1,7 +1,7 @@
 import { documentsOf } from '../../src/status-page/documentation.ts';
 import { pagePieces } from '../../src/status-page/page.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { RenderedPage } from '../../src/toolkit/web/rendered-page.ts';
+import { RenderedPage } from '../../src/toolkit/web/send.ts';
 import { type RunningServer, startServer } from '../../src/toolkit/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
 

@@ -1,9 +1,6 @@
-import { Bytes } from './bytes.ts';
+import type { Pause } from '../lib/clock.ts';
 import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE_LINES } from './encode.ts';
 import type { Family } from './family.ts';
-
-/** Lets other work run if it is time. */
-export type Pause = () => Promise<void> | undefined;
 
 /** Compresses with gzip. */
 export type Compress = (plain: Buffer) => Promise<Buffer>;
@@ -133,5 +130,37 @@ class Blocks {
   #close(): void {
     if (this.#copied) this.#blocks.push(this.#copied.written());
     this.#copied = undefined;
+  }
+}
+
+const FIRST_SIZE = 4_096;
+
+/**
+ * Builds UTF-8 text piece by piece in one buffer of about the right size. Separate chunks and their final copy would
+ * leave garbage of twice the size, which the process does not return to the system.
+ */
+class Bytes {
+  #buffer: Buffer;
+  #length = 0;
+
+  /** @param expected The approximate size in bytes. */
+  constructor(expected: number) {
+    // A sixteenth more, so that small changes still fit.
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_SIZE, Math.ceil(expected * 1.0625)));
+  }
+
+  add(text: string): void {
+    const end = this.#length + Buffer.byteLength(text);
+    if (end > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.ceil(end * 1.5));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    this.#length += this.#buffer.write(text, this.#length);
+  }
+
+  /** The text so far. */
+  written(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
   }
 }

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
+import { type Clock, pauseBetweenSlices } from '../lib/clock.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 
 export function sendText(response: ServerResponse, status: number, text: string): void {
   send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
@@ -41,5 +43,37 @@ function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!response.hasHeader(name)) response.setHeader(name, value);
+  }
+}
+
+/** A page is rendered at most once in this time. */
+const FRESH_MS = 1_000;
+
+/** Renders a page on request, in slices so that scrapes run in between. */
+export class RenderedPage {
+  readonly #read: () => Iterable<string>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #last: { readonly startedAt: MonotonicMs; readonly page: Promise<Buffer> } | undefined;
+
+  constructor(read: () => Iterable<string>, clock: Pick<Clock, 'monotonic'>) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /** At most a second old. @throws what reading or rendering throws. */
+  bytes(): Promise<Buffer> {
+    const now = this.#clock.monotonic();
+    if (!this.#last || now - this.#last.startedAt >= FRESH_MS) this.#last = { startedAt: now, page: this.#render() };
+    return this.#last.page;
+  }
+
+  async #render(): Promise<Buffer> {
+    const pause = pauseBetweenSlices(this.#clock);
+    const chunks: string[] = [];
+    for (const piece of this.#read()) {
+      chunks.push(piece);
+      await pause();
+    }
+    return Buffer.from(chunks.join(''));
   }
 }

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../../src/toolkit/web/access.ts';
+import { namesOf, TokenBucket } from '../../../src/toolkit/web/access.ts';
 import { ask } from '../../support/ask.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../../support/web-config.ts';
 
@@ -109,5 +109,21 @@ describe('web/access: the rate limit', () => {
     expect(takenAt(1_000, 1_000, 1_000)).toEqual([true, true, false]);
     expect(takenAt(1_099, 1_100, 1_150)).toEqual([false, true, false]);
     expect(takenAt(9_000, 9_000, 9_000)).toEqual([true, true, false]);
+  });
+});
+
+describe('web/access: the names of a client certificate', () => {
+  it.each([
+    [undefined, []],
+    ['DNS:one', ['one']],
+    ['DNS:one, DNS:*.two, email:a@b.c', ['one', '*.two', 'a@b.c']],
+    ['IP Address:10.0.0.1, IP Address:FE80:0:0:0:0:0:0:1', ['10.0.0.1', 'fe80::1']],
+    ['URI:spiffe://a/b?c=d', ['spiffe://a/b?c=d']],
+    // Node quotes a name that would read like several.
+    ['DNS:"good.example, DNS:evil.example"', ['good.example, DNS:evil.example']],
+    ['URI:"http://a/\\u0000, DNS:evil", DNS:last', ['http://a/\u0000, DNS:evil', 'last']],
+    ['othername:<unsupported>, DNS:one', ['one']],
+  ])('of %s', (subjectAltName, names) => {
+    expect(namesOf({ subjectAltName })).toEqual(names);
   });
 });

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/sources/content.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
-import { RenderedPage } from '../../../src/toolkit/web/rendered-page.ts';
+import { RenderedPage } from '../../../src/toolkit/web/send.ts';
 import { pageText } from '../../status-page/page-text.ts';
 import { pageIn } from '../../support/status-states.ts';
 import { NOW } from '../../support/timing.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-describe('web/rendered-page', () => {
+describe('web/send: a rendered page', () => {
   it('returns the page of the pure function', async () => {
     const page = new RenderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
     expect((await page.bytes()).toString()).toBe(pageText(pageIn('healthy')));
