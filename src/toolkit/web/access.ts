@@ -123,7 +123,8 @@ export class Access {
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, config.users, socket))) return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users, socket.remoteAddress ?? '')))
+        return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;

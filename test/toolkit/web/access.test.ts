@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesOf, TokenBucket } from '../../../src/toolkit/web/access.ts';
+import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { ask } from '../../support/ask.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../../support/web-config.ts';
 
@@ -89,17 +90,19 @@ describe.concurrent('web/access', () => {
     socket.destroy();
   });
 
-  it('answers 503 to a second guess on a connection whose first is not yet compared', async () => {
-    const { port } = await serveGuarded(USERS);
+  it('answers 503 to a guess for which there is no place', async () => {
+    const { port } = await serveGuarded(`basic_auth_users:\n  slow: $2b$20$${'a'.repeat(53)}\n`);
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    socket.write(getAs('alice', 'a') + getAs('alice', 'b', 'Connection: close\r\n'));
-    const text = (await socket.toArray()).join('');
-    expect(text.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['401', '503']);
+    const guesses = Array.from({ length: MAX_WAITING }, (_, i) => getAs('slow', `${i}`));
+    // The server closes the connection at the last line, when all guesses wait.
+    socket.write(`${guesses.join('')}no HTTP\r\n\r\n`);
+    await socket.toArray();
+    expect((await ask(port, '/metrics', { headers: basic('slow', 'one more') })).status).toBe(503);
   });
 });
 
-function getAs(user: string, password: string, more = ''): string {
-  return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n${more}\r\n`;
+function getAs(user: string, password: string): string {
+  return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n\r\n`;
 }
 
 describe('web/access: the rate limit', () => {
