@@ -18,8 +18,8 @@ import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
-import { LatestWriter } from '../toolkit/state/latest.ts';
 import { LeaseLost } from '../toolkit/state/replica.ts';
+import { LatestWriter } from '../toolkit/state/store.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, hasCode } from '../lib/error-code.ts';
+import { codeOf, hasCode, meaningOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { anewIn } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
@@ -51,21 +51,6 @@ export async function cleanUp(dir: string): Promise<void> {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of its path is a file',
-  EEXIST: 'it is a file',
-  ENOENT: 'it cannot be created',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'the path is too long',
-  ELOOP: 'its symbolic links form a loop',
-  EISDIR: 'it is a directory',
-  EFTYPE: 'it is not a regular file',
-};
-
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
   return `the state directory ${dir} cannot be used: ${reasonOf(error)}${toWhom(error)}`;
@@ -81,7 +66,7 @@ export function unreadable(file: string, error: unknown): Error {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);
-  return [REASONS[code], code].filter(Boolean).join(', ');
+  return [meaningOf(code), code].filter(Boolean).join(', ');
 }
 
 /** The user to whom access is denied. */
