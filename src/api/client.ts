@@ -33,9 +33,6 @@ export interface Api {
   ): z.output<S>[];
 }
 
-/** Reads the body of a 200. */
-type Read<T> = (endpoint: Endpoint, answer: Answer) => Promise<T>;
-
 /** Receives every request and its outcome. */
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
@@ -66,7 +63,7 @@ export interface ApiDependencies {
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, clock, random } = dependencies;
 
-  async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
+  async function attempt<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     const { endpoint } = request;
     const options = currentOptions();
     const wire = wireRequest(options, request);
@@ -74,7 +71,8 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      return await exchange(wire, read, permit.release, signal);
+      const answer = await exchange(wire, permit.release, signal);
+      return parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body()));
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
@@ -83,12 +81,12 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     }
   }
 
-  async function exchange<T>(
+  /** Sends a request. Returns the head of a 200 of the service. */
+  async function exchange(
     wire: WireRequest,
-    read: Read<T>,
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
-  ): Promise<T> {
+  ): Promise<Answer> {
     /** A request without an answer says nothing about the account. */
     const unanswered = async (error: unknown): Promise<never> => {
       await release(undefined);
@@ -109,14 +107,14 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
       answer.discard();
       throw error;
     }
-    return read(wire.endpoint, answer);
+    return answer;
   }
 
-  async function retried<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
+  async function request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     let last: RequestFailed | undefined;
     for (let failures = 1; ; failures += 1) {
       try {
-        return await attempt(request, read, signal);
+        return await attempt(request, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         // The previous failure closed the budget, so that failure is reported.
@@ -132,13 +130,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   return {
     now: () => clock.now(),
 
-    request(request, signal) {
-      return retried(
-        request,
-        async (endpoint, answer) => parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body())),
-        signal,
-      );
-    },
+    request,
 
     records(endpoint, record, items, isPlausible = () => true) {
       const good: z.output<typeof record>[] = [];
@@ -152,24 +144,6 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
       return good;
     },
   };
-}
-
-/** The same API, and how many requests were made through it so far. */
-export interface CountingApi {
-  readonly api: Api;
-  readonly requests: () => number;
-}
-
-export function countingApi(api: Api): CountingApi {
-  let requests = 0;
-  const counting: Api = {
-    ...api,
-    request(request, signal) {
-      requests += 1;
-      return api.request(request, signal);
-    },
-  };
-  return { api: counting, requests: () => requests };
 }
 
 const REASONS: Readonly<Record<number, FailureReason>> = {

@@ -50,11 +50,9 @@ export interface TransportOptions {
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
 
-const NO_PROXIES: Proxies = { http: '', https: '', except: '' };
-
 /** HTTP over undici: keep-alive, no redirects followed, proxies. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  const { timeoutMs, proxies = NO_PROXIES, lookup = dns.promises.lookup } = options;
+  const { timeoutMs, proxies = { http: '', https: '', except: '' }, lookup = dns.promises.lookup } = options;
   const connector = createConnector(timeoutMs, lookup);
   const direct = connector.to('the service');
   const brokenByProxy = new WeakSet<object>();
@@ -102,12 +100,14 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
       });
       // undici reacts to the signal only after it has a connection, which would delay a shutdown.
       const response = await unlessAborted(answered, signal);
+      // Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1).
+      const isGzip = /^(x-)?gzip$/i.test(String(response.headers['content-encoding']));
       return {
         status: response.statusCode,
         headers: response.headers,
         async *body() {
           try {
-            yield* isGzip(response.headers['content-encoding']) ? unpacked(endpoint, response.body) : response.body;
+            yield* isGzip ? unpacked(endpoint, response.body) : response.body;
           } catch (error) {
             throw failed(error);
           }
@@ -144,11 +144,6 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
   }
 
   return { send, close };
-}
-
-/** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
-function isGzip(coding: string | string[] | undefined): boolean {
-  return typeof coding === 'string' && /^(x-)?gzip$/i.test(coding.trim());
 }
 
 async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

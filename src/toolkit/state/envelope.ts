@@ -3,9 +3,6 @@ import * as z from 'zod';
 /** The version of the format in which this program writes documents. It reads no other. */
 export const STATE_VERSION = 2;
 
-/** In characters: the documents of most users. */
-const SMALL = 100_000;
-
 const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 
 /** A part of the state that another version of the program wrote. It is not to be overwritten. */
@@ -42,7 +39,7 @@ export function unwrap(text: string): Unwrapped {
   } catch {
     return { success: false, why: 'not JSON', isOfOtherVersion: false };
   }
-  const envelope = Envelope.safeParse(json, { jitless: true });
+  const envelope = Envelope.safeParse(json);
   const { version = 0, value } = envelope.data ?? {};
   // No version of the program has written a lower one.
   if (version >= 1 && version !== STATE_VERSION) {
@@ -66,14 +63,13 @@ export function parseDocument<S extends z.ZodType>(
   schema: S,
 ): Parsed<z.output<S>> {
   const opened = unwrap(text);
-  if (opened.success) return parseValue(opened.value, schema, text.length < SMALL);
+  if (opened.success) return parseValue(opened.value, schema);
   if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
   return opened;
 }
 
-/** `isSmall`: it takes less time to check the value than to generate code that checks it quickly. */
-export function parseValue<S extends z.ZodType>(value: unknown, schema: S, isSmall = false): Parsed<z.output<S>> {
-  const parsed = schema.safeParse(value, { jitless: isSmall });
+export function parseValue<S extends z.ZodType>(value: unknown, schema: S): Parsed<z.output<S>> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return { success: true, data: parsed.data };
   return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
 }

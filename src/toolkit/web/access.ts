@@ -16,6 +16,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
+import { sendText } from './send.ts';
 import { type RateLimit, readCertificates, type TlsSettings, type WebConfig } from './web-config.ts';
 
 /** Renewed certificates are served within a minute. */
@@ -163,13 +164,8 @@ export class TokenBucket {
 }
 
 function refuse(response: ServerResponse, status: number): false {
-  const text = `${STATUS_CODES[status]}\n`;
-  const headers = {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': text.length,
-    'X-Content-Type-Options': 'nosniff',
-  };
-  response.writeHead(status, headers).end(text);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  sendText(response, status, `${STATUS_CODES[status]}\n`);
   return false;
 }
 
