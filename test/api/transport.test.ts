@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readBody } from '../../src/api/client.ts';
+import { readBody } from '../../src/api/body.ts';
 import { type Answer, createTransport, type Lookup, type WireRequest } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { listen } from '../support/listen.ts';

@@ -51,19 +51,28 @@ export class Rendering {
     } else if (samples.length < PIECE_LINES) {
       await this.#addLines(family, 'text', [this.#text, this.#openmetrics]);
     } else {
-      const shared = new Lines(samples.length);
-      await this.#addLines(family, 'text', [shared]);
-      const block = shared.written();
+      const block = await this.#encodeOnce(family);
       this.#text.append(block);
       this.#openmetrics.append(block);
     }
   }
 
-  async #addLines(family: Family, format: Format, blocks: readonly { add(lines: string): void }[]): Promise<void> {
+  async #addLines(family: Family, format: Format, blocks: readonly Blocks[]): Promise<void> {
     for (const lines of encodeSamples(family, format, this.#labels)) {
       for (const block of blocks) block.add(lines);
       await this.#pause();
     }
+  }
+
+  /** All lines are about as long as those of the first piece. */
+  async #encodeOnce(family: Family): Promise<Buffer> {
+    let bytes: Bytes | undefined;
+    for (const lines of encodeSamples(family, 'text', this.#labels)) {
+      bytes ??= new Bytes((Buffer.byteLength(lines) / PIECE_LINES) * family.samples.length);
+      bytes.add(lines);
+      await this.#pause();
+    }
+    return bytes?.written() ?? Buffer.alloc(0);
   }
 
   /** Compresses one block after the other. */
@@ -80,25 +89,6 @@ export class Rendering {
       return { plain, gzipped: members.length > 1 ? [Buffer.concat(members)] : members };
     };
     return { text: await formsOf(this.#text.finish()), openmetrics: await formsOf(this.#openmetrics.finish()) };
-  }
-}
-
-/** The lines of one family, of which all are about as long as those of the first piece. */
-class Lines {
-  readonly #count: number;
-  #bytes: Bytes | undefined;
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  add(piece: string): void {
-    this.#bytes ??= new Bytes((Buffer.byteLength(piece) / PIECE_LINES) * this.#count);
-    this.#bytes.add(piece);
-  }
-
-  written(): Buffer {
-    return this.#bytes?.written() ?? Buffer.alloc(0);
   }
 }
 

@@ -10,7 +10,6 @@ export type Warner = Pick<Logger, 'warn'>;
 const OWNER_ONLY = 0o700;
 /** The mode of every file in the directory. */
 export const FILE_MODE = 0o600;
-const WRITABLE_BY_ALL = 0o002;
 
 /**
  * As mkdir with `recursive`, which in Node never returns on a file system that refuses the directory, such as /proc. A
@@ -32,16 +31,6 @@ export async function makeDirectory(dir: string): Promise<void> {
 
 async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-}
-
-/**
- * Warns if any user can replace the state. Write access for the group is allowed, because clusters assign volumes this
- * way.
- */
-export async function warnOfOpenDirectory(dir: string, log: Warner): Promise<void> {
-  const { mode } = await stat(dir);
-  if (mode & WRITABLE_BY_ALL)
-    log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'the state directory is writable by all users');
 }
 
 /** Removes the remains of interrupted writes. */

@@ -30,7 +30,7 @@ export class Access {
   readonly #log: Logger;
   readonly #passwords = new Passwords();
   #config: WebConfig;
-  #bucket: TokenBucket | undefined;
+  #takeToken: ReturnType<typeof tokenBucket> | undefined;
   readonly #servers: HttpsServer[] = [];
   readonly #stop = new AbortController();
 
@@ -38,7 +38,7 @@ export class Access {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;
-    this.#bucket = this.#newBucket();
+    this.#takeToken = this.#newBucket();
   }
 
   get isTls(): boolean {
@@ -48,7 +48,7 @@ export class Access {
   /** Uses a config that was read again. It must not differ in settings that need a restart. */
   adopt(config: WebConfig): void {
     this.#config = config;
-    this.#bucket = this.#newBucket();
+    this.#takeToken = this.#newBucket();
     if (config.tls) for (const server of this.#servers) server.setSecureContext(config.tls.context);
   }
 
@@ -119,7 +119,7 @@ export class Access {
   /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
   async #admits({ headers, socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
-    if (this.#bucket?.take(this.#clock.monotonic()) === false) return refuse(response, 429);
+    if (this.#takeToken?.(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
@@ -134,33 +134,23 @@ export class Access {
     return refuse(response, 401);
   }
 
-  #newBucket(): TokenBucket | undefined {
+  #newBucket(): ReturnType<typeof tokenBucket> | undefined {
     const { rateLimit } = this.#config;
-    return rateLimit && new TokenBucket(rateLimit, this.#clock.monotonic());
+    return rateLimit && tokenBucket(rateLimit, this.#clock.monotonic());
   }
 }
 
-/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. */
-export class TokenBucket {
-  readonly #limit: RateLimit;
-  #tokens: number;
-  #filledAt: MonotonicMs;
-
-  constructor(limit: RateLimit, now: MonotonicMs) {
-    this.#limit = limit;
-    this.#tokens = limit.burst;
-    this.#filledAt = now;
-  }
-
-  /** Takes a token if there is one. */
-  take(now: MonotonicMs): boolean {
-    const { intervalMs, burst } = this.#limit;
-    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);
-    this.#filledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. Takes a token if there is one. */
+export function tokenBucket({ intervalMs, burst }: RateLimit, start: MonotonicMs): (now: MonotonicMs) => boolean {
+  let tokens = burst;
+  let filledAt = start;
+  return (now) => {
+    tokens = Math.min(burst, tokens + (now - filledAt) / intervalMs);
+    filledAt = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
     return true;
-  }
+  };
 }
 
 function refuse(response: ServerResponse, status: number): false {

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
 import { type Clock, pauseBetweenSlices } from '../lib/clock.ts';
-import type { MonotonicMs } from '../lib/time.ts';
 
 export function sendText(response: ServerResponse, status: number, text: string): void {
   send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
@@ -49,31 +48,24 @@ export function setHeaders(response: ServerResponse, headers: Readonly<Record<st
 /** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;
 
-/** Renders a page on request, in slices so that scrapes run in between. */
-export class RenderedPage {
-  readonly #read: () => Iterable<string>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  #last: { readonly startedAt: MonotonicMs; readonly page: Promise<Buffer> } | undefined;
-
-  constructor(read: () => Iterable<string>, clock: Pick<Clock, 'monotonic'>) {
-    this.#read = read;
-    this.#clock = clock;
-  }
-
-  /** At most a second old. @throws what reading or rendering throws. */
-  bytes(): Promise<Buffer> {
-    const now = this.#clock.monotonic();
-    if (!this.#last || now - this.#last.startedAt >= FRESH_MS) this.#last = { startedAt: now, page: this.#render() };
-    return this.#last.page;
-  }
-
-  async #render(): Promise<Buffer> {
-    const pause = pauseBetweenSlices(this.#clock);
+/** Renders a page on request, in slices so that scrapes run in between. The page is at most a second old. */
+export function renderedPage(read: () => Iterable<string>, clock: Pick<Clock, 'monotonic'>): () => Promise<Buffer> {
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let page: Promise<Buffer> | undefined;
+  const render = async (): Promise<Buffer> => {
+    const pause = pauseBetweenSlices(clock);
     const chunks: string[] = [];
-    for (const piece of this.#read()) {
+    for (const piece of read()) {
       chunks.push(piece);
       await pause();
     }
     return Buffer.from(chunks.join(''));
-  }
+  };
+  return () => {
+    const now = clock.monotonic();
+    if (page && now - startedAt < FRESH_MS) return page;
+    startedAt = now;
+    page = render();
+    return page;
+  };
 }

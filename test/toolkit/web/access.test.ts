@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { namesOf, TokenBucket } from '../../../src/toolkit/web/access.ts';
+import { namesOf, tokenBucket } from '../../../src/toolkit/web/access.ts';
 import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { ask } from '../../support/ask.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../../support/web-config.ts';
@@ -107,8 +107,8 @@ function getAs(user: string, password: string): string {
 
 describe('web/access: the rate limit', () => {
   it('starts full, gives back one at each interval, and never holds more than the burst', () => {
-    const bucket = new TokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
-    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket.take(now));
+    const bucket = tokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
+    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket(now));
     expect(takenAt(1_000, 1_000, 1_000)).toEqual([true, true, false]);
     expect(takenAt(1_099, 1_100, 1_150)).toEqual([false, true, false]);
     expect(takenAt(9_000, 9_000, 9_000)).toEqual([true, true, false]);
