@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, hasCode, meaningOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
@@ -11,26 +11,11 @@ const OWNER_ONLY = 0o700;
 /** The mode of every file in the directory. */
 export const FILE_MODE = 0o600;
 
-/**
- * As mkdir with `recursive`, which in Node never returns on a file system that refuses the directory, such as /proc. A
- * directory that exists keeps its mode: it may be a volume, whose mode the operator chooses.
- */
+/** A directory that exists keeps its mode: it may be a volume, whose mode the operator chooses. */
 export async function makeDirectory(dir: string): Promise<void> {
-  try {
-    await mkdir(dir, OWNER_ONLY);
-  } catch (error) {
-    if (await isDirectory(dir)) return;
-    const parent = dirname(dir);
-    if (!hasCode(error, 'ENOENT') || (await isDirectory(parent))) throw error;
-    await makeDirectory(parent);
-    return makeDirectory(dir);
-  }
+  await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
   // A parent that is writable but not readable cannot be synced.
   await syncDirectory(dirname(dir)).catch(() => undefined);
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 /** Removes the remains of interrupted writes. */

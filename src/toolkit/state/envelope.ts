@@ -23,21 +23,19 @@ export function anewIn(dir: string): string {
   return /^[\w./-]+$/.test(dir) ? `mv ${dir} ${dir}.old` : `mv "${dir}" "${dir}.old"`;
 }
 
-export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
-
-type Unwrapped = { success: true; value: unknown } | { success: false; why: string; isOfOtherVersion: boolean };
+export type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
 
 export function wrap(value: unknown): string {
   return JSON.stringify({ version: STATE_VERSION, value });
 }
 
 /** The value in a document, if this version of the program wrote it. */
-export function unwrap(text: string): Unwrapped {
+export function unwrap(text: string): Parsed<unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { success: false, why: 'not JSON', isOfOtherVersion: false };
+    return { success: false, why: 'not JSON' };
   }
   const envelope = Envelope.safeParse(json);
   const { version = 0, value } = envelope.data ?? {};
@@ -47,8 +45,8 @@ export function unwrap(text: string): Unwrapped {
     const why = `written by ${age} version of the exporter (format ${version}, this version has ${STATE_VERSION})`;
     return { success: false, why, isOfOtherVersion: true };
   }
-  if (version === STATE_VERSION && value !== undefined) return { success: true, value };
-  return { success: false, why: 'not a document of the exporter', isOfOtherVersion: false };
+  if (version === STATE_VERSION && value !== undefined) return { success: true, data: value };
+  return { success: false, why: 'not a document of the exporter' };
 }
 
 /**
@@ -63,7 +61,7 @@ export function parseDocument<S extends z.ZodType>(
   schema: S,
 ): Parsed<z.output<S>> {
   const opened = unwrap(text);
-  if (opened.success) return parseValue(opened.value, schema);
+  if (opened.success) return parseValue(opened.data, schema);
   if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
   return opened;
 }

@@ -278,7 +278,7 @@ export class Replica implements StateStore {
 
   #passOn(name: string): void {
     const opened = unwrap(this.#documents.get(name)?.text ?? '');
-    if (opened.success) this.#events.onDocument(name, opened.value);
+    if (opened.success) this.#events.onDocument(name, opened.data);
     else this.#log.warn({ document: name, why: opened.why }, 'state not readable, still serving the previous state');
   }
 
