@@ -20,71 +20,64 @@ const RETRY_MS = 15_000;
 /**
  * Writes the latest value, one write at a time. However often it changes during a write, one more write follows. A failed
  * write is repeated, because the value may not change again.
+ * @param write Reads the value when it is called
  */
-export class LatestWriter {
-  readonly #write: () => Promise<void>;
-  readonly #onError: (error: unknown) => void;
-  readonly #clock: Clock;
-  readonly #closing = new AbortController();
-  #writing: Promise<void> | undefined;
-  #again = false;
-  #hasFailed = false;
-  #isWaiting = false;
-
-  /** `write` reads the value when it is called. */
-  constructor(write: () => Promise<void>, onError: (error: unknown) => void, clock: Clock) {
-    this.#write = write;
-    this.#onError = onError;
-    this.#clock = clock;
-  }
+export function latestWriter(write: () => Promise<void>, onError: (error: unknown) => void, clock: Clock) {
+  const closing = new AbortController();
+  let writing: Promise<void> | undefined;
+  let again = false;
+  let hasFailed = false;
+  let isWaiting = false;
 
   /** The value has changed. */
-  touch(): void {
-    if (this.#writing) this.#again = true;
-    else this.#writing = this.#run();
+  function touch(): void {
+    if (writing) again = true;
+    else writing = run();
   }
 
-  /** Resolves when every change so far has been written, or its write has failed. */
-  async flush(): Promise<void> {
-    await this.#writing;
-  }
-
-  /** Repeats a failed write now, and then no more. */
-  async close(): Promise<void> {
-    this.#closing.abort('closed');
-    this.#repeat();
-    await this.flush();
-  }
-
-  async #run(): Promise<void> {
+  async function run(): Promise<void> {
     do {
-      this.#again = false;
+      again = false;
       try {
-        await this.#write();
-        this.#hasFailed = false;
+        await write();
+        hasFailed = false;
       } catch (error) {
-        this.#hasFailed = true;
-        this.#onError(error);
-        this.#repeatLater();
+        hasFailed = true;
+        onError(error);
+        repeatLater();
       }
-    } while (this.#again);
-    this.#writing = undefined;
+    } while (again);
+    writing = undefined;
   }
 
-  #repeat(): void {
-    if (this.#hasFailed) this.touch();
+  function repeat(): void {
+    if (hasFailed) touch();
   }
 
-  #repeatLater(): void {
+  function repeatLater(): void {
     // Changes are written too. If each of their failures began another wait, waits would pile up.
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#clock.sleep(RETRY_MS, this.#closing.signal).then(
+    if (isWaiting) return;
+    isWaiting = true;
+    clock.sleep(RETRY_MS, closing.signal).then(
       () => {
-        this.#isWaiting = false;
-        this.#repeat();
+        isWaiting = false;
+        repeat();
       },
       () => undefined,
     );
   }
+
+  /** Resolves when every change so far has been written, or its write has failed. */
+  async function flush(): Promise<void> {
+    await writing;
+  }
+
+  /** Repeats a failed write now, and then no more. */
+  async function close(): Promise<void> {
+    closing.abort('closed');
+    repeat();
+    await flush();
+  }
+
+  return { touch, flush, close };
 }

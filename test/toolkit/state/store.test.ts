@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LatestWriter } from '../../../src/toolkit/state/store.ts';
+import { latestWriter } from '../../../src/toolkit/state/store.ts';
 import { NOW } from '../../support/timing.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -9,7 +9,7 @@ function setUp() {
   const errors: unknown[] = [];
   const pending: PromiseWithResolvers<void>[] = [];
   const state = { value: 0 };
-  const writer = new LatestWriter(
+  const writer = latestWriter(
     () => {
       written.push(state.value);
       const write = Promise.withResolvers<void>();
