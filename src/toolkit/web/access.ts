@@ -140,7 +140,10 @@ export class Access {
   }
 }
 
-/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. Takes a token if there is one. */
+/**
+ * A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. The result takes a token if
+ * there is one.
+ */
 export function tokenBucket({ intervalMs, burst }: RateLimit, start: MonotonicMs): (now: MonotonicMs) => boolean {
   let tokens = burst;
   let filledAt = start;

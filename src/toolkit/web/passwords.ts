@@ -39,10 +39,10 @@ export class TooBusy extends Error {
 }
 
 /**
- * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good logins
- * are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the start: then
- * addresses take turns, so that a flood of guesses delays a client with another address by one comparison. A password keeps
- * its place after its client gave up, so that the next scrape is admitted.
+ * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good
+ * logins are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the
+ * start: then addresses take turns, so that a flood of guesses delays a client with another address by one comparison.
+ * A password keeps its place after its client gave up, so that the next scrape is admitted.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
