@@ -18,8 +18,8 @@ import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
-import { LatestWriter } from '../toolkit/state/latest.ts';
 import { LeaseLost } from '../toolkit/state/replica.ts';
+import { latestWriter } from '../toolkit/state/store.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
@@ -63,7 +63,7 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError, clock);
+  const writer = latestWriter(() => save(limiter.ledger), onSaveError, clock);
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,

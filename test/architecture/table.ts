@@ -28,7 +28,6 @@ export const TABLE: readonly Row[] = [
       'pino in log.ts',
       'zod',
       'yaml in document.ts',
-      'prom-client in registry.ts',
       '@redis/client in redis.ts',
       'negotiator in server.ts',
       'bcryptjs in bcrypt-worker.ts',
@@ -174,12 +173,8 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['toolkit/lib/clock.ts', 'performance.now', 'the clock'],
   ['toolkit/lib/clock.ts', 'setTimeout', 'the clock'],
   ['toolkit/lib/clock.ts', 'node:timers/promises', 'the clock'],
-  ['api/connect.ts', 'AbortSignal.timeout', 'the same limit, for an attempt that outlives its request'],
+  ['toolkit/lib/clock.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
-  ['toolkit/web/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
-  ['toolkit/web/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
-  ['toolkit/exposition/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
-  ['toolkit/exposition/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['commands/run.ts', 'setTimeout', 'ends a process that does not stop by itself'],
 ];
 

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readBody } from '../../api/client.ts';
+import { mediaTypeOf, readBody } from '../../api/body.ts';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import { mediaTypeOf } from '../../api/speaker.ts';
 import type { Answer, Transport, WireRequest } from '../../api/transport.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { VERSION } from '../../facts/version.ts';

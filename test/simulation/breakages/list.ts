@@ -198,9 +198,9 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'a timer left by each request',
     file: 'api/client.ts',
-    find: '        return await attempt(request, read, signal);',
+    find: '        return await attempt(request, signal);',
     replace: `        void clock.sleep(86_400_000).catch(() => undefined);
-        return await attempt(request, read, signal);`,
+        return await attempt(request, signal);`,
   },
   {
     name: 'revocation logged without a cause',
