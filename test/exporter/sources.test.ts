@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
-import { budgetViewOf, planOf, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
+import { budgetViewOf, planOf, SOURCE_NAMES, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
 import { defaultConfig } from '../support/default-config.ts';
@@ -34,6 +34,12 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
 }
 
 describe('exporter/sources', () => {
+  it('names each source as its section of /metrics', () => {
+    const watch = { mainnet: [{ first: 7, last: 7 }], hoodi: [] };
+    const { sources } = options({ ...CONFIG, validators: { ...CONFIG.validators, watch } });
+    expect([...new Set(sources.map(({ name }) => name))]).toEqual(SOURCE_NAMES);
+  });
+
   it('shows stored values, and plans from newer ones', () => {
     const given = options();
     const source = sourceIn(given, 'machines');
