@@ -2,7 +2,7 @@ import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import type { Boots, Head, Learned, Machine } from './schema.ts';
+import type { Boots, Learned, Machine, NodeHead } from './schema.ts';
 
 /** The facts about a machine after newer records, in any order. `before`: the machine without these records. */
 export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
@@ -45,14 +45,14 @@ const UNEVEN_SLOTS = 5;
  * the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
  * fast.
  */
-function chainFollowed(before: Head, head: Head): Chain | undefined {
+function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   const expected = (head.at - before.at) / SECONDS_PER_SLOT;
   if (Math.abs(head.slot - before.slot - expected) > Math.max(UNEVEN_SLOTS, expected / 2)) return undefined;
   return CHAIN_NAMES.find((chain) => [before, head].every((one) => Math.abs(slotsBehind(chain, one)) <= SLOTS_PER_DAY));
 }
 
 /** How far a head is behind the clock of the chain. */
-export function slotsBehind(chain: Chain, { at, slot }: Head): number {
+export function slotsBehind(chain: Chain, { at, slot }: NodeHead): number {
   return (at - CHAINS[chain].genesis) / SECONDS_PER_SLOT - slot;
 }
 

@@ -18,7 +18,7 @@ import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts
 type MachineLabels = { readonly chain: Chain; readonly machine: string };
 
 /** A machine as it is shown at one time. */
-export interface Shown {
+export interface ShownMachine {
   readonly labels: MachineLabels;
   /** The same objects for all families, whose texts are then encoded once. */
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
@@ -30,7 +30,7 @@ export interface Shown {
   readonly isNameShared: boolean;
 }
 
-function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
+function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): ShownMachine {
   const { now } = timing;
   return {
     ...labelsOf(options, machine, now),
@@ -45,7 +45,7 @@ function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Pa
   return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
-function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<Shown, 'seen' | 'fresh'> {
+function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<ShownMachine, 'seen' | 'fresh'> {
   const labels = { chain: chainOf(options, machine), machine: machine.name };
   const of = <P extends Process>(process: P) => ({ ...labels, process });
   return {
@@ -77,13 +77,17 @@ function recordsUpTo(
 }
 
 /** Expected machines that are not among those shown. */
-export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
+export function missing(options: MachinesOptions, shown: readonly ShownMachine[]): string[] {
   const seen = new Set(shown.map(({ labels }) => labels.machine));
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 
 /** The machines to be shown at `timing.now`, with values or as silent, by name. */
-export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
+export function shownMachines(
+  options: MachinesOptions,
+  machines: Machines['machines'],
+  timing: Timing,
+): ShownMachine[] {
   return machines
     .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -98,7 +102,7 @@ export function pastMachines(
   options: MachinesOptions,
   records: readonly MachineRecord[],
   known: Learned = {},
-): Shown[] {
+): ShownMachine[] {
   const { chain } = learnAll({ learned: known }, records);
   let held: Partial<Machine> = {};
   let learned = known;

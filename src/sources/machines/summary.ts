@@ -28,7 +28,7 @@ import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } f
 import { isNetworkWithheld } from './learned.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
-import type { Shown } from './shown.ts';
+import type { ShownMachine } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -112,7 +112,7 @@ function titleOf(name: string): string {
   return cropped(name, MAX_NAME);
 }
 
-function processLines({ seen, fresh }: Shown, now: number): Cell[] {
+function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
   return PROCESSES.flatMap((process): Cell[] => {
     const record = seen[process];
     if (!record) return [];
