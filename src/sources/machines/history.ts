@@ -34,8 +34,9 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     families(records) {
       const name = machineName(records[0]?.[1].machine);
       const known = learned.get(name);
-      learned.set(name, learnAll({ learned: known }, records));
-      return pastMachineFamilies(pastMachines(options, records, known));
+      const after = learnAll({ learned: known }, records);
+      learned.set(name, after);
+      return pastMachineFamilies(pastMachines(options, records, known, after.chain));
     },
   };
 }

@@ -18,9 +18,8 @@ export function learnAll(before: Partial<Machine> | undefined, records: readonly
 /** The facts after one newer record. `held`: the records before it. */
 export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
   if (record[0] === 'node') return learnFromNode(learned, record[1]);
-  if (record[0] === 'system')
-    return learnFromBoots(learnFromSystem(learned, held.system, record[1]), held.system, record[1]);
-  return learned;
+  if (record[0] === 'validator') return learned;
+  return learnFromBoots(learnFromNetwork(learned, held.system, record[1]), held.system, record[1]);
 }
 
 function learnFromNode(learned: Learned, node: NodeRecord): Learned {
@@ -65,15 +64,14 @@ const HOUR_SECONDS = MS_PER_HOUR / 1000;
  * Network counters that fall although the machine was not rebooted can belong to another container of the machine: two
  * processes under one name each push the counters of their own interface, and the service keeps either.
  */
-function learnFromSystem(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
+function learnFromNetwork(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
   if (!held || !isSameBoot(held, record)) return learned;
   const hasFallen =
     isLess(record.network_node_bytes_total_receive, held.network_node_bytes_total_receive) ||
     isLess(record.network_node_bytes_total_transmit, held.network_node_bytes_total_transmit);
   if (!hasFallen) return learned;
-  const { networkFell } = learned;
   const { timestamp: at } = record;
-  const isAgain = networkFell !== undefined && at - networkFell.at <= HOUR_SECONDS;
+  const isAgain = learned.networkFell && at - learned.networkFell.at <= HOUR_SECONDS;
   return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
 }
 

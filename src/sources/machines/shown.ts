@@ -3,7 +3,7 @@ import type { Chain } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
-import { isNameShared, learn, learnAll, trusted } from './learned.ts';
+import { isNameShared, learn, trusted } from './learned.ts';
 import {
   chainOf,
   isChainKnown,
@@ -28,15 +28,6 @@ export interface ShownMachine {
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
   readonly isNameShared: boolean;
-}
-
-function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): ShownMachine {
-  const { now } = timing;
-  return {
-    ...labelsOf(options, machine, now),
-    seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    fresh: freshOf(options, trusted(machine, now), timing),
-  };
 }
 
 /** The records of a machine that are not stale. */
@@ -88,24 +79,29 @@ export function shownMachines(
   machines: Machines['machines'],
   timing: Timing,
 ): ShownMachine[] {
+  const { now } = timing;
   return machines
-    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((machine) => shownOf(options, machine, timing));
+    .map((machine) => ({
+      ...labelsOf(options, machine, now),
+      seen: recordsUpTo(machine, options.forgetAfterMs, now),
+      fresh: freshOf(options, trusted(machine, now), timing),
+    }));
 }
 
 /**
  * The machine at the time of each of its records, in ascending time, with that record alone. `known`: the facts learned
- * from earlier records. Its chain is that of all records together.
+ * from earlier records. `chain`: the one that follows from all records together.
  */
 export function pastMachines(
   options: MachinesOptions,
   records: readonly MachineRecord[],
-  known: Learned = {},
+  known: Learned | undefined,
+  chain: Chain | undefined,
 ): ShownMachine[] {
-  const { chain } = learnAll({ learned: known }, records);
   let held: Partial<Machine> = {};
-  let learned = known;
+  let learned = known ?? {};
   return records.flatMap((one) => {
     const [process, record] = one;
     learned = learn(learned, held, one);
