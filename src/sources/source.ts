@@ -15,7 +15,7 @@ const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 /** The schedule of a source. */
 export interface Timing {
   readonly now: UnixMs;
-  /** The effective interval between polls. */
+  /** The effective interval between polls, or that of the last poll while it was longer. */
   readonly intervalMs: Milliseconds;
   readonly coverage: Coverage;
 }
@@ -89,7 +89,7 @@ export interface Poll<T> {
  * into the next one, which is persisted and then shown.
  */
 export interface Source<T = unknown> {
-  /** The key in the table of exporter/sources.ts. */
+  /** The name in labels and documents, and the key in the table of exporter/sources.ts. */
   readonly name: string;
   /** Absent if one source serves all chains. */
   readonly chain?: Chain;
