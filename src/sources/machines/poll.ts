@@ -103,7 +103,7 @@ async function readNew(context: SweepContext): Promise<void> {
     pages += 1;
     // The newest records come first.
     const isLate = records.length > 0 && records.every(([, { timestamp }]) => timestamp < range.newFrom);
-    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };
+    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };
   });
   if (ending !== 'end') warn(events, ending);
   const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
@@ -200,7 +200,7 @@ async function readNewest(
     left = left.filter(({ name }) => !context.sweep.found.has(machineName(name)));
     const findsNobody = page.records.length > 0 && left.length === before;
     isReadToEnd = !page.cursor;
-    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, records: page.count };
+    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, count: page.count };
   });
   if (ending !== 'end') warn(context.events, ending);
   return isReadToEnd ? [] : left;

@@ -149,8 +149,8 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'page that is not full taken for the last',
     file: 'sources/machines/poll.ts',
-    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };',
-    replace: '    return { cursor: count < 10 ? undefined : next, records: count };',
+    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };',
+    replace: '    return { cursor: count < 10 ? undefined : next, count };',
   },
   {
     name: 'failed sweep publishes nothing',
