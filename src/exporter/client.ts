@@ -91,9 +91,9 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 }
 
 /** The route of the first request of a poll, as the client chooses it. */
-export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
+export function routesOf(config: Config): (source: Pick<Source, 'endpoints' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return (source) => routeOf(options, source);
+  return ({ endpoints: [endpoint], chain }) => routeOf(options, { endpoint, ...(chain && { chain }) });
 }
 
 /** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */

@@ -335,8 +335,8 @@ export class Exporter implements Pages {
   }
 
   #expectSeries(): void {
-    const endpoints = endpointsOf(this.#settings.config);
-    this.#own.expect({ endpoints, reasons: FAILURE_REASONS, sources: this.#plan.sources.map(labelsOf) });
+    const { sources } = this.#plan;
+    this.#own.expect({ endpoints: endpointsOf(sources), reasons: FAILURE_REASONS, sources: sources.map(labelsOf) });
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {

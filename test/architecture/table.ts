@@ -16,8 +16,8 @@ const SOURCES = ['sources', 'sources/*/index', 'sources/*/schema', 'sources/*/ot
 const BELOW_EXPORTER = ['toolkit', 'facts', 'config', 'budget', 'api', ...WIRE, ...SOURCES, 'scheduler', 'status-page'];
 
 /**
- * `sources` is the contract (sources/source.ts and the list, sources/index.ts). What is written `sources/*` lies in the
- * folder of one source: its files may import each other as well, but never another source.
+ * `sources` is the contract and the code that several sources share. What is written `sources/*` lies in the folder of one
+ * source: its files may import each other as well, but never another source.
  */
 export const TABLE: readonly Row[] = [
   {
@@ -103,10 +103,9 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources/*/index',
-    what: 'The source: the parts above, its interval and its cost.',
-    imports: ['sources', ...WIRE, 'toolkit', 'facts'],
-    types: ['api'],
-    packages: [],
+    what: 'The source: the parts above, its interval and its cost. A small source is this file alone.',
+    imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
+    packages: ['zod'],
   },
   // The parts of a source with names of their own.
   {
