@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
+import { emptyLedger, Ledger, uncorrected, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -86,7 +86,7 @@ export async function restore(
   key: string,
   now: UnixMs,
 ): Promise<State & { readonly isFirstStart: boolean }> {
-  const ledger = (await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger();
+  const ledger = uncorrected((await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger());
   const isFirstStart = (await loadDocument(documents, FIRST_START, FirstStart)) === undefined;
   const entries = await restoreEntries(documents, sources);
   return { ...underKey({ ledger, entries }, key, now), isFirstStart };
