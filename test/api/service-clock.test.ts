@@ -50,22 +50,20 @@ describe('api/service-clock', () => {
     expect(clock.now() - own.now()).toBe(correction);
   });
 
-  it.each([-FAST, FAST])(
-    'a step of our clock by %i ms clears the offset and the correction; time that passes does not',
-    async (stepMs) => {
-      const { own, clock } = await answered([-FAST]);
-      await own.advance(59 * MINUTE);
-      expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-FAST, -FAST]);
-      own.step(stepMs);
-      expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, 0]);
-      clock.answered(own.now() - FAST, 0);
-      expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-FAST, -FAST]);
-    },
-  );
-
-  it('without answers for an hour the offset is unknown, and the correction stays', async () => {
-    const { own, clock } = await answered([-FAST]);
-    await own.advance(2 * HOUR);
-    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, -FAST]);
+  it.each([
+    ['a fast clock is set right', -FAST, -FAST, 0],
+    ['a fast clock is set back, but not enough', -FAST, -MINUTE, MINUTE - FAST],
+    ['a fast clock goes on after a sleep', -FAST, HOUR, -FAST],
+    ['a slow clock is set right', FAST, FAST, 0],
+    ['a slow clock is set back', FAST, -MINUTE, FAST + MINUTE],
+    ['a right clock is set back', 0, -FAST, 0],
+  ])('a step of our clock clears the offset, time that passes does not: %s', async (_, offset, stepMs, correction) => {
+    const { own, clock } = await answered([offset]);
+    await own.advance(59 * MINUTE);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([offset, offset]);
+    own.step(stepMs);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, correction]);
+    clock.answered(own.now() - 2 * FAST, 0);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-2 * FAST, -2 * FAST]);
   });
 });
