@@ -66,4 +66,10 @@ describe('api/service-clock', () => {
     clock.answered(own.now() - 2 * FAST, 0);
     expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-2 * FAST, -2 * FAST]);
   });
+
+  it('without answers for an hour the offset is unknown, and the correction stays', async () => {
+    const { own, clock } = await answered([-FAST]);
+    await own.advance(2 * HOUR);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, -FAST]);
+  });
 });
