@@ -57,7 +57,9 @@ describe('system/simulation/quota', () => {
     }
     // Each source is logged as waiting.
     const waits = ['machines', 'slashings-mainnet', 'sync_committee-mainnet', 'daily_returns-mainnet'];
-    const told = Object.fromEntries(waits.map((id) => [id, `monthly quota, until ${new Date(NOVEMBER).toISOString()}`]));
+    const told = Object.fromEntries(
+      waits.map((id) => [id, `monthly quota, until ${new Date(NOVEMBER).toISOString()}`]),
+    );
     expect(sim.waits.at(-1)).toEqual(told);
     expect(sim.exchanges.length - polled).toBeLessThanOrEqual(most);
     if (left === 0) expect(statuses(sim).slice(polled)).toEqual([429]);
