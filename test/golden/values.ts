@@ -70,7 +70,6 @@ function slashings(headSlot: number, scale: number): Slashings {
     proposerSlashed: [],
     slashedByStatus: [{ validator: 12_345, reportedSlot: (headEpoch - 55) * 32 }],
     namedSlots: [],
-    recentProposals: [],
     recent: [],
     // The second is not on the list of mainnet, the first not on that of hoodi.
     missedProposals: [

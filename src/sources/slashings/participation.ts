@@ -1,27 +1,24 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { periodOf } from '../../facts/chain.ts';
 import { watches } from '../../facts/watch.ts';
-import { elapsed } from '../../toolkit/lib/time.ts';
-import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
+import { readSeats } from '../members.ts';
 import { attempt, type PollContext } from './read.ts';
 import type { Slashings } from './schema.ts';
 
 /**
- * The state with the members of the period of an epoch that is about to be counted. They are requested here only if no
- * other source has read them: at a first start, and for a period that was over at the start.
+ * The state with the members of the period of an epoch that is about to be counted. They are requested here only if the
+ * other source does not know them: at a first start, and for a period that was over at the start. Once a period: the
+ * other source tries again for the current one.
  */
 export async function withCommittee(context: PollContext, previous: Slashings, epoch: number): Promise<Slashings> {
-  const { options, api, signal, now, events } = context;
+  const { options, api, signal, events } = context;
   const { chain, seatsOf } = options;
   const period = periodOf(epoch);
-  const known = previous.committee?.period === period ? previous.committee : undefined;
-  if (!seatsOf || seatsOf(period) || known?.seats.length) return previous;
-  if (elapsed(known?.askedAt, now) < MEMBERS_RETRY_MS) return previous;
+  if (!seatsOf || seatsOf(period) || previous.committee?.period === period) return previous;
   const read = await attempt(context, () => readSeats(api, chain, period, signal));
   const seats = read instanceof Error ? [] : (read ?? []);
-  // Once a period: its other epochs find this committee in the state.
-  if (seats.length === 0 && !known) events.push({ type: 'members_unknown', period });
-  return { ...previous, committee: { period, seats, askedAt: now } };
+  if (seats.length === 0) events.push({ type: 'members_unknown', period });
+  return { ...previous, committee: { period, seats } };
 }
 
 /**

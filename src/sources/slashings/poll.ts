@@ -83,7 +83,6 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
     slashedByStatus: state.slashedByStatus.filter(({ validator }) => watches(watch, validator)),
-    recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };
 }

@@ -105,13 +105,8 @@ export const Slashings = z.object({
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
-  /**
-   * Members of the period that is being counted, in the order of the committee; none: they could not be read. Requested
-   * at `askedAt` (Unix ms).
-   */
-  committee: z.object({ period: Index, seats: z.array(Index), askedAt: z.number() }).optional(),
-  /** The last proposals of watched validators by slot, ascending. */
-  recentProposals: z.array(Proposal),
+  /** Members of the period that is being counted, in the order of the committee; none: they could not be read. */
+  committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
   missedProposals: z.array(z.tuple([Index, Index])),
   /** The last slashings by slot, ascending. */
