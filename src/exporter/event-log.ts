@@ -50,7 +50,7 @@ const MESSAGES = {
   epochs_skipped: 'finalized epochs skipped',
   blocks_tied: 'two blocks of a slot are reported as canonical: the first is counted',
   finality_back: 'finalized epoch went back',
-  part_refused: 'the service refuses a part of validators',
+  part_refused: 'the service refuses a part of a source',
 } as const satisfies Partial<Record<SourceEvent['type'], string>>;
 
 const READ_IN_PART = 'machine metrics were read only in part';

@@ -1,3 +1,4 @@
+import type { SlotRow } from '../../api/answers/slots.ts';
 import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
@@ -7,13 +8,24 @@ import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
 import { few } from './count.ts';
 import { finalizedPass, hasBacklog } from './finalized-pass.ts';
-import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
-import { attempt, isRequestSpecific, type PollContext } from './read.ts';
-import type { Slashings } from './schema.ts';
+import {
+  attempt,
+  decided,
+  isRequestSpecific,
+  type PollContext,
+  readEpoch,
+  readSlashings,
+  type Step,
+  unreadBlocks,
+} from './read.ts';
+import type { EpochRows, Head, Slashings } from './schema.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
+
+/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
+const MAX_TRIES = 3;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
 export async function pollSlashings(
@@ -23,8 +35,7 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const { now, intervalMs } = timing;
-  const context: PollContext = { options, api, signal, now, intervalMs, events: [] };
+  const context: PollContext = { options, api, signal, timing, events: [] };
   let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
@@ -43,7 +54,64 @@ export async function pollSlashings(
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
   if (skipped > 0 && timing.coverage !== 'sampled') context.events.push({ type: 'epochs_skipped', epochs: skipped });
-  return { value: prune(state, options.watch), events: context.events, ...(failure && { failure }) };
+  return { value: prune(state, options.watch), events: context.events, failure };
+}
+
+/**
+ * Reads the latest epoch, once more the epoch that has passed since the last pass (its last slots may have been missing
+ * then), and the slashings in the blocks of both. The newest answer is the head, even if an earlier one was further.
+ */
+async function headPass(context: PollContext, previous: Slashings): Promise<Step> {
+  const latest = await attempt(context, () => readEpoch(context, 'latest', 'head_pass'));
+  if (latest instanceof Error) return { state: { ...previous, headPassAt: undefined }, failure: latest };
+  let state = withHead(previous, latest, context.timing.now);
+  const epochs = [latest];
+  let failure: Error | undefined;
+  const { passed } = state;
+  if (passed) {
+    const answer = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
+    const read = answer instanceof Error ? answer : decided(answer, latest);
+    if (read instanceof Error) failure = read;
+    else epochs.unshift(read);
+    const isDone = passed.tries + 1 >= MAX_TRIES || (!(read instanceof Error) && isWhole(read));
+    state = { ...state, passed: isDone ? undefined : { ...passed, tries: passed.tries + 1 } };
+  }
+  for (const { rows } of epochs) {
+    const read = await readSlashings(context, state, unreadBlocks(state, rows, MAX_TRIES));
+    ({ state } = read);
+    failure ??= read.failure;
+  }
+  // After a failure the retry, which comes before the interval has passed, has to make the pass again.
+  return { state: { ...state, headPassAt: failure ? undefined : context.timing.now }, failure };
+}
+
+function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
+  const { headEpoch = -1 } = state;
+  const block = rows.findLast((row) => row.status === '1');
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: headOf(block), headReadAt: now } : {}) };
+  if (epoch <= headEpoch) return next;
+  return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
+}
+
+/**
+ * Whether the rows were read after the end of the epoch. The service caches answers for about a minute (api-facts 5.1).
+ * A missed last slot looks like one to come until it is final, and so do two blocks until a later one decides.
+ */
+function isWhole({ rows }: EpochRows): boolean {
+  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
+}
+
+function headOf(row: SlotRow): Head {
+  return {
+    slot: row.slot,
+    epoch: row.epoch,
+    participation: row.syncaggregate_participation,
+    baseFeeWei: row.exec_base_fee_per_gas,
+    gasUsed: row.exec_gas_used,
+    gasLimit: row.exec_gas_limit,
+    transactions: row.exec_transactions_count,
+    executionBlock: row.exec_block_number,
+  };
 }
 
 /** Keeps what the status says of slashed validators, also after it is no longer read. */
