@@ -67,21 +67,18 @@ export function refused(
   return { refusal, failure: undefined };
 }
 
-/** A single 403 may come of a change of the plan, which takes up to a minute to apply (api-facts 6.3). */
-const [MIN_ATTEMPTS, MIN_APART_MS] = [2, 10 * MS_PER_MINUTE];
-const [MIN_ATTEMPTS_IF_PASSING, MIN_APART_IF_PASSING_MS] = [3, MS_PER_HOUR];
-
 /** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
 function mayPass(reason: string): boolean {
   return reason === 'bad_request';
 }
 
-/** Whether the part is really refused. */
+/**
+ * Whether the part is really refused: at two attempts that are some time apart, because a single 403 may come of a change
+ * of the plan, which takes up to a minute to apply (api-facts 6.3).
+ */
 function isCertain({ reason, attempts, firstAt, lastAt }: Refusal): boolean {
   const apartMs = lastAt - firstAt;
-  return mayPass(reason)
-    ? attempts >= MIN_ATTEMPTS_IF_PASSING && apartMs >= MIN_APART_IF_PASSING_MS
-    : attempts >= MIN_ATTEMPTS && apartMs >= MIN_APART_MS;
+  return mayPass(reason) ? attempts >= 3 && apartMs >= MS_PER_HOUR : apartMs >= 10 * MS_PER_MINUTE;
 }
 
 export function partState(part: Part, refusal: Refusal | undefined): PartState {

@@ -1,4 +1,3 @@
-import type { SlotRow } from '../../api/answers/slots.ts';
 import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
@@ -19,7 +18,7 @@ import {
   type Step,
   unreadBlocks,
 } from './read.ts';
-import type { EpochRows, Head, Slashings } from './schema.ts';
+import { type EpochRows, Head, type Slashings } from './schema.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
@@ -44,12 +43,8 @@ export async function pollSlashings(
     const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
     // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    const own: PollContext = { ...context, events: [] };
-    const pass = await attempt(context, () => finalizedPass(own, state, { sampled, readsFinality }));
-    if (!(pass instanceof Error)) {
-      ({ state } = pass);
-      context.events.push(...own.events);
-    }
+    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    if (!(pass instanceof Error)) ({ state } = pass);
     failure ??= pass instanceof Error ? pass : pass.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
@@ -88,7 +83,7 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
-  const next = { ...state, headEpoch: epoch, ...(block ? { head: headOf(block), headReadAt: now } : {}) };
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse(block), headReadAt: now } : {}) };
   if (epoch <= headEpoch) return next;
   return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
 }
@@ -99,19 +94,6 @@ function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Sl
  */
 function isWhole({ rows }: EpochRows): boolean {
   return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
-}
-
-function headOf(row: SlotRow): Head {
-  return {
-    slot: row.slot,
-    epoch: row.epoch,
-    participation: row.syncaggregate_participation,
-    baseFeeWei: row.exec_base_fee_per_gas,
-    gasUsed: row.exec_gas_used,
-    gasLimit: row.exec_gas_limit,
-    transactions: row.exec_transactions_count,
-    executionBlock: row.exec_block_number,
-  };
 }
 
 /** Keeps what the status says of slashed validators, also after it is no longer read. */
@@ -139,8 +121,8 @@ function isHeadPassDue({ headPassAt }: Slashings, { coverage, now, intervalMs }:
 export function prune(whole: Slashings, watch: Watch): Slashings {
   const recent = whole.recent.map((slashing) => ({ ...slashing, validators: few(watch, slashing.validators) }));
   const state = { ...whole, recent };
-  if (state.scannedEpoch === undefined) return state;
-  const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
+  const { scannedEpoch = -1 } = state;
+  const firstOpenSlot = (scannedEpoch + 1) * SLOTS_PER_EPOCH;
   const mayGo = ([validator, slot]: [number, number]): boolean => slot < firstOpenSlot && !watches(watch, validator);
   const seen = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
   return {

@@ -169,7 +169,10 @@ export async function readProposerNames(
     try {
       const validators = await readValidators(context, row);
       state = withNames(context, { ...state, namesRefusal: undefined }, row.slot, validators);
-      if (validators.size < row.proposerslashingscount) throw incomplete(row, validators.size);
+      if (validators.size < row.proposerslashingscount) {
+        const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
+        throw implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings');
+      }
       state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
     } catch (error) {
       const { refusal, failure } = refused(context, 'proposer_slashings', state.namesRefusal, error);
@@ -202,13 +205,6 @@ function withNames(
     events.push(slashingEvent(options.watch, slashing));
   }
   return state;
-}
-
-function incomplete({ slot, proposerslashingscount: announced }: SlotRow, known: number): Error {
-  return implausible(
-    `slot ${slot} reports ${announced} proposer slashings, but only ${known} could be read`,
-    'proposer_slashings',
-  );
 }
 
 /** The result, or the failure. @throws when the poll is aborted */

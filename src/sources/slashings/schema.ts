@@ -24,15 +24,16 @@ export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
 const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
 export type Proposal = z.infer<typeof Proposal>;
 
-const Head = z.object({
+/** The fields of the newest canonical block that are shown, named as in the answer. */
+export const Head = z.object({
   slot: Index,
   epoch: Index,
-  participation: Quantity,
-  baseFeeWei: Quantity,
-  gasUsed: Quantity,
-  gasLimit: Quantity,
-  transactions: Quantity,
-  executionBlock: Quantity,
+  syncaggregate_participation: Quantity,
+  exec_base_fee_per_gas: Quantity,
+  exec_gas_used: Quantity,
+  exec_gas_limit: Quantity,
+  exec_transactions_count: Quantity,
+  exec_block_number: Quantity,
 });
 export type Head = z.infer<typeof Head>;
 

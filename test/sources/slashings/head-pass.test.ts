@@ -24,7 +24,12 @@ describe('sources/slashings/head-pass', () => {
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
     follower.chain.epochs.set(E, rows.toReversed());
     await follower.poll();
-    expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
+    expect(follower.state.head).toMatchObject({
+      slot: E * 32 + 7,
+      epoch: E,
+      syncaggregate_participation: 0.5,
+      exec_gas_used: 11704811,
+    });
   });
 
   it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { participationIn } from '../../../src/sources/slashings/finalized-pass.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
-import { participationIn } from '../../../src/sources/slashings/finalized-pass.ts';
 import { Follower } from '../../support/follower.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows, type Fields, row } from '../../support/slot-rows.ts';
