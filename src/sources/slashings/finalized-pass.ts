@@ -162,45 +162,40 @@ async function countNext(
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
   }
   const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
-  return { state: countParticipation(context, await withCommittee(context, counted, epoch), epoch, read.rows) };
+  return { state: await countSeats(context, counted, epoch, read.rows) };
 }
 
 /**
- * The state with the members of the period of an epoch that is about to be counted. They are requested here only if the
- * other source does not know them: at a first start, and for a period that was over at the start. Once a period: the
- * other source tries again for the current one.
+ * Counts the seats of watched validators in the canonical blocks of a finalized epoch. Members are requested here once a
+ * period, and only if the other source does not know them: at a first start, and for a period that was over at the start.
+ * An epoch whose members cannot be read is left out: counting never waits for them.
  */
-async function withCommittee(context: PollContext, previous: Slashings, epoch: number): Promise<Slashings> {
-  const { options, api, signal, events } = context;
-  const { chain, seatsOf } = options;
-  const period = periodOf(epoch);
-  if (!seatsOf || seatsOf(period) || previous.committee?.period === period) return previous;
-  const read = await attempt(context, () => readSeats(api, chain, period, signal));
-  const seats = read instanceof Error ? [] : (read ?? []);
-  if (seats.length === 0) events.push({ type: 'members_unknown', period });
-  return { ...previous, committee: { period, seats } };
-}
-
-/**
- * Counts the seats of watched validators in the canonical blocks of a finalized epoch. An epoch whose members are not known is
- * left out: counting never waits for them.
- */
-function countParticipation(
-  { options }: PollContext,
-  state: Slashings,
+async function countSeats(
+  context: PollContext,
+  previous: Slashings,
   epoch: number,
   rows: readonly SlotRow[],
-): Slashings {
-  const { seatsOf, watch } = options;
-  if (!seatsOf) return state;
+): Promise<Slashings> {
+  const { options, api, signal, events } = context;
+  const { chain, watch, seatsOf } = options;
+  if (!seatsOf) return previous;
   const period = periodOf(epoch);
-  const seats = seatsOf(period) ?? (state.committee?.period === period ? state.committee.seats : []);
-  if (seats.length === 0) return state;
+  let { committee } = previous;
+  let seats = seatsOf(period) ?? (committee?.period === period ? committee.seats : undefined);
+  if (!seats) {
+    const read = await attempt(context, () => readSeats(api, chain, period, signal));
+    committee = { period, seats: read instanceof Error ? [] : (read ?? []) };
+    ({ seats } = committee);
+    if (seats.length === 0) events.push({ type: 'members_unknown', period });
+  }
   const own = seats.flatMap((validator, position) => (watches(watch, validator) ? [position] : []));
   const { participated, missed } = participationIn(rows, own);
-  const { syncDuties } = state.totals;
-  const counted = { participated: syncDuties.participated + participated, missed: syncDuties.missed + missed };
-  return { ...state, totals: { ...state.totals, syncDuties: counted } };
+  const { totals } = previous;
+  const syncDuties = {
+    participated: totals.syncDuties.participated + participated,
+    missed: totals.syncDuties.missed + missed,
+  };
+  return { ...previous, committee, totals: { ...totals, syncDuties } };
 }
 
 /** Pure. Bit i of the aggregate of a block is the seat at position i of its committee (consensus-specs altair). */

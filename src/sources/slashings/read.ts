@@ -1,6 +1,6 @@
 import { AttesterSlashing, ProposerSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Endpoint, requestTo } from '../../api/endpoints.ts';
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
@@ -225,14 +225,5 @@ export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'):
 /** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
 export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
-  switch (failure.reason) {
-    case 'network':
-    case 'rate_limited':
-    case 'revoked':
-    case 'unauthorized':
-    case 'forbidden':
-      return false;
-    default:
-      return true;
-  }
+  return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');
 }

@@ -3,7 +3,7 @@ import { type Watch, watches } from '../../facts/watch.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, plural } from '../../toolkit/lib/words.ts';
+import { count, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import {
   badge,
@@ -22,13 +22,6 @@ import type { Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
-
-const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
-  double_vote: 'double vote',
-  surround_vote: 'surround vote',
-  unknown: 'unknown kind',
-  proposer: 'two blocks in one slot',
-};
 
 /** Head, finality and the last slashings of a chain. */
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
@@ -109,7 +102,7 @@ function rowOf(
     link(`${slot}`, slotUrl(chain, slot)),
     chain,
     time(slotTime(chain, slot) * 1000, now),
-    KIND_WORDS[kind],
+    spaced(kind),
     validatorList(watch, validators, all),
   ];
 }
