@@ -22,9 +22,6 @@ export interface Sums {
   readonly online: number;
   /** The longest first. */
   readonly offline: readonly Validator[];
-  /** In ether; undefined: no balance is known. */
-  readonly balance: number | undefined;
-  readonly effectiveBalance: number | undefined;
   /** The epoch of the oldest answer. */
   readonly epoch: number;
 }
@@ -47,8 +44,6 @@ function sumsOf(validators: readonly Validator[]): Sums {
     offline: validators
       .filter(({ online }) => online === false)
       .sort((a, b) => sinceOf(a) - sinceOf(b) || a.index - b.index),
-    balance: etherIn(validators.map(({ balance }) => balance)),
-    effectiveBalance: etherIn(validators.map(({ effectiveBalance }) => effectiveBalance)),
     epoch: validators.reduce((oldest, { epoch }) => Math.min(oldest, epoch), Number.POSITIVE_INFINITY),
   };
 }
@@ -57,9 +52,12 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
   return offlineSince ?? epoch;
 }
 
-/** The sum in wei is exact, and then rounded once. */
-function etherIn(balances: readonly (string | null)[]): number | undefined {
-  const known = balances.filter((wei) => wei !== null);
+/** The sum in wei is exact, and then rounded once. Undefined: no balance is known. */
+function etherIn(
+  validators: readonly Validator[],
+  balanceOf: (validator: Validator) => string | null,
+): number | undefined {
+  const known = validators.map(balanceOf).filter((wei) => wei !== null);
   return known.length === 0 ? undefined : etherOf(String(known.reduce((sum, wei) => sum + BigInt(wei), 0n)));
 }
 
@@ -138,12 +136,12 @@ function statusFamilies(options: ValidatorsOptions, value: Validators, timing: T
     family(
       'watched_validators_balance_ether',
       'Sum of the balances of the watched validators (data[].balances.current)',
-      one(sums?.balance),
+      one(sums && etherIn(sums.validators, ({ balance }) => balance)),
     ),
     family(
       'watched_validators_effective_balance_ether',
       'Sum of the effective balances of the watched validators (data[].balances.effective)',
-      one(sums?.effectiveBalance),
+      one(sums && etherIn(sums.validators, ({ effectiveBalance }) => effectiveBalance)),
     ),
     family(
       'watched_validators_epoch',

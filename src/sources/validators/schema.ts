@@ -30,7 +30,6 @@ export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 export type Duty = (typeof DUTIES)[number];
 const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
 export type Outcomes = z.infer<typeof Outcomes>;
-const PerDuty = z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes });
 
 /** Scores and duties of all watched validators together over the last 24 hours. */
 const Performance = z.object({
@@ -38,7 +37,7 @@ const Performance = z.object({
   watch: z.string(),
   /** Unix ms. */
   readAt: z.number(),
-  duties: PerDuty,
+  duties: z.record(z.enum(DUTIES), Outcomes),
   /** Each 0 to 1; absent where no validator had the duty. */
   scores: z.partialRecord(z.enum([...DUTIES, 'total']), z.number()),
 });

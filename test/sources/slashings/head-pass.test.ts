@@ -18,7 +18,7 @@ async function settled(): Promise<Follower> {
   return follower;
 }
 
-describe('sources/slashings/head-pass', () => {
+describe('the head pass of slashings', () => {
   it('takes the newest canonical block for the head', async () => {
     const follower = await settled();
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);

@@ -36,7 +36,7 @@ function shown(follower: Follower): number[] {
   return names;
 }
 
-describe('sources/slashings/proposer-names', () => {
+describe('the names of slashed proposers', () => {
   it('is off by default: not one request more, and a count without names', async () => {
     const follower = await following({ readsProposerNames: false });
     follower.chain.grow(E + 1, F + 1);
