@@ -44,8 +44,9 @@ export async function pollSlashings(
     // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
-    if (!(pass instanceof Error)) ({ state } = pass);
-    failure ??= pass instanceof Error ? pass : pass.failure;
+    const step: Step = pass instanceof Error ? { state, failure: pass } : pass;
+    ({ state } = step);
+    failure ??= step.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
   if (skipped > 0 && timing.coverage !== 'sampled') context.events.push({ type: 'epochs_skipped', epochs: skipped });

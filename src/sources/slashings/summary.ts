@@ -5,23 +5,12 @@ import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import {
-  badge,
-  type Cell,
-  lines,
-  link,
-  NOT_KNOWN,
-  type Notice,
-  quiet,
-  type Row,
-  type Summary,
-  time,
-} from '../content.ts';
+import { badge, type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
-import type { RecentSlashing, Slashings } from './schema.ts';
+import type { Slashings } from './schema.ts';
 
 /** Head, finality and the last slashings of a chain. */
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
@@ -42,7 +31,15 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
-        rows: state.recent.toReversed().map((slashing) => rowOf(options, slashing, timing)),
+        rows: state.recent
+          .toReversed()
+          .map(({ slot, kind, validators, count: all }) => [
+            link(`${slot}`, slotUrl(chain, slot)),
+            chain,
+            time(slotTime(chain, slot) * 1000, timing.now),
+            spaced(kind),
+            validatorList(watch, validators, all),
+          ]),
         size: state.recent.length,
         empty: 'None seen since the exporter first started.',
       },
@@ -91,20 +88,6 @@ function counted({ totals }: Slashings): Cell {
     `${plural(all, 'attester slashing')}, ${plural(slashedValidators, 'validator')}`,
     plural(proposerSlashings, 'proposer slashing'),
   );
-}
-
-function rowOf(
-  { chain, watch }: SlashingsOptions,
-  { slot, kind, validators, count: all }: RecentSlashing,
-  { now }: Timing,
-): Row {
-  return [
-    link(`${slot}`, slotUrl(chain, slot)),
-    chain,
-    time(slotTime(chain, slot) * 1000, now),
-    spaced(kind),
-    validatorList(watch, validators, all),
-  ];
 }
 
 function validatorList(watch: Watch, validators: readonly number[], all: number): Html {
