@@ -10,7 +10,7 @@ import { Sandbox } from '../src/sandbox/world.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/scheduler/entry.ts';
 import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source } from '../src/sources/source.ts';
-import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
+import { requestsPerStatusPoll } from '../src/sources/validators/index.ts';
 import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';

@@ -106,7 +106,8 @@ export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
  * moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
  */
 export function uncorrected({ correctionMs = 0, ...ledger }: Ledger): Ledger {
-  const fastMs = Math.max(0, -correctionMs);
+  const fastMs = -correctionMs;
+  if (fastMs <= 0) return ledger;
   const { key } = ledger;
   return {
     ...mapBuckets(ledger, (bucket) => waitingLonger(bucket, fastMs)),

@@ -8,7 +8,7 @@ import { watchedCount } from '../facts/watch.ts';
 import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
-import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
+import { requestsPerStatusPoll } from '../sources/validators/index.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';

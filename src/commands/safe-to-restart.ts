@@ -48,7 +48,8 @@ export async function askSafeToRestart(
         syncCommittee: true,
         hasSlashings: true,
       };
-      const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
+      const timing = { now, intervalMs: validators.intervalMs, coverage: 'full' } as const;
+      const context = { options, api: client.api, timing, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
       verdicts.push(safeToRestart(options, value, withinMs, now, failure));
     }

@@ -13,7 +13,6 @@ import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
-import { slashedIn } from '../sources/validators/slashed.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';
@@ -128,6 +127,6 @@ function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, la
     watch,
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
-    slashedByStatus: () => slashedIn(known(), watch),
+    slashedByStatus: () => known().validators.flatMap(({ slashed }) => slashed ?? []),
   });
 }

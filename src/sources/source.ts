@@ -1,13 +1,12 @@
 import type { ZodType } from 'zod';
 import type { Api } from '../api/client.ts';
-import type { Endpoint } from '../api/endpoints.ts';
+import type { Endpoint, Part } from '../api/endpoints.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
-import type { PartState } from './refusal.ts';
 
 /** A source is polled at least once a month, even on a tiny budget. */
 const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
@@ -72,16 +71,32 @@ export type SourceEvent = Readonly<
   /** The service has named a lower finalized epoch for an hour. */
   | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */
-  | { type: 'part_refused'; part: string; err: string }
+  | { type: 'part_refused'; part: Part; err: string }
   /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
 
+/** The context of all requests of a poll, of sources that have options. */
+export interface PollContext<Options> {
+  readonly options: Options;
+  readonly api: Api;
+  readonly timing: Timing;
+  readonly signal: AbortSignal;
+  /** What the poll has found so far. */
+  readonly events: SourceEvent[];
+}
+
 /** The result of a poll. If it failed, the value contains what was learned before the failure. */
 export interface Poll<T> {
   readonly value: T;
-  readonly failure?: Error;
+  readonly failure?: Error | undefined;
   readonly events?: readonly SourceEvent[];
+}
+
+/** A part of a source that is on, and whether the service refuses it. */
+export interface PartState {
+  readonly part: Part;
+  readonly isRefused: boolean;
 }
 
 /**

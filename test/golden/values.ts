@@ -50,12 +50,12 @@ function slashings(headSlot: number, scale: number): Slashings {
     head: {
       slot: headSlot,
       epoch: headEpoch,
-      participation: 0.9921875,
-      baseFeeWei: 20_662_807_983,
-      gasUsed: 11_704_811,
-      gasLimit: 30_000_000,
-      transactions: 145,
-      executionBlock: 19_768_739,
+      syncaggregate_participation: 0.9921875,
+      exec_base_fee_per_gas: 20_662_807_983,
+      exec_gas_used: 11_704_811,
+      exec_gas_limit: 30_000_000,
+      exec_transactions_count: 145,
+      exec_block_number: 19_768_739,
     },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
@@ -70,7 +70,6 @@ function slashings(headSlot: number, scale: number): Slashings {
     proposerSlashed: [],
     slashedByStatus: [{ validator: 12_345, reportedSlot: (headEpoch - 55) * 32 }],
     namedSlots: [],
-    recentProposals: [],
     recent: [],
     // The second is not on the list of mainnet, the first not on that of hoodi.
     missedProposals: [

@@ -6,10 +6,9 @@ import {
   requestTo,
 } from '../../api/endpoints.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Watch } from '../../facts/watch.ts';
+import { indicesOf, type Watch } from '../../facts/watch.ts';
 import { isPlausibleAt } from '../../sources/machines/poll.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
-import { chunksOf } from '../../sources/validators/status.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 
@@ -52,7 +51,7 @@ export function dailyQuestions(chain: Chain): Question[] {
 /** The members of the current sync committee, and the first watched validators. */
 export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
-  const first = (count: number): number[] => chunksOf(watch, count).next().value ?? [];
+  const first = (count: number): number[] => indicesOf(watch).take(count).toArray();
   return [
     requestTo('sync_committee_members', { chain, period: 'latest' }),
     requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }),
