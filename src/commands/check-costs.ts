@@ -12,7 +12,7 @@ import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import { shownBucket } from './shown-bucket.ts';
+import { shownBucket } from './probe/probe.ts';
 
 export interface CheckInput {
   readonly state: State;

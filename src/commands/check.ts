@@ -1,23 +1,30 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { planOf } from '../exporter/sources.ts';
-import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { planOf, type SourcePlan } from '../exporter/sources.ts';
+import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { StateOfOtherVersion } from '../toolkit/state/envelope.ts';
 import { peek } from '../toolkit/state/file.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { Flags } from './flag-table.ts';
-import { mayProbe, type Probe, probe } from './probe/probe.ts';
+import {
+  isKeyRefused,
+  mayProbe,
+  type Probe,
+  probe,
+  refusalOf,
+  reportOf,
+  type Verdict,
+  verdictOf,
+} from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
-import { isKeyRefused, refusalOf, reportOf, type Verdict, verdictOf } from './probe/report.ts';
-import type { Given } from './read-settings.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions {
@@ -31,7 +38,7 @@ export interface CheckOptions {
 }
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
-export async function runCheck(flags: Flags, given: Given, log: Logger): Promise<Verdict | 'notSafe'> {
+export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
   const { config, key, proxies } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
@@ -57,19 +64,14 @@ export async function runCheck(flags: Flags, given: Given, log: Logger): Promise
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config);
-  using stored = storedState(config, log);
-  const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
-  const head = ['The configuration is valid.', ...warnings, ...(problem === undefined ? [] : [`Warning: ${problem}`])];
+  const { entries, problem, ...stored } = await storedState(config, plan, log);
+  const head = ['The configuration is valid.', ...warnings];
+  if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
   if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
-  const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
+  const ledger = probed ?? stored.ledger;
   if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
     head.push(`Warning: key: ${refusalOf(ledger)} Run check --probe to try it again.`);
-  const entries = new Map<string, Entry>();
-  for (const source of plan.sources) {
-    const entry = await stored.peek(sourceId(source), entrySchema(source));
-    if (entry) entries.set(sourceId(source), entry);
-  }
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = {
     state: { ledger: ledger ?? emptyLedger(), entries },
@@ -86,55 +88,31 @@ function hasLimits({ buckets }: Ledger): boolean {
   return Object.values(buckets).some(({ limits }) => Object.keys(limits).length > 0);
 }
 
-type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
-
-interface StoredState extends Disposable {
-  readonly peek: Peek;
-  /** Why `serve` could not use these documents now. */
-  problem(names: readonly string[]): Promise<string | undefined>;
+interface StoredState extends Pick<State, 'entries'> {
+  readonly ledger: Ledger | undefined;
+  /** Why `serve` could not use the state now. */
+  readonly problem: string | undefined;
 }
 
-/** Reads the documents of the daemon or a replica. An unreadable document counts as unknown. */
-function storedState({ state: { dir, redis } }: Config, log: Logger): StoredState {
-  if (!redis) {
-    const read: Peek = (name, schema) => peek(dir, name, schema);
-    return {
-      peek: leniently(read),
-      problem: (names) => ofOtherVersion(names, read, 'serve would not start'),
-      [Symbol.dispose]: () => undefined,
-    };
-  }
-  const opened = Replica.open(redis, systemClock, log);
-  const read: Peek = async (name, schema) => (await opened).peek(name, schema);
-  return {
-    peek: leniently(read),
-    problem: (names) =>
-      opened.then(
-        () => ofOtherVersion(names, read, 'serve would not lead'),
-        (error: unknown) => `${error instanceof Error ? error.message : error}; serve would not start`,
-      ),
-    [Symbol.dispose]: () => {
-      opened.then((replica) => replica.close()).catch(() => undefined);
-    },
+/** What the daemon or a replica has stored. The costs can be computed without it. */
+async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, log: Logger): Promise<StoredState> {
+  let problem: string | undefined;
+  const note = (error: unknown): undefined => {
+    problem ??= error instanceof Error ? error.message : String(error);
   };
-}
-
-/** The costs can be computed without a state. */
-function leniently(read: Peek): Peek {
-  return (name, schema) => read(name, schema).catch(() => undefined);
-}
-
-/** The problem of the first document that another version wrote. */
-async function ofOtherVersion(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
-  for (const name of names) {
-    try {
-      await read(name, z.unknown());
-    } catch (error) {
-      if (error instanceof StateOfOtherVersion) return `${effect}: ${error.message}`;
-      throw error;
-    }
+  const replica = redis && (await Replica.open(redis, systemClock, log).catch(note));
+  async function read<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
+    const reading = redis ? replica?.peek(name, schema) : peek(dir, name, schema);
+    return reading?.catch(note);
   }
-  return undefined;
+  const ledger = await read(LEDGER, Ledger);
+  const entries = new Map<string, Entry>();
+  for (const source of plan.sources) {
+    const entry = await read(sourceId(source), entrySchema(source));
+    if (entry) entries.set(sourceId(source), entry);
+  }
+  await replica?.close();
+  return { ledger, entries, problem };
 }
 
 /** A daemon that got no answer leaves a ledger too. */

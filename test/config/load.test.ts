@@ -106,7 +106,9 @@ log: {level: debug, format: json}
 
   it('puts environment variables into texts, wherever they stand', async () => {
     const text = 'machines:\n  expected: ["${A}-${B}", "${EMPTY}x", plain, "$A", "${A"]\n  interval: ${T}\n';
-    const { config } = await withConfig(text, { env: { A: 'a', B: '${A}', EMPTY: '', T: '2m' } });
+    const { config } = await withConfig(text, {
+      env: { A: 'a', B: '${A}', EMPTY: '', T: '2m', BEACONCHAIN_API_KEY: 'key' },
+    });
     expect(config.machines.expected).toEqual(['a-${A}', 'x', 'plain', '$A', '${A']);
     expect(config.machines.intervalMs).toBe(120_000);
   });

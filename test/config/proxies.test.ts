@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { findProxies } from '../../src/config/proxies.ts';
+import { findProxies, loadConfig } from '../../src/config/load.ts';
 
 const KEY = { BEACONCHAIN_API_KEY: 'key' };
 
