@@ -12,7 +12,7 @@ import { visible } from '../toolkit/lib/text.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { cropped } from '../toolkit/lib/words.ts';
 import { createServer } from '../toolkit/web/server.ts';
-import { type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
+import { ADDRESS, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
@@ -90,7 +90,7 @@ export async function demo(start: Start): Promise<Running> {
 export function sandboxAddress(text = ':10033') {
   const address = parseListenAddress(text);
   if (address) return onLoopback(address);
-  throw new UsageError(`${SANDBOX_FLAG}: expected host:port, :port or [::1]:port, got ${JSON.stringify(text)}`);
+  throw new UsageError(`${SANDBOX_FLAG}: expected ${ADDRESS}, got ${JSON.stringify(text)}`);
 }
 
 /** Other machines reach the demo only if it is asked to: it needs no password and takes orders. */

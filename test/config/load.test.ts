@@ -141,7 +141,7 @@ log: {level: debug, format: json}
     expect(await refusal(loading)).toEqual([
       'config.yaml:2: log.format: the environment variable UNSET is not set',
       'config.yaml:3: log.level: expected debug, info, warn or error, got "loud"',
-      '--web.listen-address: expected host:port, :port or [::1]:port, got "10032"',
+      '--web.listen-address: expected host:port, :port, or [::1]:port for IPv6, got "10032"',
       'BEACONCHAIN_EXPORTER_LOG_FORMAT: expected json, pretty or null, got "text"',
       'BEACONCHAIN_API_KEY: expected an API key of printable ASCII characters without spaces',
     ]);
