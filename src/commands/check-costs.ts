@@ -12,6 +12,7 @@ import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { utc } from '../toolkit/lib/words.ts';
 import { shownBucket } from './probe/probe.ts';
 
 export interface CheckInput {
@@ -96,7 +97,7 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
     duration(pace.intervalMs),
     perDay(pace.requestsPerDay),
     `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
-    wait ? `waits for the quota until ${minuteOf(wait.until)}` : COVERAGE[pace.coverage],
+    wait ? `waits for the quota until ${utc(wait.until)}` : COVERAGE[pace.coverage],
   ];
 }
 
@@ -131,12 +132,8 @@ function left(remaining: number | undefined): string {
   return remaining === undefined ? '' : ` (${remaining} left)`;
 }
 
-function minuteOf(at: UnixMs): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-function sum(paces: Iterable<Pace>): number {
-  return [...paces].reduce((total, pace) => total + pace.requestsPerDay, 0);
+function sum(paces: readonly Pace[]): number {
+  return paces.reduce((total, pace) => total + pace.requestsPerDay, 0);
 }
 
 function duration(ms: Milliseconds): string {

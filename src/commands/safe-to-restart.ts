@@ -11,7 +11,7 @@ import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { listed, plural, utc } from '../toolkit/lib/words.ts';
 
-export interface Verdict {
+export interface Safety {
   readonly isSafe: boolean;
   /** Why, and until when. */
   readonly reason: string;
@@ -21,7 +21,7 @@ export interface Verdict {
 export async function askSafeToRestart(
   settings: Settings & { readonly proxies?: Proxies | undefined },
   text: string,
-): Promise<Verdict> {
+): Promise<Safety> {
   const withinMs = parseDuration(text);
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
@@ -36,7 +36,7 @@ export async function askSafeToRestart(
     clock: systemClock,
     ledger: emptyLedger(),
   });
-  const verdicts: Verdict[] = [];
+  const found: Safety[] = [];
   try {
     for (const { chain, watch } of watched) {
       const now = systemClock.now();
@@ -50,13 +50,13 @@ export async function askSafeToRestart(
       };
       const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
-      verdicts.push(safeToRestart(options, value, withinMs, now, failure));
+      found.push(safeToRestart(options, value, withinMs, now, failure));
     }
   } finally {
     await client.close();
   }
-  const bad = verdicts.filter(({ isSafe }) => !isSafe);
-  return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : verdicts).map(({ reason }) => reason).join('; ') };
+  const bad = found.filter(({ isSafe }) => !isSafe);
+  return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : found).map(({ reason }) => reason).join('; ') };
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */
@@ -66,7 +66,7 @@ function safeToRestart(
   withinMs: Milliseconds,
   now: UnixMs,
   failure?: Error,
-): Verdict {
+): Safety {
   const { chain } = options;
   const current = periodAt(chain, now);
   const last = periodAt(chain, now + withinMs);

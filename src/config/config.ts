@@ -14,7 +14,6 @@ import {
   keyPrefix,
   listenAddresses,
   optional,
-  parsed,
   positive,
   redisUrl,
   SECOND,
@@ -49,12 +48,7 @@ const Api = section({
 const Rates = section({
   per_second: positive.optional().describe('Requests per second.'),
   per_month: count.optional().describe('Requests per month.'),
-})
-  .meta({ minProperties: 1 })
-  .refine((rates) => Object.values(rates).some((rate) => rate !== undefined), {
-    error: 'expected per_second, per_month or both',
-  })
-  .transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
+}).transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
 
 const plans = ['auto', ...(Object.keys(PLANS) as (keyof typeof PLANS)[])] as const;
 
@@ -148,35 +142,25 @@ const Machines = section({
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
 
-const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
+const RANGE = /^\d{1,15}(?:-\d{1,15})?$/;
 
 /** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
 const indexRange = z
-  .union(
-    [
-      z
-        .int()
-        .min(0)
-        .transform((only) => ({ first: only, last: only })),
-      parsed('a range', parseRange).meta({ pattern: RANGE.source }),
-    ],
-    {
-      error: ({ input }) =>
-        isHex(input)
-          ? 'validator indices, not public keys'
-          : 'a validator index such as 12345 or a range such as "20000-20099"',
-    },
-  )
+  .union([z.int().min(0, { error: expectedIndex }), z.string().regex(RANGE, { error: expectedIndex })], {
+    error: expectedIndex,
+  })
+  .transform((given) => {
+    const [first = 0, last = first] = String(given).split('-').map(Number);
+    return { first, last };
+  })
   .refine(({ first, last }) => first <= last, { error: 'the start of the range is larger than its end' })
   .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
 
-function parseRange(text: string): { first: number; last: number } | undefined {
-  const [, from, to = from] = RANGE.exec(text) ?? [];
-  return from === undefined ? undefined : { first: Number(from), last: Number(to) };
-}
-
-function isHex(value: unknown): boolean {
-  return typeof value === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(value);
+function expectedIndex({ input }: { readonly input?: unknown }): string {
+  const isHex = typeof input === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(input);
+  return isHex
+    ? 'validator indices, not public keys'
+    : 'a validator index such as 12345 or a range such as "20000-20099"';
 }
 
 const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });

@@ -97,8 +97,8 @@ describe('commands/check-costs', () => {
         now: NOW + 2 * DAY,
       }),
     );
-    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00 UTC$/m);
-    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
+    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00:00 UTC$/m);
+    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
   });
 
   it('warns of a list of validators that the limits poll too rarely', () => {

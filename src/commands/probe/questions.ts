@@ -12,6 +12,7 @@ import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { chunksOf } from '../../sources/validators/status.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { valueAt } from '../../toolkit/yaml/value-at.ts';
 
 /** One request of the table of endpoints. */
 export interface Question {
@@ -83,6 +84,6 @@ export function slashingsQuestions(chain: Chain, slots: unknown, now: UnixMs): Q
 
 /** The list at a path such as `data.validators`; empty if there is none. */
 export function listAt(value: unknown, path: string): readonly unknown[] {
-  const found = path.split('.').reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+  const found = valueAt(value, path.split('.'));
   return Array.isArray(found) ? found : [];
 }
