@@ -36,7 +36,10 @@ export function describeCosts(input: CheckInput): string {
   // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
   const { allowedPerDay } = budgetViewOf(plan, ledger, now);
-  const costs = viewsOf({ ...state, ledger }, plan, now).map(costOf);
+  const costs = viewsOf({ ...state, ledger }, plan, now).map((view) => ({
+    view,
+    configured: view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry)),
+  }));
   const buckets = [...new Set(costs.map(({ view }) => view.bucket))];
   return [
     `Limits: ${input.limitsFrom}.`,
@@ -82,10 +85,6 @@ function lateWarning({ source, pace }: SourceView): string[] {
 interface Cost {
   readonly view: SourceView;
   readonly configured: Pace;
-}
-
-function costOf(view: SourceView): Cost {
-  return { view, configured: view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry)) };
 }
 
 function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {

@@ -39,7 +39,7 @@ export interface CheckOptions {
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
-  const { config, key, proxies } = given;
+  const { config, key } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
     const { isSafe, reason } = await askSafeToRestart(given, restart);
@@ -52,7 +52,7 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
   }
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
-  const probed = isAsked ? await probe(given, proxies, now) : undefined;
+  const probed = isAsked ? await probe(given, now) : undefined;
   const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
   process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
   if (probed && report !== undefined)

@@ -42,12 +42,12 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
     process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
-    if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
+    if (error instanceof UsageError) return endWith(error.message, EXIT.usage);
     if (isListenError(error)) {
-      return refuse(listenRefusal(error), error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused);
+      return endWith(listenRefusal(error), error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused);
     }
     const isRefusal = [ConfigError, StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
-    if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
+    if (error instanceof Error && isRefusal) return endWith(error.message, EXIT.refused);
     throw error;
   } finally {
     await logOutput.end();
@@ -140,7 +140,7 @@ async function untilStopped(
   });
   const why = await stopped;
   await running?.stop();
-  return why ? await refuse(why.message, EXIT.refused) : EXIT.stopped;
+  return why ? await endWith(why.message, EXIT.refused) : EXIT.stopped;
 }
 
 /** Calls it when the signal aborts, or now if it has aborted. */
@@ -179,7 +179,8 @@ function versionText(): string {
   return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
 }
 
-async function refuse(message: string, code: number): Promise<number> {
+/** Prints why the command ends. */
+async function endWith(message: string, code: number): Promise<number> {
   const output = new LineOutput(process.stderr.fd);
   output.write(`${message.trimEnd()}\n`);
   await output.end();

@@ -1,13 +1,12 @@
 import { emptyLedger } from '../budget/ledger.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { openClient } from '../exporter/client.ts';
-import type { Settings } from '../exporter/settings.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
 import type { ValidatorsOptions } from '../sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { parseDuration } from '../toolkit/lib/duration.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { listed, plural, utc } from '../toolkit/lib/words.ts';
 
@@ -18,10 +17,7 @@ export interface Safety {
 }
 
 /** Asks for the members of this and the next sync committee of each chain. @throws UsageError for an invalid duration */
-export async function askSafeToRestart(
-  settings: Settings & { readonly proxies?: Proxies | undefined },
-  text: string,
-): Promise<Safety> {
+export async function askSafeToRestart(settings: LoadedConfig, text: string): Promise<Safety> {
   const withinMs = parseDuration(text);
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);

@@ -53,25 +53,17 @@ function exposures({ api, chains }: Config): Finding[] {
 }
 
 function machineDoubts(machines: Config['machines']): Finding[] {
-  const { expected, exclude } = machines;
+  const named = (['expected', 'include', 'exclude'] as const).flatMap((list) =>
+    machines[list].map((name, i) => ({ list, name, path: ['machines', list, i] })),
+  );
+  const patterns = named.filter(({ name }) => name.includes('*'));
+  const excluded = named.filter(({ list, name }) => list === 'expected' && machines.exclude.includes(name));
   return [
-    ...(['expected', 'include', 'exclude'] as const).flatMap((list) =>
-      machines[list].flatMap((name, i) =>
-        name.includes('*')
-          ? [{ path: ['machines', list, i], message: `"${name}" is a name: only chain_rules supports patterns` }]
-          : [],
-      ),
-    ),
-    ...expected.flatMap((name, i) =>
-      exclude.includes(name)
-        ? [
-            {
-              path: ['machines', 'expected', i],
-              message: `"${name}" is also in machines.exclude: it has no series and no alerts`,
-            },
-          ]
-        : [],
-    ),
+    ...patterns.map(({ name, path }) => ({ path, message: `"${name}" is a name: only chain_rules supports patterns` })),
+    ...excluded.map(({ name, path }) => ({
+      path,
+      message: `"${name}" is also in machines.exclude: it has no series and no alerts`,
+    })),
     ...ageDoubts(machines),
   ];
 }

@@ -36,13 +36,13 @@ export interface LoadOptions {
 export interface LoadedConfig {
   readonly config: Config;
   /** Absent where the configuration names none. */
-  readonly webConfig?: WebConfig;
+  readonly webConfig?: WebConfig | undefined;
   /** Empty for keyless programs. */
   readonly key: string;
   /** Settings that are valid but do not work as intended, or let others get the key. */
   readonly warnings: readonly Mistake[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: Proxies;
+  readonly proxies?: Proxies | undefined;
 }
 
 /**
@@ -64,15 +64,18 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const { key, findings } = await findKey(value, requestEnv);
   const { proxies, findings: proxyFindings } = findProxies(requestEnv);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
+  const inValues = [
+    ...schemaFindings(parsed, value, override(document.written, overrides)),
+    ...chainFindings(value),
+    ...(keyless ? [] : await redisTlsFindings(value)),
+    ...webFindings,
+    ...findings,
+    ...proxyFindings,
+  ];
   const attributed = (finding: Finding): Finding => attribute(finding, overrides);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
-    ...chainFindings(value),
-    ...(keyless ? [] : await redisTlsFindings(value)),
-    ...webFindings.map(attributed),
-    ...findings.map(attributed),
-    ...proxyFindings,
+    ...inValues.map(attributed),
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = !keyless && key === undefined && document.value !== undefined && !all.some(isAboutKey);
@@ -82,7 +85,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const config = parsed.data;
   const doubts = doubtsIn(config, keyless).map(attributed);
   const warnings = locate(file ?? '', doubts, document.positionOf);
-  return { config, key: key ?? '', warnings, ...web, ...(proxies && { proxies }) };
+  return { config, key: key ?? '', warnings, proxies, ...web };
 }
 
 const REDIS_TLS = ['state', 'redis', 'tls'];

@@ -8,24 +8,22 @@ import { type Headers, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import type { Config } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { openClient } from '../../exporter/client.ts';
-import type { Settings } from '../../exporter/settings.ts';
 import { endpointsOn } from '../../exporter/sources.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { columns } from '../../toolkit/flags/columns.ts';
 import { UsageError } from '../../toolkit/flags/flags.ts';
 import { systemClock } from '../../toolkit/lib/clock.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
-import type { Proxies } from '../../toolkit/lib/proxies.ts';
 import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { cropped, plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import {
+  accountQuestions,
   dailyQuestions,
   listAt,
-  machinesQuestion,
-  namesQuestion,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -88,14 +86,14 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
 }
 
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
-export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
+export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe> {
   const heads: AnswerHead[] = [];
   const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
   let left = MAX_PER_CHAIN * settings.config.chains.length;
   const client = openClient({
     settings: () => settings,
-    proxies,
+    proxies: settings.proxies,
     clock: systemClock,
     ledger: emptyLedger(),
     transport: (send) => async (request, signal) => {
@@ -124,7 +122,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   }
 
   try {
-    for (const question of [machinesQuestion(now), namesQuestion()]) await ask(question);
+    for (const question of accountQuestions(now)) await ask(question);
     for (const { name: chain } of config.chains) {
       const own = validatorsQuestions(chain, config.validators.watch[chain]);
       for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
@@ -230,8 +228,6 @@ export function mayBeAbsent(field: string): boolean {
   return /^(paging|data\.(system|validator|node)_metrics)\b/.test(field);
 }
 
-type Outcome = Pick<Probe, 'ledger' | 'replies'>;
-
 /**
  * `refused`: the key is refused, or no request was answered. `partly`: something could not be read, or a field that is
  * read is absent.
@@ -239,7 +235,7 @@ type Outcome = Pick<Probe, 'ledger' | 'replies'>;
 export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
-export function verdictOf({ ledger, replies }: Outcome): Verdict {
+export function verdictOf({ ledger, replies }: Probe): Verdict {
   const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
   if (isKeyRefused(ledger) || !isAnswered) return 'refused';
   const isUnderstood = ({ failure, unreadable, absent }: Reply): boolean =>
@@ -248,7 +244,8 @@ export function verdictOf({ ledger, replies }: Outcome): Verdict {
 }
 
 /** Pure. A row for each question, notes on the answers, the key and the plan. */
-export function reportOf({ ledger, replies }: Outcome): string {
+export function reportOf(probe: Probe): string {
+  const { replies } = probe;
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
   const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
   return [
@@ -256,7 +253,7 @@ export function reportOf({ ledger, replies }: Outcome): string {
     ...columns([head, ...replies.map(rowOf)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
-    describeKey({ ledger, replies }),
+    describeKey(probe),
   ].join('\n');
 }
 
@@ -296,7 +293,7 @@ export function isKeyRefused(ledger: Ledger): boolean {
   return isKeyClosed(ledger) || ledger.key.validHeader === false;
 }
 
-function describeKey({ ledger, replies }: Outcome): string {
+function describeKey({ ledger, replies }: Probe): string {
   if (isKeyRefused(ledger))
     return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
   const plan = describePlan(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';

@@ -167,12 +167,9 @@ export async function expectNewFile(file: string): Promise<void> {
   await access(dirname(file), constants.W_OK).catch((error: unknown) => refuse(file, error));
 }
 
-/** Prints a report that cannot be written, because it cost requests. @throws CommandRefused */
+/** @throws CommandRefused */
 export async function writeReport(file: string, report: string): Promise<string> {
-  await createFile(file, report, 0o644).catch((error: unknown) => {
-    process.stdout.write(report);
-    refuse(file, error);
-  });
+  await createFile(file, report, 0o644).catch((error: unknown) => refuse(file, error));
   return `${file} has the forms of requests and answers for an issue. It has no names, indices, keys or amounts.\n`;
 }
 

@@ -27,16 +27,14 @@ export interface Question {
 
 const LOOK_BACK_SECONDS = 3_600;
 
-/** The newest machine records of the last hour. */
-export function machinesQuestion(now: UnixMs): Question {
+/** The newest records of the machines in the last hour, and the names of all machines. */
+export function accountQuestions(now: UnixMs): [Question, Question] {
   const end = Math.floor(now / 1000);
   const range = { start: end - LOOK_BACK_SECONDS, end };
-  return { request: requestTo('machine_metrics', { range }), isPlausible: isPlausibleAt(now) };
-}
-
-/** The names of the machines of the account. */
-export function namesQuestion(): Question {
-  return { request: requestTo('machine_names', {}) };
+  return [
+    { request: requestTo('machine_metrics', { range }), isPlausible: isPlausibleAt(now) },
+    { request: requestTo('machine_names', {}) },
+  ];
 }
 
 /** The newest day and the current sync committee. */

@@ -136,7 +136,9 @@ const listenAddress = parsed(ADDRESS, parseListenAddress).meta({ pattern: LISTEN
 
 /** One address or a list of them. */
 export const listenAddresses = z
-  .union([listenAddress, z.array(listenAddress).min(1, { error: 'at least one address such as :10032' })], { error: `${ADDRESS}, or a list of them` })
+  .union([listenAddress, z.array(listenAddress).min(1, { error: 'at least one address such as :10032' })], {
+    error: `${ADDRESS}, or a list of them`,
+  })
   .transform((given) => (Array.isArray(given) ? given : [given]));
 
 export function parseListenAddress(text: string): ListenAddress | undefined {
