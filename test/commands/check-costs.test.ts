@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check-costs.ts';
+import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
 import { defaultConfig } from '../support/default-config.ts';
