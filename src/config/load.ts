@@ -72,10 +72,9 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
     ...findings,
     ...proxyFindings,
   ];
-  const attributed = (finding: Finding): Finding => attribute(finding, overrides);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...inValues.map(attributed),
+    ...inValues.map((finding) => attribute(finding, overrides)),
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = !keyless && key === undefined && document.value !== undefined && !all.some(isAboutKey);
@@ -83,8 +82,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
-  const doubts = doubtsIn(config, keyless).map(attributed);
-  const warnings = locate(file ?? '', doubts, document.positionOf);
+  const warnings = locate(file ?? '', doubtsIn(config, keyless), document.positionOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 
