@@ -9,9 +9,10 @@ import type { Config } from './config.ts';
  * in the file.
  */
 export function doubtsIn(config: Config, keyless: boolean): Finding[] {
-  const { machines, validators, dailyReturns, slashings, syncCommittee } = config;
+  const { machines, validators } = config;
   const watches = Object.values(validators.watch).some((ranges) => ranges.length > 0);
-  const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled) && !watches;
+  const isOff = (section: object): boolean => !('enabled' in section && section.enabled);
+  const isIdle = Object.values(config).every(isOff) && !watches;
   if (isIdle) return [{ path: [], message: 'all sources are disabled: nothing is polled' }];
   return [
     ...hostDoubts(config),

@@ -57,7 +57,8 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   return {
     api: client.api,
     close: client.close,
-    allowance: (endpoint) => limitsIn(client.limiter.ledger, routeOf({ endpoint }), budgetOptions, clock.now()),
+    allowance: (endpoint) =>
+      limitsIn(client.limiter.ledger, routeOf({ endpoints: [endpoint] }), budgetOptions, clock.now()),
   };
 }
 

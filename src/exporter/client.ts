@@ -18,8 +18,8 @@ import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
-import { LatestWriter } from '../toolkit/state/latest.ts';
 import { LeaseLost } from '../toolkit/state/replica.ts';
+import { latestWriter } from '../toolkit/state/store.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
@@ -63,7 +63,7 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError, clock);
+  const writer = latestWriter(() => save(limiter.ledger), onSaveError, clock);
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
@@ -91,9 +91,9 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 }
 
 /** The route of the first request of a poll, as the client chooses it. */
-export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
+export function routesOf(config: Config): (source: Pick<Source, 'endpoints' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return (source) => routeOf(options, source);
+  return ({ endpoints: [endpoint], chain }) => routeOf(options, { endpoint, ...(chain && { chain }) });
 }
 
 /** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */

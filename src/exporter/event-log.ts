@@ -50,14 +50,13 @@ const MESSAGES = {
   epochs_skipped: 'finalized epochs skipped',
   blocks_tied: 'two blocks of a slot are reported as canonical: the first is counted',
   finality_back: 'finalized epoch went back',
-  part_refused: 'the service refuses a part of validators',
+  part_refused: 'the service refuses a part of a source',
 } as const satisfies Partial<Record<SourceEvent['type'], string>>;
 
 const READ_IN_PART = 'machine metrics were read only in part';
 const MACHINE_WARNINGS: Readonly<Record<string, string>> = {
   network_counters_fell: 'network counters withheld',
   name_shared: 'several hosts report under one machine name, give each host a name of its own',
-  names_refused: 'names of machines cannot be listed',
 };
 
 /** The ratio by which an interval must change to be logged. */

@@ -18,7 +18,7 @@ import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { Access } from '../toolkit/web/access.ts';
-import { RenderedPage } from '../toolkit/web/rendered-page.ts';
+import { renderedPage } from '../toolkit/web/send.ts';
 import type { Pages } from '../toolkit/web/server.ts';
 import { type Client, isOtherService, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
@@ -72,7 +72,8 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  readonly #page: RenderedPage;
+  /** The status page is at most a second old. */
+  readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
   #lastReload: LastReload;
   /** When a write of the state last failed; undefined: none has. */
@@ -139,7 +140,7 @@ export class Exporter implements Pages {
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       outside.exposition,
     );
-    this.#page = new RenderedPage(() => this.#pieces(), clock);
+    this.documents = documentsOf(renderedPage(() => this.#pieces(), clock));
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -181,9 +182,6 @@ export class Exporter implements Pages {
   onError(error: unknown): void {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
-
-  /** The status page is at most a second old. */
-  readonly documents = documentsOf(() => this.#page.bytes());
 
   /** Undefined: healthy; else why a restart would help. */
   unhealthy(): string | undefined {
@@ -337,8 +335,8 @@ export class Exporter implements Pages {
   }
 
   #expectSeries(): void {
-    const endpoints = endpointsOf(this.#settings.config);
-    this.#own.expect({ endpoints, reasons: FAILURE_REASONS, sources: this.#plan.sources.map(labelsOf) });
+    const { sources } = this.#plan;
+    this.#own.expect({ endpoints: endpointsOf(sources), reasons: FAILURE_REASONS, sources: sources.map(labelsOf) });
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {

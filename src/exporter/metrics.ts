@@ -4,11 +4,12 @@ import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import { SOURCE_NAMES, type Source } from '../sources/source.ts';
+import type { Source } from '../sources/source.ts';
 import type { Section } from '../toolkit/exposition/exposition.ts';
 import { type Family, mergeFamilies, type Sample } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { OwnMetrics } from './own-metrics.ts';
+import { SOURCE_NAMES } from './sources.ts';
 
 /** The section with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
 export const OWN = 'own';

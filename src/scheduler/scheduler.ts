@@ -1,4 +1,4 @@
-import { type Api, countingApi } from '../api/client.ts';
+import type { Api } from '../api/client.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
@@ -168,20 +168,27 @@ export class Scheduler {
     const stop = AbortSignal.any([signal, task.stop.signal]);
     const now = clock.now();
     const start = clock.monotonic();
-    const counting = countingApi(api);
+    let requests = 0;
+    const counting: Api = {
+      ...api,
+      request(...request) {
+        requests += 1;
+        return api.request(...request);
+      },
+    };
     const { intervalMs, coverage } = pace;
     const timing = { now, intervalMs, coverage };
     const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting.api, task.current.value, timing, stop);
+      poll = await source.poll(counting, task.current.value, timing, stop);
     } catch (error) {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const durationMs = clock.monotonic() - start;
     const stepMs = clock.now() - now - durationMs;
-    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
+    const measured = { start: now, durationMs, stepMs, requests, ...paced };
     this.#hasPolled = true;
     const entry = afterPoll(task.current, poll, measured);
     // The poll began before a reload, with what was refused before it.

@@ -26,13 +26,38 @@ function condition(severity: Condition['severity'], says: Condition['says']): Co
   return { severity, says };
 }
 
-interface MachineCondition extends Condition {
+/** What the conditions of machines compare. Seconds, slots, shares and counts; a boolean is 0 or 1. */
+export type MachineValue =
+  | 'silence'
+  | 'synced'
+  | 'execution_connected'
+  | 'disk_free'
+  | 'last_seen'
+  | 'process_silence'
+  | 'name_shared'
+  | 'head_lag'
+  | 'inactive_validators';
+
+/** When it applies, with the operators of PromQL. */
+export interface Comparison {
+  readonly value: MachineValue;
+  readonly is: '<' | '==' | '>';
+  readonly than: number | keyof typeof THRESHOLDS;
+}
+
+interface MachineCondition extends Condition, Comparison {
   /** The text of the badge in the list of machines. */
   readonly badge: string;
 }
 
-function machines(severity: Condition['severity'], words: string, badge = words): MachineCondition {
-  return { severity, badge, says: (names) => [`${plural(names.length, 'machine')} ${words}`, `: ${listed(names)}.`] };
+function machines(
+  severity: Condition['severity'],
+  [value, is, than]: readonly [MachineValue, Comparison['is'], Comparison['than']],
+  words: string,
+  badge = words,
+): MachineCondition {
+  const says: Condition['says'] = (names) => [`${plural(names.length, 'machine')} ${words}`, `: ${listed(names)}.`];
+  return { severity, value, is, than, badge, says };
 }
 
 function watched(severity: Condition['severity'], words: string): Condition {
@@ -45,21 +70,40 @@ function watched(severity: Condition['severity'], words: string): Condition {
   };
 }
 
-/** The problems of a machine, the worst first. Named like the alerts. */
+/**
+ * The problems of a machine, the worst first. Named like the alerts. The page compares the records of a machine, and
+ * the dashboards its families. A test holds the rules to the same comparisons.
+ */
 export const MACHINE_CONDITIONS = {
-  BeaconchainMachineOffline: machines('critical', 'silent'),
-  BeaconchainBeaconNodeNotSynced: machines('critical', 'not synced'),
-  BeaconchainExecutionClientDisconnected: machines('critical', 'without an execution client', 'no execution client'),
-  BeaconchainDiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full'),
-  BeaconchainMachineNeverSeen: machines('warning', 'never seen'),
-  BeaconchainProcessSilent: machines('warning', 'partly silent'),
+  BeaconchainMachineOffline: machines('critical', ['silence', '>', 'machine_offline_seconds'], 'silent'),
+  BeaconchainBeaconNodeNotSynced: machines('critical', ['synced', '==', 0], 'not synced'),
+  BeaconchainExecutionClientDisconnected: machines(
+    'critical',
+    ['execution_connected', '==', 0],
+    'without an execution client',
+    'no execution client',
+  ),
+  BeaconchainDiskAlmostFull: machines(
+    'critical',
+    ['disk_free', '<', 'disk_free_ratio'],
+    'with an almost full disk',
+    'disk almost full',
+  ),
+  BeaconchainMachineNeverSeen: machines('warning', ['last_seen', '==', 0], 'never seen'),
+  BeaconchainProcessSilent: machines('warning', ['process_silence', '>', 'machine_offline_seconds'], 'partly silent'),
   BeaconchainMachineNameShared: machines(
     'warning',
+    ['name_shared', '==', 1],
     'whose name several hosts use (give each host a name of its own)',
     'name shared',
   ),
-  BeaconchainBeaconNodeLagging: machines('warning', 'behind the clock'),
-  BeaconchainValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
+  BeaconchainBeaconNodeLagging: machines('warning', ['head_lag', '>', 'head_lag_slots'], 'behind the clock'),
+  BeaconchainValidatorsInactive: machines(
+    'warning',
+    ['inactive_validators', '>', 0],
+    'with validators that are not active',
+    'validators not active',
+  ),
 } as const satisfies Record<string, MachineCondition>;
 export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];

@@ -88,9 +88,9 @@ sync_committee:
   'keys given twice': {
     text: 'log:\n  level: info\n  level: loud\nmachines: {interval: 1}\nmachines: {}\n',
     lines: [
-      ':3: log.level: the key is given twice',
+      ':3: the key is given twice',
       ':3: log.level: expected debug, info, warn or error, got "loud"',
-      ':5: machines: the key is given twice',
+      ':5: the key is given twice',
     ],
     isBeyondSchema: true,
   },

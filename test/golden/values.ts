@@ -1,10 +1,10 @@
 import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
-import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
+import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
 import { Validators } from '../../src/sources/validators/schema.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RULE_FILES, rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
-import { CONDITIONS, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
+import { CONDITIONS, MACHINE_CONDITIONS, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLE = 'src/sources/conditions.ts';
@@ -42,6 +42,14 @@ describe('sources/conditions', () => {
       value,
       `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
     ).toBe(shippedThreshold(name));
+  });
+
+  it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {
+    // Where sweeps are rare, it adds their interval.
+    const offline = 'on (job, instance) group_left () beaconchain:machine_offline_after_seconds';
+    const recorded = than === 'machine_offline_seconds' ? offline : `on () group_left () beaconchain:threshold:${than}`;
+    const limit = typeof than === 'number' ? String(than) : recorded;
+    expect(alerts.find(({ alert }) => alert === name)?.expr).toContain(` ${is} ${limit}\n`);
   });
 
   it.each(conditions)('%s: has its place in the runbook', (name) => {

@@ -23,7 +23,6 @@ function below(alert: string, than: string): Limit {
  */
 const INTERVAL = 'beaconchain_source_interval_seconds{source="machines"}';
 const OFFLINE_AFTER = `(${threshold('machine_offline_seconds')} + scalar(max(${INTERVAL} > 300) or vector(0)))`;
-const OFFLINE_AFTER_BY_EXPORTER = `((${INTERVAL} > bool 300) * ${INTERVAL} + ${threshold('machine_offline_seconds')})`;
 
 export const SILENT = above('BeaconchainMachineOffline', OFFLINE_AFTER);
 export const PROCESS_SILENT = above('BeaconchainProcessSilent', OFFLINE_AFTER);
@@ -46,9 +45,14 @@ export const STRETCHED = above('BeaconchainBudgetStretched', threshold('stretch_
 export const INVALID_RECORDS = above('BeaconchainInvalidRecords', threshold('invalid_records'));
 export const SOURCE_STALE = above('BeaconchainSourceStale', threshold('source_stale_seconds'));
 
-/** The machines or processes that are silent for too long, each exporter by its own interval. */
+/** Silence without the interval that rare sweeps add, for each exporter by its own. */
+export function silenceBeyondInterval(silenceByExporter: string): string {
+  return `(${silenceByExporter}) - on (job, instance) group_left () ((${INTERVAL} > bool 300) * ${INTERVAL})`;
+}
+
+/** The machines or processes that are silent for too long. */
 export function silentTooLong(silenceByExporter: string): string {
-  return `(${silenceByExporter}) > on (job, instance) group_left () ${OFFLINE_AFTER_BY_EXPORTER}`;
+  return `(${silenceBeyondInterval(silenceByExporter)}) > ${threshold('machine_offline_seconds')}`;
 }
 
 /** The series beyond the limit. */

@@ -1,5 +1,5 @@
-import { MACHINE_CONDITIONS, type MachineAlert } from '../../../src/sources/conditions.ts';
-import { beyond, CPU_BUSY, DISK_FULL, FEW_PEERS, LAGGING, MEMORY_FULL, silentTooLong } from './limits.ts';
+import { MACHINE_CONDITIONS, type MachineAlert, type MachineValue } from '../../../src/sources/conditions.ts';
+import { beyond, CPU_BUSY, FEW_PEERS, MEMORY_FULL, silenceBeyondInterval } from './limits.ts';
 import { colorOf } from './look.ts';
 import {
   cpuBusyByExporter,
@@ -7,9 +7,10 @@ import {
   HEAD_LAG_BY_EXPORTER,
   MACHINE,
   MEMORY_USED_BY_EXPORTER,
+  processSilenceOfRemaining,
   SILENCE_BY_EXPORTER,
-  silentProcesses,
 } from './queries.ts';
+import { threshold } from './rules.ts';
 import { states } from './states.ts';
 
 const BY_EXPORTER = 'max by (job, instance, chain, machine)';
@@ -19,33 +20,55 @@ const LOADED = of('validators');
 const CURRENT = ['info', 'client_info', 'memory_total_bytes', 'head_slot', 'validators'].map(of).join(' or ');
 const RARE_SWEEPS = 'beaconchain_source_interval_seconds{source="machines"} > 300';
 
-type Trouble =
-  | { readonly alert: MachineAlert; readonly series: string }
-  | { readonly alert: string; readonly series: string; readonly text: string };
+/** What the conditions compare, for each exporter. */
+const SERIES: Readonly<Record<MachineValue, string>> = {
+  silence: silenceBeyondInterval(SILENCE_BY_EXPORTER),
+  synced: of('synced'),
+  execution_connected: of('execution_connected'),
+  disk_free: DISK_FREE_BY_EXPORTER,
+  last_seen: SEEN,
+  process_silence: silenceBeyondInterval(processSilenceOfRemaining('process=~"validator|node"')),
+  name_shared: of('name_shared'),
+  head_lag: HEAD_LAG_BY_EXPORTER,
+  inactive_validators: `${LOADED} - ${of('validators_active')} and ${LOADED} > 0`,
+};
 
-/** The worst first, with the words of the status page. The alert gives its colour. */
+interface Trouble {
+  readonly alert: string;
+  readonly text: string;
+  readonly series: string;
+}
+
+/** A condition of the status page, with its words. */
+function shared(alert: MachineAlert): Trouble {
+  const { value, is, than, badge } = MACHINE_CONDITIONS[alert];
+  const limit = typeof than === 'number' ? than : threshold(than);
+  return { alert, text: badge, series: `(${SERIES[value]}) ${is} ${limit}` };
+}
+
+/** The worst first. The alert gives its colour. */
 const TROUBLES: readonly Trouble[] = [
-  { alert: 'BeaconchainMachineOffline', series: silentTooLong(SILENCE_BY_EXPORTER) },
-  { alert: 'BeaconchainBeaconNodeNotSynced', series: `${of('synced')} == 0` },
-  { alert: 'BeaconchainExecutionClientDisconnected', series: `${of('execution_connected')} == 0` },
-  { alert: 'BeaconchainDiskAlmostFull', series: beyond(DISK_FREE_BY_EXPORTER, DISK_FULL) },
-  { alert: 'BeaconchainMachineNeverSeen', series: `${SEEN} == 0` },
+  shared('BeaconchainMachineOffline'),
+  shared('BeaconchainBeaconNodeNotSynced'),
+  shared('BeaconchainExecutionClientDisconnected'),
+  shared('BeaconchainDiskAlmostFull'),
+  shared('BeaconchainMachineNeverSeen'),
   { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
-  { alert: 'BeaconchainProcessSilent', series: silentProcesses('process=~"validator|node"') },
-  { alert: 'BeaconchainMachineNameShared', series: `${of('name_shared')} == 1` },
+  shared('BeaconchainProcessSilent'),
+  shared('BeaconchainMachineNameShared'),
   {
     alert: 'BeaconchainMemoryAlmostFull',
     text: 'memory almost full',
     series: beyond(MEMORY_USED_BY_EXPORTER, MEMORY_FULL),
   },
-  { alert: 'BeaconchainBeaconNodeLagging', series: beyond(HEAD_LAG_BY_EXPORTER, LAGGING) },
+  shared('BeaconchainBeaconNodeLagging'),
   { alert: 'BeaconchainFewPeers', text: 'few peers', series: beyond(`${of('peers')} > 0`, FEW_PEERS) },
   {
     alert: 'BeaconchainCPUBusy',
     text: 'CPU busy',
     series: `${beyond(cpuBusyByExporter('15m'), CPU_BUSY)} or ${beyond(cpuBusyByExporter('6h'), CPU_BUSY)} and on (job, instance) ${RARE_SWEEPS}`,
   },
-  { alert: 'BeaconchainValidatorsInactive', series: `${LOADED} - ${of('validators_active')} > 0 and ${LOADED} > 0` },
+  shared('BeaconchainValidatorsInactive'),
   {
     alert: 'BeaconchainFallbackInUse',
     text: 'on a fallback',
@@ -59,11 +82,7 @@ function of(metric: string): string {
 
 /** The worst trouble of each machine. As the alerts, but without their delay and without forecasts. */
 export const { expr: STATE, mappings: STATES } = states({
-  troubles: TROUBLES.map((one) => ({
-    text: 'text' in one ? one.text : MACHINE_CONDITIONS[one.alert].badge,
-    series: one.series,
-    color: colorOf(one.alert),
-  })),
+  troubles: TROUBLES.map(({ alert, ...one }) => ({ ...one, color: colorOf(alert) })),
   all: SEEN,
   well: 'healthy',
   by: 'chain, machine',

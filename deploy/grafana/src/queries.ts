@@ -111,8 +111,8 @@ function processSilenceByExporter(more = ''): string {
 }
 
 /** As the alert, which assumes that a process that is silent for longer was removed on purpose. */
-export function silentProcesses(more: string): string {
-  return `${silentTooLong(processSilenceByExporter(more))} < ${threshold('process_forgotten_seconds')}`;
+export function processSilenceOfRemaining(more: string): string {
+  return `${processSilenceByExporter(more)} < ${threshold('process_forgotten_seconds')}`;
 }
 
 function ageAtSweep(seen: string): string {

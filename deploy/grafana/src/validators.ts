@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT } from './limits.ts';
+import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT, silentTooLong } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
@@ -16,14 +16,14 @@ import {
   orZero,
   perChainAnd,
   processSilence,
-  silentProcesses,
+  processSilenceOfRemaining,
 } from './queries.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
 const NAME = '{{machine}}';
 const NAME_OF_CHAIN = '{{chain}}';
 const VALIDATOR_SILENCE = processSilence('process="validator"');
-const SILENT_CLIENTS = `count by (chain, machine) (${silentProcesses('process="validator"')})`;
+const SILENT_CLIENTS = `count by (chain, machine) (${silentTooLong(processSilenceOfRemaining('process="validator"'))})`;
 const LOADED = ofMachine('beaconchain_machine_validators');
 const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 

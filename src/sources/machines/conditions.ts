@@ -1,58 +1,70 @@
 import { PROCESSES } from '../../api/answers/machines.ts';
+import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
+import {
+  type Comparison,
+  MACHINE_ALERTS,
+  MACHINE_CONDITIONS,
+  type MachineAlert,
+  type MachineValue,
+  THRESHOLDS,
+} from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machine, type Machines } from './schema.ts';
-import { missing, type Shown, shownMachines } from './shown.ts';
-
-/** The share of the disk that is free; undefined where it is not known. */
-function diskFree({ system }: Partial<Machine>): number | undefined {
-  const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
-  return free != null && total ? free / total : undefined;
-}
+import { lastSeen, type Machines } from './schema.ts';
+import { missing, type ShownMachine, shownMachines } from './shown.ts';
 
 /** Sweeps that are further apart than this can miss a machine that pushes. */
-const RARE_SWEEPS_SECONDS = 300;
+const RARE_SWEEPS_MS = 5 * MS_PER_MINUTE;
+
+/** How much longer a machine may be silent, seconds: where sweeps are rare, two without a record are needed. */
+function allowance({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
+  return intervalMs > RARE_SWEEPS_MS ? intervalMs / 1000 : 0;
+}
 
 /** The silence from which a machine counts as offline, seconds. */
-export function offlineAfter({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
-  const interval = intervalMs / 1000;
-  return THRESHOLDS.machine_offline_seconds + (interval > RARE_SWEEPS_SECONDS ? interval : 0);
+export function offlineAfter(polls: Pick<Polls, 'intervalMs'>): number {
+  return THRESHOLDS.machine_offline_seconds + allowance(polls);
 }
 
 /** The age of a record at the last successful poll. */
-function silence(timestamp: number | undefined, { lastSuccessAt }: Polls): number {
+function ageOf(timestamp: number | undefined, { lastSuccessAt }: Polls): number {
   return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
 }
 
-const CHECKS: Readonly<
-  Record<Exclude<MachineAlert, 'BeaconchainMachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>
-> = {
-  BeaconchainMachineOffline: isOffline,
-  BeaconchainBeaconNodeNotSynced: ({ fresh }) => fresh.node?.sync_eth2_synced === false,
-  BeaconchainExecutionClientDisconnected: ({ fresh }) => fresh.node?.sync_eth1_connected === false,
-  BeaconchainDiskAlmostFull: ({ fresh }) => (diskFree(fresh) ?? 1) < THRESHOLDS.disk_free_ratio,
-  BeaconchainProcessSilent: (one, polls) =>
-    !isOffline(one, polls) &&
-    [one.seen.validator, one.seen.node].some((record) => {
-      const seconds = silence(record?.timestamp, polls);
-      return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
-    }),
-  BeaconchainMachineNameShared: ({ isNameShared }) => isNameShared,
-  BeaconchainBeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
-    const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
-    return isChainKnown && slot != null && slotsBehind(labels.chain, { at, slot }) > THRESHOLDS.head_lag_slots;
-  },
-  BeaconchainValidatorsInactive: ({ fresh: { validator } }) => {
-    const { validator_total: all, validator_active: active } = validator ?? {};
-    return all != null && active != null && all > active;
-  },
-};
+const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) => number | boolean | null | undefined>> =
+  {
+    silence: ({ seen }, polls) => ageOf(lastSeen(seen), polls) - allowance(polls),
+    synced: ({ fresh }) => fresh.node?.sync_eth2_synced,
+    execution_connected: ({ fresh }) => fresh.node?.sync_eth1_connected,
+    disk_free: ({ fresh: { system } }) => {
+      const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
+      return free != null && total ? free / total : undefined;
+    },
+    last_seen: ({ seen }) => lastSeen(seen),
+    process_silence: ({ seen: { validator, node } }, polls) => {
+      const ages = [validator, node].map((record) => ageOf(record?.timestamp, polls));
+      return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
+    },
+    name_shared: ({ isNameShared }) => isNameShared,
+    head_lag: ({ labels, isChainKnown, fresh: { node } }) => {
+      const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
+      return isChainKnown && slot != null ? slotsBehind(labels.chain, { at, slot }) : undefined;
+    },
+    inactive_validators: ({ fresh: { validator } }) => {
+      const { validator_total: all, validator_active: active } = validator ?? {};
+      return all != null && active != null ? all - active : undefined;
+    },
+  };
 
-function isOffline({ seen }: Shown, polls: Polls): boolean {
-  return silence(lastSeen(seen), polls) > offlineAfter(polls);
+/** As PromQL: a value that is not known does not compare. */
+function applies({ value: name, is, than }: Comparison, one: ShownMachine, polls: Polls): boolean {
+  const value = VALUES[name](one, polls);
+  if (value == null) return false;
+  const limit = typeof than === 'number' ? than : THRESHOLDS[than];
+  if (is === '==') return Number(value) === limit;
+  return is === '<' ? Number(value) < limit : Number(value) > limit;
 }
 
 /** Whether several machines are silent, and none reports. One that was dead a day before the last one does not count. */
@@ -63,9 +75,12 @@ export function areAllSilent(all: readonly ListedMachine[]): boolean {
   return together.length > 1 && seen.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
 }
 
-/** The alerts that apply to a machine, the worst first. */
-function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
-  return MACHINE_ALERTS.filter((alert) => alert !== 'BeaconchainMachineNeverSeen' && CHECKS[alert](one, polls));
+/** The alerts that apply to a machine, the worst first. All processes of a silent one are silent. */
+function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
+  const alerts = MACHINE_ALERTS.filter((alert) => applies(MACHINE_CONDITIONS[alert], one, polls));
+  return alerts.includes('BeaconchainMachineOffline')
+    ? alerts.filter((alert) => alert !== 'BeaconchainProcessSilent')
+    : alerts;
 }
 
 /** A machine as shown in the status. */
@@ -74,7 +89,7 @@ export interface ListedMachine {
   /** The alerts that apply to it, the worst first. */
   readonly alerts: readonly MachineAlert[];
   /** Undefined if it was never seen. */
-  readonly shown: Shown | undefined;
+  readonly shown: ShownMachine | undefined;
 }
 
 /** Every machine, the worst first. */

@@ -15,7 +15,11 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
   return {
     name: 'slashings',
     chain: options.chain,
-    endpoint: 'epoch_slots',
+    endpoints: [
+      'epoch_slots',
+      'attester_slashings',
+      ...(options.readsProposerNames ? (['proposer_slashings'] as const) : []),
+    ],
     intervalMs: options.intervalMs,
     empty: NO_SLASHINGS,
     state: Slashings,

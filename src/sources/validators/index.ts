@@ -15,10 +15,11 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
   const { chain, intervalMs, status } = options;
   const requests = requestsPerStatusPoll(watchedCount(options.watch));
   const usualRequests = requests.status + requests.performance;
+  const members = options.syncCommittee ? (['sync_committee_members'] as const) : [];
   return {
     name: 'validators',
     chain,
-    endpoint: status ? 'validators' : 'sync_committee_members',
+    endpoints: status ? ['validators', 'validators_performance', ...members] : ['sync_committee_members'],
     intervalMs,
     empty: NO_VALIDATORS,
     state: Validators,
