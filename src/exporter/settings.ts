@@ -1,15 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { type Clock, within } from '../toolkit/lib/clock.ts';
-import type { WebConfig } from '../toolkit/web/web-config.ts';
 
 /** The settings that the operator may change while the program runs. */
-export interface Settings {
-  readonly config: Config;
-  readonly key: string;
-  /** The web config file; absent where there is none. */
-  readonly webConfig?: WebConfig | undefined;
-}
+export type Settings = Pick<LoadedConfig, 'config' | 'key' | 'webConfig'>;
 
 /** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
