@@ -159,6 +159,13 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
   });
 }
 
+/** Whether each source was attempted, was restored, or may not be attempted yet. */
+export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
+  return views.every(
+    ({ entry, nextAttemptAt, running }) => entry.lastAttemptAt !== undefined || (!running && nextAttemptAt > now),
+  );
+}
+
 /** The value of a source in a map that has every source. */
 export function valueFor<T>(all: ReadonlyMap<Source, T>, source: Source): T {
   const one = all.get(source);

@@ -232,7 +232,6 @@ export function knownIn(name: StateName): StatusInput {
     views: sourceViews(known, budgetView, NOW),
     ledger: state.ledger,
     budgetOptions,
-    version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
     isConfigRead: true,
