@@ -10,7 +10,7 @@ import { nextSteps, summary } from '../backfill/summary.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
-import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
+import { type Account, type AccountLimits, openAccount } from '../exporter/client.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
 import { CHAIN_NAMES } from '../facts/chain.ts';

@@ -8,7 +8,7 @@ import { documentsOf } from '../status-page/documentation.ts';
 import { pagePieces } from '../status-page/page.ts';
 import { statusOf } from '../status-page/status.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
-import { Exposition } from '../toolkit/exposition/exposition.ts';
+import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
@@ -18,10 +18,9 @@ import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { Access } from '../toolkit/web/access.ts';
 import { RenderedPage } from '../toolkit/web/rendered-page.ts';
 import type { Pages } from '../toolkit/web/server.ts';
-import { type Client, isOtherService, openClient } from './client.ts';
+import { type Client, isOtherService, type Outside, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
-import { OUTSIDE, type Outside } from './outside.ts';
 import { OwnMetrics } from './own-metrics.ts';
 import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
@@ -51,6 +50,7 @@ export interface ExporterOptions {
   readonly access?: Pick<Access, 'adopt'> | undefined;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
+  readonly exposition?: ExpositionOptions | undefined;
 }
 
 /**
@@ -89,7 +89,7 @@ export class Exporter implements Pages {
   readonly #readAgain: () => Promise<Settings>;
 
   private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
-    const { log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const { log, replica, settings, proxies, outside, exposition = EXPOSITION_OPTIONS } = options;
     const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
@@ -133,11 +133,11 @@ export class Exporter implements Pages {
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
-      sectionsOf(this.#own, outside.exposition.maxNapMs),
+      sectionsOf(this.#own, exposition.maxNapMs),
       () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
-      outside.exposition,
+      exposition,
     );
     this.#page = new RenderedPage(() => this.#pieces(), clock);
     this.#expectSeries();
