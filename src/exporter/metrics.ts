@@ -117,11 +117,8 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
 
 /** The parts that the service refuses. */
 function partFamily(views: readonly SourceView[]): Family {
-  const samples = views.flatMap(({ source, entry }) =>
-    (source.parts?.(entry.value) ?? []).map(({ part, isRefused }) => ({
-      labels: { ...labelsOf(source), part },
-      value: Number(isRefused),
-    })),
+  const samples = views.flatMap(({ source, parts }) =>
+    parts.map(({ part, isRefused }) => ({ labels: { ...labelsOf(source), part }, value: Number(isRefused) })),
   );
   return gauge(
     'source_part_refused',

@@ -124,10 +124,9 @@ const PARTS: Readonly<Record<Part, string>> = {
 };
 
 function refusalNotices(views: readonly SourceView[]): Notice[] {
-  const refused = views.flatMap(({ source, entry }) =>
-    (source.parts?.(entry.value) ?? []).filter(({ isRefused }) => isRefused).map(({ part }) => ({ part, source })),
+  const names = views.flatMap(({ source: { chain }, parts }) =>
+    parts.flatMap(({ part, isRefused }) => (isRefused ? `${PARTS[part]}${chain ? ` (${chain})` : ''}` : [])),
   );
-  const names = refused.map(({ part, source: { chain } }) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`);
   return firingIf('BeaconchainPartRefused', names);
 }
 
