@@ -12,7 +12,7 @@ import {
   type Ledger,
   opensAt,
   sent,
-  UNASSIGNED,
+  UNNAMED,
   unanswered,
 } from './ledger.ts';
 import { type Budget, BudgetClosed, inOrder, type Permit, type QueuedRequest } from './permit.ts';
@@ -89,7 +89,7 @@ export class RateLimiter implements Budget {
 
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
-    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNASSIGNED);
+    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNNAMED);
     this.#options = options;
     this.#update(ledger);
     this.#dispatch();

@@ -1,5 +1,5 @@
 import { WINDOWS } from '../budget/headers.ts';
-import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
+import { type Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
@@ -122,7 +122,7 @@ function describeBucket({ state, plan }: CheckInput, name: string, allowed: numb
     (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
   );
   const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
-  const isKnown = name !== UNASSIGNED || limits.length > 0;
+  const isKnown = name !== UNNAMED || limits.length > 0;
   const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
   return `  ${isKnown ? known : ''}${share}.`;
 }

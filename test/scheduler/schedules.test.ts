@@ -170,7 +170,15 @@ describe('scheduler/schedules: readiness', () => {
   const viewed = (overrides: Partial<SourceView>): SourceView => {
     const source = fakeSource();
     const timing = { now: NOW, intervalMs: MINUTE, coverage: 'full' } as const;
-    const base = { source, bucket: 'default', entry: emptyEntry(source), pace: pace(MINUTE), timing, parts: [], running: false };
+    const base = {
+      source,
+      bucket: 'default',
+      entry: emptyEntry(source),
+      pace: pace(MINUTE),
+      timing,
+      parts: [],
+      running: false,
+    };
     return { ...base, nextAttemptAt: NOW, ...overrides };
   };
 

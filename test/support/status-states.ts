@@ -151,8 +151,8 @@ function ledger(
 ): Ledger {
   return {
     buckets: { default: { ...EMPTY_BUCKET, limits, firstUseAt: NOW - 12 * DAY, ...overrides } },
-    lanes: {},
-    shared: 'default',
+    routes: {},
+    otherRoutes: 'default',
     key: { fingerprint: '', standing: 'valid', since: NOW - 30_000, mayProbe: false, validHeader: true },
   };
 }

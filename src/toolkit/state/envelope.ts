@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** The version of the format in which this program writes documents. It reads no other. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 
 /** In characters: the documents of most users. */
 const SMALL = 100_000;

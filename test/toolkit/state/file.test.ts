@@ -80,8 +80,8 @@ describe('state/file', () => {
   });
 
   it.each([
-    ['an older version', STATE_VERSION - 1, '{"version":1,"value":{"count":7,"names":[]}}'],
-    ['a newer version', STATE_VERSION + 1, '{"version":3,"value":{"count":7,"names":[]}}'],
+    ['an older version', STATE_VERSION - 1, '{"version":2,"value":{"count":7,"names":[]}}'],
+    ['a newer version', STATE_VERSION + 1, '{"version":4,"value":{"count":7,"names":[]}}'],
   ])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
