@@ -146,7 +146,8 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   return firingIf('BeaconchainBudgetStretched', changes);
 }
 
-const LIMITS = {
+/** What a source waits for. */
+export const LIMITS = {
   hour: 'the hourly quota',
   month: 'the monthly quota',
   '429': 'the service, which responded with 429',

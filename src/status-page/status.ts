@@ -17,7 +17,6 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
   );
   const { views, startedAt, telemetryPath } = input;
   return {
-    title: 'beaconchain-exporter',
     now,
     about: `version ${VERSION}, up for ${span(now - startedAt)}`,
     // Relative, because a reverse proxy may serve the page below another path.
