@@ -14,7 +14,6 @@ import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
-import type { Chain } from '../facts/chain.ts';
 import { PLANS } from '../facts/plans.ts';
 import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
@@ -105,13 +104,6 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
   return (source) => routeOf(options, source);
-}
-
-/** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
-export function isOtherService(now: Settings, next: Settings, chain: Chain | undefined): boolean {
-  const [before, after] = [apiOptionsOf(now), apiOptionsOf(next)];
-  const isOtherV1 = chain !== undefined && before.v1BaseUrls[chain] !== after.v1BaseUrls[chain];
-  return before.key !== after.key || before.baseUrl !== after.baseUrl || isOtherV1;
 }
 
 function apiOptionsOf({ config, key }: Settings): ApiOptions {

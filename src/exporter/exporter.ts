@@ -18,11 +18,11 @@ import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { Access } from '../toolkit/web/access.ts';
 import { RenderedPage } from '../toolkit/web/rendered-page.ts';
 import type { Pages } from '../toolkit/web/server.ts';
-import { type Client, isOtherService, type Outside, openClient } from './client.ts';
+import { type Client, type Outside, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isChange, isOtherService, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
+import type { Chain } from '../facts/chain.ts';
 import { type Clock, within } from '../toolkit/lib/clock.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 
@@ -15,6 +16,16 @@ export interface Settings {
 export function isChange(before: Settings, after: Settings): boolean {
   const parts = ({ config, key, webConfig }: Settings) => [config, key, webConfig];
   return !isDeepStrictEqual(parts(before), parts(after));
+}
+
+/** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
+export function isOtherService(before: Settings, after: Settings, chain: Chain | undefined): boolean {
+  const partsOf = ({ key, config: { api, chains } }: Settings) => [
+    key,
+    api.baseUrl,
+    chains.find(({ name }) => name === chain)?.v1BaseUrl,
+  ];
+  return !isDeepStrictEqual(partsOf(before), partsOf(after));
 }
 
 /** @throws Error if a setting has changed that takes effect only at a start. */
