@@ -219,7 +219,7 @@ export class Scheduler {
     const counting = countingApi(api);
     const { intervalMs, coverage } = pace;
     const timing = { now, intervalMs, coverage };
-    const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
+    const known = this.#deps.limitsKnown() ? { intervalMs, coverage } : undefined;
     let poll: Poll<unknown>;
     try {
       poll = await source.poll(counting.api, task.current.value, timing, stop);
@@ -229,7 +229,7 @@ export class Scheduler {
     }
     const durationMs = clock.monotonic() - start;
     const stepMs = clock.now() - now - durationMs;
-    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
+    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), pace: known };
     this.#hasPolled = true;
     const entry = afterPoll(task.current, poll, measured);
     // The poll began before a reload, with what was refused before it.
