@@ -11,7 +11,7 @@ import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
+import { type Account, type AccountLimits, openAccount } from '../exporter/client.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
 import { CHAIN_NAMES } from '../facts/chain.ts';

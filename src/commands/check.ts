@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { WINDOWS } from '../budget/headers.ts';
-import { emptyLedger, Ledger, UNASSIGNED } from '../budget/ledger.ts';
+import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { budgetViewOf, planOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
@@ -242,7 +242,7 @@ function describeBucket({ state, plan }: CheckInput, name: string, allowed: numb
     (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
   );
   const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
-  const isKnown = name !== UNASSIGNED || limits.length > 0;
+  const isKnown = name !== UNNAMED || limits.length > 0;
   const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
   return `  ${isKnown ? known : ''}${share}.`;
 }

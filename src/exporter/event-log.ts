@@ -5,6 +5,7 @@ import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
 import type { Pace, Source, SourceEvent } from '../sources/source.ts';
+import { LIMITS } from '../status-page/headline.ts';
 import { formatDuration, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs } from '../toolkit/lib/time.ts';
@@ -35,12 +36,6 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
   finalized: ' (no head passes)',
   sampled: ' (newest finalized epoch only, the others are skipped)',
-};
-
-const LIMITS: Readonly<Record<Wait['limit'], string>> = {
-  hour: 'hourly quota',
-  month: 'monthly quota',
-  '429': 'refused with 429',
 };
 
 const MESSAGES = {

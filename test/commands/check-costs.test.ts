@@ -82,7 +82,7 @@ describe('commands/check-costs', () => {
 
   it('escapes the name of a bucket, which comes from the service', () => {
     const { buckets, ...known } = quota();
-    const hostile = { ...known, shared: 'v\u001b[2J', buckets: { 'v\u001b[2J': buckets[''] } };
+    const hostile = { ...known, otherRoutes: 'v\u001b[2J', buckets: { 'v\u001b[2J': buckets[''] } };
     expect(describeCosts(input({ ledger: hostile }))).toContain('bucket v\\u001b[2J: 1 per second');
   });
 

@@ -98,15 +98,15 @@ describe('exporter/sources', () => {
     const given = options();
     const ledger: Ledger = {
       ...emptyLedger(),
-      buckets: { shared: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
-      shared: 'shared',
-      lanes: { 'epoch_slots https://other.test': 'slow' },
+      buckets: { others: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
+      otherRoutes: 'others',
+      routes: { 'epoch_slots https://other.test': 'slow' },
     };
     const { bucketOf, allowedPerDay, quotaOf } = budgetViewOf(given, ledger, NOW);
-    expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
+    expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('others');
     expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
-    expect(quotaOf('shared').closedUntil).toBe(0);
+    expect(quotaOf('others').closedUntil).toBe(0);
     expect(quotaOf('slow').closedUntil).toBe(NOW + HOUR);
-    expect(allowedPerDay('shared')).toBe(0.9 * 86_400);
+    expect(allowedPerDay('others')).toBe(0.9 * 86_400);
   });
 });

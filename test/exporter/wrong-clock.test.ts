@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Exporter } from '../../src/exporter/exporter.ts';
-import { EXPOSITION_OPTIONS } from '../../src/toolkit/exposition/exposition.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { logLines } from '../support/log-lines.ts';
 import { MINUTE, NOW, SECOND } from '../support/timing.ts';
@@ -38,7 +37,6 @@ function refused(clock: VirtualClock, status: number) {
       outside: {
         createTransport: () => ({ send, close: async () => undefined }),
         random: () => 0.5,
-        exposition: EXPOSITION_OPTIONS,
       },
     });
   return { sent, start };

@@ -178,7 +178,7 @@ export const ledger: Ledger = {
     },
     'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, closedUntil: 0, blindWaits: 0 },
   },
-  lanes: {},
-  shared: 'default',
+  routes: {},
+  otherRoutes: 'default',
   key: { fingerprint: '', standing: 'valid', since: NOW, mayProbe: false, validHeader: true },
 };

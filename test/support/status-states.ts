@@ -150,8 +150,8 @@ function ledger(
 ): Ledger {
   return {
     buckets: { default: { ...EMPTY_BUCKET, limits, firstUseAt: NOW - 12 * DAY, ...overrides } },
-    lanes: {},
-    shared: 'default',
+    routes: {},
+    otherRoutes: 'default',
     key: { fingerprint: '', standing: 'valid', since: NOW - 30_000, mayProbe: false, validHeader: true },
   };
 }
@@ -231,7 +231,6 @@ export function knownIn(name: StateName): StatusInput {
     views: sourceViews(known, budgetView, NOW),
     ledger: state.ledger,
     budgetOptions,
-    version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
     isConfigRead: true,

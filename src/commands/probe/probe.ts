@@ -296,7 +296,7 @@ export function isKeyRefused(ledger: Ledger): boolean {
 function describeKey({ ledger, replies }: Probe): string {
   if (isKeyRefused(ledger))
     return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
-  const plan = describePlan(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
+  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because the responses contain no limits';
   const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** The version of the format in which this program writes documents. It reads no other. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 
 const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 

@@ -248,7 +248,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'reload makes every source new',
-    file: 'scheduler/tasks.ts',
+    file: 'scheduler/scheduler.ts',
     find: 'const task = before.get(id) ?? newTask(id, source);',
     replace: 'const task = newTask(id, source);',
   },

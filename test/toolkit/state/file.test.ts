@@ -63,10 +63,10 @@ describe('state/file', () => {
 
   it.each([
     ['empty', '', 'not JSON'],
-    ['cut off', '{"version":2,"value":{"count":7,"na', 'not JSON'],
+    ['cut off', '{"version":3,"value":{"count":7,"na', 'not JSON'],
     ['of a version that is no number', '{"version":"2","value":{}}', 'not a document of the exporter'],
     ['no document', '[]', 'not a document of the exporter'],
-    ['of another shape', '{"version":2,"value":{"count":"7","names":[]}}', 'unexpected count'],
+    ['of another shape', '{"version":3,"value":{"count":"7","names":[]}}', 'unexpected count'],
   ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
@@ -80,8 +80,8 @@ describe('state/file', () => {
   });
 
   it.each([
-    ['an older version', STATE_VERSION - 1, '{"version":1,"value":{"count":7,"names":[]}}'],
-    ['a newer version', STATE_VERSION + 1, '{"version":3,"value":{"count":7,"names":[]}}'],
+    ['an older version', STATE_VERSION - 1, '{"version":2,"value":{"count":7,"names":[]}}'],
+    ['a newer version', STATE_VERSION + 1, '{"version":4,"value":{"count":7,"names":[]}}'],
   ])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
