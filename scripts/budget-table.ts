@@ -9,8 +9,8 @@ import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/scheduler/entry.ts';
 import { pacesOf } from '../src/scheduler/schedules.ts';
-import type { Pace, Source, SourceName } from '../src/sources/source.ts';
-import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
+import type { Pace, Source } from '../src/sources/source.ts';
+import { requestsPerStatusPoll } from '../src/sources/validators/index.ts';
 import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
@@ -77,7 +77,7 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
 
 const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;
 
-function intervalOf(paces: readonly [Source, Pace][], name: SourceName): string {
+function intervalOf(paces: readonly [Source, Pace][], name: string): string {
   const pace = paces.find(([source]) => source.name === name)?.[1];
   return pace ? `${formatDuration(roundTo(pace.intervalMs))}${COVERAGE[pace.coverage]}` : '';
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { filesUrl, VERSION } from '../src/facts/version.ts';
-import { DOCUMENTS, PICTURES } from '../src/status-page/documents.ts';
+import { DOCUMENTS, PICTURES } from '../src/status-page/documentation.ts';
 import { bundle } from './bundle.ts';
 import { renderDocument } from './document-page.ts';
 import { originOf } from './pack.ts';

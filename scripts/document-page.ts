@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import GithubSlugger from 'github-slugger';
 import { Marked, type Tokens } from 'marked';
 import { VERSION } from '../src/facts/version.ts';
-import { DOCUMENTS, PICTURES } from '../src/status-page/documents.ts';
+import { DOCUMENTS, PICTURES } from '../src/status-page/documentation.ts';
 import { DOCUMENT_STYLE, pageHead } from '../src/status-page/page-style.ts';
 import { Html, html } from '../src/toolkit/lib/html.ts';
 

@@ -6,10 +6,10 @@ import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import { isOfService, mediaTypeOf, readBody } from './body.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
 import type { ServiceClock } from './service-clock.ts';
-import { isOfService, mediaTypeOf } from './speaker.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
@@ -33,9 +33,6 @@ export interface Api {
   ): z.output<S>[];
 }
 
-/** Reads the body of a 200. */
-type Read<T> = (endpoint: Endpoint, answer: Answer) => Promise<T>;
-
 /** Receives every request and its outcome. */
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
@@ -57,7 +54,7 @@ export interface ApiDependencies {
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
   /** A `ServiceClock` receives the `Date` of each answer of the service. */
-  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered'>>;
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -66,7 +63,7 @@ export interface ApiDependencies {
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, clock, random } = dependencies;
 
-  async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
+  async function attempt<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     const { endpoint } = request;
     const options = currentOptions();
     const wire = wireRequest(options, request);
@@ -74,7 +71,8 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      return await exchange(wire, read, permit.release, signal);
+      const answer = await exchange(wire, permit.release, signal);
+      return parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body()));
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
@@ -83,12 +81,12 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     }
   }
 
-  async function exchange<T>(
+  /** Sends a request. Returns the head of a 200 of the service. */
+  async function exchange(
     wire: WireRequest,
-    read: Read<T>,
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
-  ): Promise<T> {
+  ): Promise<Answer> {
     /** A request without an answer says nothing about the account. */
     const unanswered = async (error: unknown): Promise<never> => {
       await release(undefined);
@@ -97,26 +95,21 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const start = clock.monotonic();
     const answer = await transport(wire, signal).catch(unanswered);
     const tookMs = clock.monotonic() - start;
-    const isOwn = await isOfService(answer).catch(unanswered);
+    const isOwn = await isOfService(wire.endpoint, answer).catch(unanswered);
     const date = sentAtOf(answer.headers);
     // A server error can be that of a proxy with our own clock.
     if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     await release(isOwn ? answer : undefined);
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
-    try {
-      expectOk(wire.endpoint, answer);
-    } catch (error) {
-      answer.discard();
-      throw error;
-    }
-    return read(wire.endpoint, answer);
+    expectOk(wire.endpoint, answer);
+    return answer;
   }
 
-  async function retried<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
+  async function request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     let last: RequestFailed | undefined;
     for (let failures = 1; ; failures += 1) {
       try {
-        return await attempt(request, read, signal);
+        return await attempt(request, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         // The previous failure closed the budget, so that failure is reported.
@@ -132,13 +125,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   return {
     now: () => clock.now(),
 
-    request(request, signal) {
-      return retried(
-        request,
-        async (endpoint, answer) => parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body())),
-        signal,
-      );
-    },
+    request,
 
     records(endpoint, record, items, isPlausible = () => true) {
       const good: z.output<typeof record>[] = [];
@@ -154,24 +141,6 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   };
 }
 
-/** The same API, and how many requests were made through it so far. */
-export interface CountingApi {
-  readonly api: Api;
-  readonly requests: () => number;
-}
-
-export function countingApi(api: Api): CountingApi {
-  let requests = 0;
-  const counting: Api = {
-    ...api,
-    request(request, signal) {
-      requests += 1;
-      return api.request(request, signal);
-    },
-  };
-  return { api: counting, requests: () => requests };
-}
-
 const REASONS: Readonly<Record<number, FailureReason>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -182,8 +151,9 @@ const REASONS: Readonly<Record<number, FailureReason>> = {
 };
 
 /** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (api-facts 7.3). */
-function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
+function expectOk(endpoint: Endpoint, { status, headers, discard }: Answer): void {
   if (status === 200) return;
+  discard();
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
   throw new RequestFailed(endpoint, reason, `status ${status}`);
@@ -248,63 +218,13 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain 
   };
 }
 
-const MIB = 1024 * 1024;
-
-/** The most that a body may contain. JSON.parse cannot be interrupted, and takes seconds for millions of objects. */
-interface Limits {
-  readonly bytes: number;
-  /** Opening brackets and braces. */
-  readonly brackets: number;
-  readonly commas: number;
-}
-
-/** A page has up to 100 records of at most 60 fields. Its commas limit its objects too. */
-const PAGE: Limits = { bytes: MIB, brackets: Number.POSITIVE_INFINITY, commas: 20_000 };
-/** A slashing lists at most 131,072 validators twice (Electra): 2.1 MB. Before Electra a block could contain two. */
-const SLASHINGS: Limits = { bytes: 4 * MIB, brackets: 1_000, commas: 600_000 };
-
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * Reads JSON of any shape. The chunks are counted as they arrive, so a body over its limits is neither read to its end
- * nor parsed. The count includes brackets and commas in strings, which have few of them.
- * @throws RequestFailed; whatever reading the body throws
- */
-export async function readBody(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const limits = endpoint === 'attester_slashings' ? SLASHINGS : PAGE;
-  const chunks: Uint8Array[] = [];
-  const counts = { bytes: 0, brackets: 0, commas: 0 };
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    counts.bytes += chunk.length;
-    counts.brackets += countOf(BRACKET, chunk) + countOf(BRACE, chunk);
-    counts.commas += countOf(COMMA, chunk);
-    for (const what of ['bytes', 'brackets', 'commas'] as const) {
-      if (counts[what] > limits[what]) throw invalidBody(endpoint, `more than ${limits[what]} ${what}`);
-    }
-  }
-  try {
-    return JSON.parse(UTF8.decode(Buffer.concat(chunks)));
-  } catch {
-    throw invalidBody(endpoint, 'not JSON');
-  }
-}
-
-/** Without V8's optimizing compilers (memory.ts) a loop over all bytes takes six times as long: 40 ms for 2 MB. */
-function countOf(byte: number, chunk: Uint8Array): number {
-  let count = 0;
-  for (let i = chunk.indexOf(byte); i !== -1; i = chunk.indexOf(byte, i + 1)) count += 1;
-  return count;
-}
-
 /** Checks the structure around the records of an answer. @throws RequestFailed */
 function parseEnvelope<A>(endpoint: Endpoint, envelope: z.ZodType<A>, json: unknown): A {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw invalidBody(endpoint, `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'body'}`);
-}
-
-function invalidBody(endpoint: Endpoint, detail: string): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail);
+  throw new RequestFailed(
+    endpoint,
+    'invalid_body',
+    `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'body'}`,
+  );
 }

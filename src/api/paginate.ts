@@ -4,7 +4,7 @@ export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages
 export interface ReadPage {
   readonly cursor: string | null | undefined;
   /** Records on the page, valid or not. */
-  readonly records: number;
+  readonly count: number;
 }
 
 const MAX_EMPTY_PAGES = 3;
@@ -25,7 +25,7 @@ export async function eachPage(
     const page = await read(cursor);
     if (!page.cursor) return 'end';
     if (seen.has(page.cursor)) return 'repeated_cursor';
-    empty = page.records === 0 ? empty + 1 : 0;
+    empty = page.count === 0 ? empty + 1 : 0;
     if (empty >= MAX_EMPTY_PAGES) return 'empty_pages';
     if (pages >= maxPages) return 'too_many_pages';
     seen.add(page.cursor);

@@ -24,9 +24,18 @@ const MIN_STEP_MS = 1_000;
 const WRONG_FROM_MS = MS_PER_MINUTE;
 
 /**
+ * Pure. The correction after a step of our clock. A wrong clock that is set back is not right for sure, and the time of the
+ * service is known: it goes on. A step forward can be the time of a sleep, or the end of a slow clock.
+ */
+function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Milliseconds {
+  if (correctionMs === 0 || stepMs > 0) return Math.min(0, correctionMs);
+  return correctionMs - stepMs;
+}
+
+/**
  * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
  * that the time of a poll and the age of a record agree. A change of the correction looks like a step of the clock. A
- * correction is kept until the next answers show another one, or until our clock steps.
+ * correction is kept until the next answers show another one.
  */
 export class ServiceClock implements Clock {
   readonly #own: Clock;
@@ -43,9 +52,10 @@ export class ServiceClock implements Clock {
   now(): UnixMs {
     const now = this.#own.now();
     const origin = now - this.#own.monotonic();
-    if (Math.abs(origin - this.#origin) > MIN_STEP_MS) {
+    const stepMs = origin - this.#origin;
+    if (Math.abs(stepMs) > MIN_STEP_MS) {
       this.#samples = [];
-      this.#correctionMs = 0;
+      this.#correctionMs = afterStep(this.#correctionMs, stepMs);
     }
     this.#origin = origin;
     return now + this.#correctionMs;
@@ -57,6 +67,11 @@ export class ServiceClock implements Clock {
 
   sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void> {
     return this.#own.sleep(ms, signal);
+  }
+
+  /** What is added to our clock. */
+  get correctionMs(): Milliseconds {
+    return this.#correctionMs;
   }
 
   /** How far the clock of the service is ahead of ours; undefined: it is not known. */

@@ -1,11 +1,12 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
+import { buildConnector, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../toolkit/lib/error-code.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds } from '../toolkit/lib/time.ts';
-import { createConnector, type Lookup, NotConnected, unlessAborted } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
 
@@ -36,6 +37,8 @@ export interface Answer {
 /** @throws RequestFailed with reason `network` or `timeout`; the signal's reason when it aborts. */
 export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
 
+export type Lookup = (name: string, options: dns.LookupAllOptions) => Promise<LookupAddress[]>;
+
 export interface TransportOptions {
   /** Limit on the whole exchange. */
   readonly timeoutMs: Milliseconds;
@@ -47,11 +50,9 @@ export interface TransportOptions {
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
 
-const NO_PROXIES: Proxies = { http: '', https: '', except: '' };
-
 /** HTTP over undici: keep-alive, no redirects followed, proxies. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  const { timeoutMs, proxies = NO_PROXIES, lookup } = options;
+  const { timeoutMs, proxies = { http: '', https: '', except: '' }, lookup = dns.promises.lookup } = options;
   const connector = createConnector(timeoutMs, lookup);
   const direct = connector.to('the service');
   const brokenByProxy = new WeakSet<object>();
@@ -99,12 +100,14 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
       });
       // undici reacts to the signal only after it has a connection, which would delay a shutdown.
       const response = await unlessAborted(answered, signal);
+      // Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1).
+      const isGzip = /^(x-)?gzip$/i.test(String(response.headers['content-encoding']));
       return {
         status: response.statusCode,
         headers: response.headers,
         async *body() {
           try {
-            yield* isGzip(response.headers['content-encoding']) ? unpacked(endpoint, response.body) : response.body;
+            yield* isGzip ? unpacked(endpoint, response.body) : response.body;
           } catch (error) {
             throw failed(error);
           }
@@ -143,11 +146,6 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
   return { send, close };
 }
 
-/** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
-function isGzip(coding: string | string[] | undefined): boolean {
-  return typeof coding === 'string' && /^(x-)?gzip$/i.test(coding.trim());
-}
-
 async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     // A failure of either stream ends the iteration with its error.
@@ -156,4 +154,114 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
     if (!codeOf(error)?.startsWith('Z_')) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', 'content-encoding is gzip, but the body is not');
   }
+}
+
+type Connect = buildConnector.connector;
+
+/** No connection comes about. The message is the step that failed, without URL or address. */
+class NotConnected extends Error {}
+
+/** How long an address is tried alone, before the next one is tried beside it (RFC 8305, 5). */
+const HEAD_START_MS = 250;
+
+/**
+ * Opens the connections of undici, and names the step that fails. `timeoutMs` limits each step, and nothing else does:
+ * Node's own way gives up an address after 250 ms, which is too early for a slow link. A longer limit would delay each
+ * connection of a host whose IPv6 leads nowhere.
+ */
+function createConnector(timeoutMs: Milliseconds, lookup: Lookup) {
+  const closing = new AbortController();
+  const secure = buildConnector({ timeout: timeoutMs, allowH2: false });
+  const steps = new Set<{ readonly name: string }>();
+
+  async function during<T>(name: string, work: Promise<T>): Promise<T> {
+    const step = { name };
+    steps.add(step);
+    try {
+      return await work;
+    } catch (cause) {
+      throw cause instanceof NotConnected ? cause : new NotConnected(name, { cause });
+    } finally {
+      steps.delete(step);
+    }
+  }
+
+  async function openSocket(peer: string, options: buildConnector.Options): Promise<Socket> {
+    const { hostname, protocol } = options;
+    const port = Number(options.port || (protocol === 'https:' ? 443 : 80));
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+    // As Node does it: no addresses of a family of which this host has none.
+    const found = unlessAborted(lookup(hostname, { all: true, hints: dns.ADDRCONFIG }), signal);
+    const addresses = await during(`DNS look-up of ${peer}`, found);
+    const socket = await during(`connection to ${peer}`, unlessAborted(race(addresses, port, signal), signal));
+    if (protocol !== 'https:') return socket;
+    return during(`TLS with ${peer}`, promised(secure, { ...options, httpSocket: socket }));
+  }
+
+  return {
+    /** The newest step in progress. */
+    step: () => [...steps].at(-1)?.name,
+    to: (peer: string): Connect => calledBack((options) => openSocket(peer, options)),
+    /** undici's own way through a proxy. */
+    through: (tunnel: Connect): Connect =>
+      calledBack((options) => during('tunnel or TLS through the proxy', promised(tunnel, options))),
+    /** Ends the attempts in progress. */
+    close: () => closing.abort(),
+  };
+}
+
+/** Rejects with the reason of the signal as soon as it aborts. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** The first connection that is accepted. An address that fails or is slow starts the next one, and none is given up. */
+function race(addresses: readonly LookupAddress[], port: number, signal: AbortSignal): Promise<Socket> {
+  const rest = [...addresses];
+  const open = new Set<Socket>();
+  const end = (): void => {
+    rest.length = 0;
+    for (const socket of open) socket.destroy();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return new Promise((resolve, reject) => {
+    let failure: unknown;
+    const next = (): void => {
+      const host = rest.shift()?.address;
+      if (host === undefined) return void (open.size === 0 && reject(failure));
+      const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+      open.add(socket);
+      socket.setTimeout(HEAD_START_MS, next);
+      socket.once('error', (error) => {
+        failure ??= error;
+        open.delete(socket);
+        next();
+      });
+      socket.once('connect', () => {
+        socket.setTimeout(0, next);
+        open.delete(socket);
+        end();
+        resolve(socket);
+      });
+    };
+    next();
+  });
+}
+
+function promised(connector: Connect, options: buildConnector.Options): Promise<Socket> {
+  return new Promise((resolve, reject) =>
+    connector(options, (error, socket) => (socket ? resolve(socket) : reject(error))),
+  );
+}
+
+function calledBack(open: (options: buildConnector.Options) => Promise<Socket>): Connect {
+  return (options, callback) =>
+    void open(options).then(
+      (socket) => callback(null, socket),
+      (error) => callback(error, null),
+    );
 }

@@ -60,7 +60,7 @@ async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promi
     const records = expected.filter((record) => history.at(record) <= plan.end);
     store.keep(slice, history, { next, left, bad: page.count - expected.length, records });
     onPage(slice, left);
-    return { cursor: page.cursor, records: page.count };
+    return page;
   }, Number.POSITIVE_INFINITY);
   if (ending !== 'end') store.keep(slice, history, { next: null, left: 0, ending, bad: 0, records: [] });
 }

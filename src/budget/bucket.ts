@@ -310,13 +310,18 @@ function waitAfter(
   };
 }
 
+/** The bucket with its wait moved. */
+export function waitingLonger({ closedAt = 0, closedUntil, ...rest }: Bucket, ms: Milliseconds): Bucket {
+  return { ...rest, closedAt: closedAt + ms, closedUntil: closedUntil + ms };
+}
+
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
 export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
   const { askedAt = 0, closedAt = 0, closedUntil, firstUseAt = 0, hour, month } = bucket;
   if (Math.max(askedAt, closedAt, firstUseAt, hour?.since ?? 0, month?.since ?? 0) <= now) return bucket;
   return {
     ...bucket,
-    ...(closedAt > now ? { closedAt: now, closedUntil: closedUntil - (closedAt - now) } : {}),
+    ...(closedAt > now ? { closedAt: now, closedUntil: Math.max(0, closedUntil - (closedAt - now)) } : {}),
     ...(firstUseAt > now ? { firstUseAt: now } : {}),
     ...(askedAt > now ? { askedAt: now } : {}),
     ...(hour ? { hour: { ...hour, since: Math.min(hour.since, now) } } : {}),

@@ -10,6 +10,7 @@ import {
   observeBucket,
   quotaOf,
   unchargeBucket,
+  waitingLonger,
   withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
@@ -38,16 +39,18 @@ const Key = z.object({
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
-  /** The bucket of each route. */
-  lanes: z.record(z.string(), BucketName),
-  /** The bucket of routes that no answer has assigned yet: the first that an answer named. */
-  shared: BucketName,
+  /** The bucket of each route that an answer has assigned. */
+  routes: z.record(z.string(), BucketName),
+  /** The bucket of the other routes: the first that an answer named. */
+  otherRoutes: BucketName,
   key: Key,
+  /** By how much our clock was corrected when this was written. */
+  correctionMs: z.number().exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
 /** The name of the bucket of all routes until an answer names one. */
-export const UNASSIGNED = '';
+export const UNNAMED = '';
 
 /** The head of an answer. */
 interface AnswerHead {
@@ -68,7 +71,7 @@ const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
 const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 
 export function emptyLedger(): Ledger {
-  return { buckets: { [UNASSIGNED]: EMPTY_BUCKET }, lanes: {}, shared: UNASSIGNED, key: UNKNOWN_KEY };
+  return { buckets: { [UNNAMED]: EMPTY_BUCKET }, routes: {}, otherRoutes: UNNAMED, key: UNKNOWN_KEY };
 }
 
 /**
@@ -98,6 +101,20 @@ export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
   return Object.entries(buckets).every(([name, bucket]) => past.buckets[name] === bucket) ? ledger : past;
 }
 
+/**
+ * The ledger at a start, when no answer has corrected our clock yet. If it is as fast as it was, a wait ends at the same
+ * moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ */
+export function uncorrected({ correctionMs = 0, ...ledger }: Ledger): Ledger {
+  const fastMs = -correctionMs;
+  if (fastMs <= 0) return ledger;
+  const { key } = ledger;
+  return {
+    ...mapBuckets(ledger, (bucket) => waitingLonger(bucket, fastMs)),
+    key: { ...key, since: key.since + fastMs },
+  };
+}
+
 function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {
   const buckets = Object.entries(ledger.buckets).map(([name, bucket]) => [name, change(bucket)]);
   return { ...ledger, buckets: Object.fromEntries(buckets) };
@@ -105,7 +122,7 @@ function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger 
 
 /** The name of the bucket of a route, as far as known. */
 export function bucketOf(ledger: Ledger, route: string): string {
-  return ledger.lanes[route] ?? ledger.shared;
+  return ledger.routes[route] ?? ledger.otherRoutes;
 }
 
 /** Whether the key is accepted, and the remaining requests are known. */
@@ -117,9 +134,9 @@ export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions,
  * The buckets in which a request may count. A route that no answer has assigned may belong to any bucket, or to a new one
  * with the lowest limit.
  */
-export function bucketsOf({ lanes, buckets }: Ledger, route: string): readonly string[] {
-  const { [route]: assigned } = lanes;
-  return assigned === undefined ? [...new Set([UNASSIGNED, ...Object.keys(buckets)])] : [assigned];
+export function bucketsOf({ routes, buckets }: Ledger, route: string): readonly string[] {
+  const { [route]: assigned } = routes;
+  return assigned === undefined ? [...new Set([UNNAMED, ...Object.keys(buckets)])] : [assigned];
 }
 
 /**
@@ -150,21 +167,22 @@ export function isKeyClosed({ key }: Ledger): boolean {
 
 /** A request is sent. With a refused or revoked key it is the probe, and the next request waits for its answer. */
 export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
-  const { key, buckets } = ledger;
-  const name = bucketOf(ledger, route);
+  const { key } = ledger;
   return {
-    ...ledger,
-    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
+    ...withBucket(ledger, route, (bucket) => chargeBucket(bucket, options, now)),
     key: isKeyClosed(ledger) ? { ...key, since: now, mayProbe: key.mayProbe && key.standing === 'refused' } : key,
   };
 }
 
 /** The request is not charged to the account, as far as is known: its connection failed or timed out. */
 export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
+  return withBucket(ledger, route, (bucket) => unchargeBucket(bucket, options, now));
+}
+
+/** Changes the bucket of a route. */
+function withBucket(ledger: Ledger, route: string, change: (bucket: Bucket) => Bucket): Ledger {
   const name = bucketOf(ledger, route);
-  const bucket = ledger.buckets[name];
-  if (!bucket) return ledger;
-  return { ...ledger, buckets: { ...ledger.buckets, [name]: unchargeBucket(bucket, options, now) } };
+  return { ...ledger, buckets: { ...ledger.buckets, [name]: change(ledger.buckets[name] ?? EMPTY_BUCKET) } };
 }
 
 /** Applies an answer: the bucket of the route, its limits, a wait, the status of the key. */
@@ -181,30 +199,29 @@ export function answered(
   const assigned = assign(ledger, route, answer.observation);
   // The limits of 0 and the reset of a revocation are not real. The request is refunded, as after every 429.
   if (answer.revoked) return { ...unanswered(assigned, route, options, now), key };
-  const name = bucketOf(assigned, route);
-  const observed = observeBucket(assigned.buckets[name] ?? EMPTY_BUCKET, answer, options, now);
-  return { ...assigned, buckets: { ...assigned.buckets, [name]: observed }, key };
+  return { ...withBucket(assigned, route, (bucket) => observeBucket(bucket, answer, options, now)), key };
 }
 
-function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {
-  if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
-  // Limits without a bucket name belong to the bucket that the route was assumed to use.
-  if (bucket === undefined && limits.second === undefined) return ledger;
-  const isFollowed =
-    bucket !== undefined && (bucket in ledger.buckets || Object.keys(ledger.buckets).length < MAX_BUCKETS);
-  return { ...ledger, lanes: { ...ledger.lanes, [route]: isFollowed ? bucket : bucketOf(ledger, route) } };
-}
-
-/** The service has a handful. If it sent a new name with each response, each would take a series and space on disk. */
+/** The service has a handful. Each is kept, and is a series; a route with one more stays in its bucket. */
 const MAX_BUCKETS = 16;
 
+function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {
+  if (ledger.otherRoutes === UNNAMED) return bucket === undefined ? ledger : nameBucket(ledger, route, bucket);
+  // Limits without a bucket name belong to the bucket that the route was assumed to use.
+  if (bucket === undefined && limits.second === undefined) return ledger;
+  const isTooMany =
+    bucket !== undefined && !(bucket in ledger.buckets) && Object.keys(ledger.buckets).length >= MAX_BUCKETS;
+  const name = bucket === undefined || isTooMany ? bucketOf(ledger, route) : bucket;
+  return { ...ledger, routes: { ...ledger.routes, [route]: name } };
+}
+
 /** The first name is the name of the bucket that all routes were assumed to share. */
-function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
-  const { [UNASSIGNED]: unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
+function nameBucket(ledger: Ledger, route: string, bucket: string): Ledger {
+  const { [UNNAMED]: unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
   return {
     ...ledger,
-    lanes: { ...ledger.lanes, [route]: bucket },
-    shared: bucket,
+    routes: { ...ledger.routes, [route]: bucket },
+    otherRoutes: bucket,
     buckets: { ...named, [bucket]: unnamed },
   };
 }

@@ -12,7 +12,7 @@ import {
   type Ledger,
   opensAt,
   sent,
-  UNASSIGNED,
+  UNNAMED,
   unanswered,
 } from './ledger.ts';
 import { type Budget, BudgetClosed, inOrder, type Permit, type QueuedRequest } from './permit.ts';
@@ -49,6 +49,7 @@ interface Waiting extends QueuedRequest {
 /** Grants permits by priority, as fast as the ledger and the second windows of the buckets allow. */
 export class RateLimiter implements Budget {
   #options: BudgetOptions;
+  readonly #deps: RateLimiterDependencies;
   readonly #clock: Clock;
   readonly #windows = new SecondWindows();
   #ledger: Ledger;
@@ -57,22 +58,17 @@ export class RateLimiter implements Budget {
   #sentCount = 0;
   /** Requests not answered yet. */
   #inFlight = 0;
-  readonly #onChange: () => void;
-  readonly #keep: () => Promise<void>;
-  readonly #onWait: (seconds: Seconds) => void;
   /** Resolves when the last wait is persisted. */
   #saved: Promise<void> | undefined;
   /** The previous process may have used up the second in which it ended. */
   #quietUntil: MonotonicMs;
 
-  constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
+  constructor(options: BudgetOptions, deps: RateLimiterDependencies) {
     this.#options = options;
-    this.#clock = dependencies.clock;
-    this.#ledger = dependencies.ledger;
-    this.#onChange = dependencies.onChange ?? (() => undefined);
-    this.#keep = dependencies.keep ?? (() => Promise.resolve());
-    this.#onWait = dependencies.onWait ?? (() => undefined);
-    const isFirstStart = this.#ledger.key.standing === 'unknown' && dependencies.hasPredecessor !== true;
+    this.#deps = deps;
+    this.#clock = deps.clock;
+    this.#ledger = deps.ledger;
+    const isFirstStart = this.#ledger.key.standing === 'unknown' && deps.hasPredecessor !== true;
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
@@ -89,7 +85,7 @@ export class RateLimiter implements Budget {
 
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
-    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNASSIGNED);
+    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNNAMED);
     this.#options = options;
     this.#update(ledger);
     this.#dispatch();
@@ -152,7 +148,7 @@ export class RateLimiter implements Budget {
 
   #send(waiting: Waiting, windows: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
-    this.#onWait((monotonic - waiting.since) / 1000);
+    this.#deps.onWait?.((monotonic - waiting.since) / 1000);
     const isProbe = isKeyClosed(this.#ledger);
     this.#update(sent(this.#ledger, waiting.route, this.#options, now));
     this.#sentCount += 1;
@@ -169,7 +165,7 @@ export class RateLimiter implements Budget {
         if (answer) this.#observe(waiting.route, { ...answer, isProbe, unaccounted });
         else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
-        if (isClosed) this.#saved = this.#keep();
+        if (isClosed) this.#saved = this.#deps.keep?.();
         this.#dispatch();
         return isClosed ? this.#saved : undefined;
       },
@@ -179,7 +175,7 @@ export class RateLimiter implements Budget {
   #update(ledger: Ledger): void {
     if (ledger === this.#ledger) return;
     this.#ledger = ledger;
-    this.#onChange();
+    this.#deps.onChange?.();
   }
 
   #observe(

@@ -34,7 +34,6 @@ const DECIDING = [
   'full-resolution',
 ] as const satisfies readonly (keyof Flags)[];
 
-const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 /** This much time may pass between working out --start and running the program. */
 const SLACK_SECONDS = 3_600;
 
@@ -107,9 +106,10 @@ function refuse(message: string): never {
 }
 
 function sourceOf(text: string | undefined): BackfillOptions['source'] {
+  if (text === 'daily-returns') return 'daily_returns';
+  if (text === 'machines') return text;
   if (text === undefined) refuse('--source is required: daily-returns or machines');
-  const source = Object.entries(SOURCES).find(([name]) => name === text)?.[1];
-  return source ?? refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
+  refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
 }
 
 function chainsOf(text: string | undefined, config: Config): Chain[] {

@@ -4,21 +4,21 @@ import { basename, dirname, join } from 'node:path';
 import { RequestFailed } from '../api/errors.ts';
 import { concurrencyAt, fetchAll } from '../backfill/fetch.ts';
 import { costsText, isOverBudget, makePlan, type Plan } from '../backfill/plan.ts';
-import { Meter, ProgressReport, type Terminal } from '../backfill/progress.ts';
+import { Meter, ProgressReport } from '../backfill/progress.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
 import { nextSteps, summary } from '../backfill/summary.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
-import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { type Account, type AccountLimits, openAccount } from '../exporter/client.ts';
 import { sourcesOf } from '../exporter/sources.ts';
-import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
+import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
 import { CHAIN_NAMES } from '../facts/chain.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
-import { type Clock, systemClock, within } from '../toolkit/lib/clock.ts';
+import { systemClock, within } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { utc } from '../toolkit/lib/words.ts';
 import { StateLocked } from '../toolkit/state/lock.ts';
@@ -35,15 +35,9 @@ import {
 import type { Flags } from './flag-table.ts';
 import { CommandRefused } from './refusals.ts';
 
-export interface BackfillContext {
-  readonly config: Config;
-  readonly key: string;
-  readonly proxies?: Proxies | undefined;
+export interface BackfillContext extends LoadedConfig {
   readonly flags: Flags;
   readonly log: Logger;
-  readonly clock: Clock;
-  /** Shows costs and progress. */
-  readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
@@ -58,13 +52,19 @@ interface Run extends BackfillContext {
   readonly progress: ProgressReport;
 }
 
-/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
-export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'terminal'>): Promise<void> {
-  const { flags, signal } = options;
-  const terminal = process.stderr;
+const clock = systemClock;
+/** Shows costs and progress. */
+const terminal = process.stderr;
+
+/**
+ * Runs until it is done or stopped. If it is stopped, the data read so far are kept.
+ * @throws UsageError, CommandRefused, StateRefused
+ */
+export async function runBackfill(context: BackfillContext): Promise<void> {
+  const { flags, signal } = context;
   terminal.on('error', () => undefined);
   try {
-    process.stdout.write(await backfill({ ...options, clock: systemClock, terminal }));
+    process.stdout.write(await backfill(context));
   } catch (error) {
     if (!signal.aborted) throw error;
     terminal.write(`Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`);
@@ -76,15 +76,15 @@ export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'term
  * steps for the user. If it is interrupted, the data read so far stay next to the output.
  * @throws UsageError, CommandRefused, StateRefused; the signal's reason when it aborts
  */
-export async function backfill(context: BackfillContext): Promise<string> {
-  const { clock, config, key, proxies, log, flags, terminal, signal } = context;
+async function backfill(context: BackfillContext): Promise<string> {
+  const { config, key, proxies, log, flags, signal } = context;
   const output = outputOf(flags);
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
   const options = earlier
     ? backfillOptions(earlier.plan.flags, config, earlier.plan.now * 1000)
     : backfillOptions(flags, config, clock.now());
-  const histories = historiesOf(context, options);
+  const histories = historiesOf(config, options);
   const state = await openStateFor(context, opened);
   const account = await openAccount({
     settings: { config, key },
@@ -104,8 +104,9 @@ export async function backfill(context: BackfillContext): Promise<string> {
     await fetch(run, store, plan, meter);
     return await write(run, store, plan);
   } catch (error) {
-    if (signal.aborted || !(error instanceof Error)) throw error;
-    throw explained(error, options, existsSync(folderOf(output)));
+    const reason = signal.aborted ? undefined : reasonOf(error, options);
+    if (reason === undefined) throw error;
+    throw new CommandRefused(existsSync(folderOf(output)) ? `${reason}\n${KEPT}` : reason);
   }
 }
 
@@ -151,7 +152,7 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   }
 }
 
-function historiesOf({ config }: BackfillContext, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
+function historiesOf(config: Config, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
   const sources = sourcesOf(config).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
@@ -167,35 +168,30 @@ const LEASE_WAIT_MS: Milliseconds = 15_000;
  * of the state, or the lease of the replicas, as the exporter does. @throws CommandRefused
  */
 async function openStateFor(
-  { config, log, clock, signal }: BackfillContext,
+  { config, log, signal }: BackfillContext,
   opened: AsyncDisposableStack,
 ): Promise<{ documents: StateStore; replica?: Replica }> {
-  const { dir, redis } = config.state;
-  if (!redis) {
-    const documents = await openState(dir, clock, log).catch((error: unknown) => {
-      if (!(error instanceof StateRefused && error.cause instanceof StateLocked)) throw error;
-      throw new CommandRefused(`${error.message}. ${WHY_LOCKED}`);
-    });
-    opened.defer(() => documents.close());
-    return { documents };
-  }
-  const { documents, replica } = await openDocuments(config.state, log);
+  const { documents, replica } = await openDocuments(config.state, log).catch((error: unknown) => {
+    if (!(error instanceof StateRefused && error.cause instanceof StateLocked)) throw error;
+    throw new CommandRefused(`${error.message}. ${WHY_LOCKED}`);
+  });
   opened.defer(() => documents.close());
+  if (!replica) return { documents };
   const leading = new Promise<void>((resolve) => {
     const nothing = (): void => undefined;
-    replica?.start({ onLead: resolve, onLapse: nothing, onDocument: nothing });
+    replica.start({ onLead: resolve, onLapse: nothing, onDocument: nothing });
   });
   const late = (): never => {
     throw new CommandRefused(`state.redis: a replica leads: stop it first. ${WHY_LOCKED}`);
   };
   await within(clock, LEASE_WAIT_MS, leading, late, signal);
-  return { documents, ...(replica && { replica }) };
+  return { documents, replica };
 }
 
 const WHY_LOCKED = 'A backfill spends from the same limits as the exporter, and only one process can count them.';
 
 async function planned(run: Run): Promise<Plan> {
-  const { account, clock, signal, documents, histories, options, flags, terminal, progress } = run;
+  const { account, signal, documents, histories, options, flags, progress } = run;
   const now = Math.floor(clock.now() / 1000);
   const firstStart = await loadDocument(documents, FIRST_START, FirstStart);
   const { end, note } = endOf(options.end, firstStart?.at, now);
@@ -236,7 +232,7 @@ function limitsOf({ account, options }: Run): AccountLimits {
 
 /** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
 function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
-  const { options, terminal, flags } = run;
+  const { options, flags } = run;
   const meter = new Meter(plan, store?.left() ?? new Map());
   const sequences = plan.slices.length - (store?.completeSlices().size ?? 0);
   if (sequences === 0) return meter;
@@ -252,7 +248,7 @@ function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
 }
 
 async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<void> {
-  const { account, clock, signal, histories, progress } = run;
+  const { account, signal, histories, progress } = run;
   const began = clock.monotonic();
   progress.start(() => ({
     done: meter.done,
@@ -282,7 +278,7 @@ async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<
 
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
-  const { options, flags, output, histories, clock, signal, terminal } = run;
+  const { options, flags, output, histories, signal } = run;
   const { source, labels, step, fullResolution } = options;
   // A machine can follow a chain that is not configured.
   const chains = source === 'machines' && flags.chain === undefined ? CHAIN_NAMES : options.chains;
@@ -297,16 +293,10 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
 
 const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
 
-/** The error with a message that says what to do. An unexpected error is returned unchanged. */
-function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
-  const reason = reasonOf(error, options);
-  if (reason === undefined) return error;
-  return new CommandRefused(isKept ? `${reason}\n${KEPT}` : reason);
-}
-
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
 
-function reasonOf(error: Error, options: BackfillOptions): string | undefined {
+/** Why the run ended, and what to do; undefined: the error is unexpected. */
+function reasonOf(error: unknown, options: BackfillOptions): string | undefined {
   if (error instanceof BudgetClosed) {
     if (!Number.isFinite(error.until)) return REVOKED;
     return `The limits of the plan allow no requests until ${new Date(error.until).toISOString()}.`;
@@ -316,6 +306,7 @@ function reasonOf(error: Error, options: BackfillOptions): string | undefined {
     if (error.reason === 'revoked') return REVOKED;
     return error.reason === 'forbidden' ? forbidden(options) : `A request failed (${error.message}).`;
   }
+  if (!(error instanceof Error)) return undefined;
   if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
   // The messages of file system errors name the file and the cause.
   return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;

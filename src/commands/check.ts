@@ -1,23 +1,39 @@
-import * as z from 'zod';
-import { emptyLedger, Ledger } from '../budget/ledger.ts';
+import type * as z from 'zod';
+import { WINDOWS } from '../budget/headers.ts';
+import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { planOf } from '../exporter/sources.ts';
-import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
-import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { budgetViewOf, planOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
+import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
+import { MS_PER_PERIOD } from '../facts/chain.ts';
+import { watchedCount } from '../facts/watch.ts';
+import { type Entry, entrySchema, requestsPerPoll, sourceId } from '../scheduler/entry.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
+import type { Pace } from '../sources/source.ts';
+import { requestsPerStatusPoll } from '../sources/validators/index.ts';
+import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
+import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
-import { StateOfOtherVersion } from '../toolkit/state/envelope.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { utc } from '../toolkit/lib/words.ts';
 import { peek } from '../toolkit/state/file.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
-import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { Flags } from './flag-table.ts';
-import { mayProbe, type Probe, probe } from './probe/probe.ts';
+import {
+  isKeyRefused,
+  mayProbe,
+  type Probe,
+  probe,
+  refusalOf,
+  reportOf,
+  shownBucket,
+  type Verdict,
+  verdictOf,
+} from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
-import { isKeyRefused, refusalOf, reportOf, type Verdict, verdictOf } from './probe/report.ts';
-import type { Given } from './read-settings.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions {
@@ -31,8 +47,8 @@ export interface CheckOptions {
 }
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
-export async function runCheck(flags: Flags, given: Given, log: Logger): Promise<Verdict | 'notSafe'> {
-  const { config, key, proxies } = given;
+export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
+  const { config, key } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
     const { isSafe, reason } = await askSafeToRestart(given, restart);
@@ -45,7 +61,7 @@ export async function runCheck(flags: Flags, given: Given, log: Logger): Promise
   }
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
   const now = systemClock.now();
-  const probed = isAsked ? await probe(given, proxies, now) : undefined;
+  const probed = isAsked ? await probe(given, now) : undefined;
   const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
   process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
   if (probed && report !== undefined)
@@ -57,19 +73,14 @@ export async function runCheck(flags: Flags, given: Given, log: Logger): Promise
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config);
-  using stored = storedState(config, log);
-  const problem = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
-  const head = ['The configuration is valid.', ...warnings, ...(problem === undefined ? [] : [`Warning: ${problem}`])];
+  const { entries, problem, ...stored } = await storedState(config, plan, log);
+  const head = ['The configuration is valid.', ...warnings];
+  if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
   if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
-  const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
+  const ledger = probed ?? stored.ledger;
   if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
     head.push(`Warning: key: ${refusalOf(ledger)} Run check --probe to try it again.`);
-  const entries = new Map<string, Entry>();
-  for (const source of plan.sources) {
-    const entry = await stored.peek(sourceId(source), entrySchema(source));
-    if (entry) entries.set(sourceId(source), entry);
-  }
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = {
     state: { ledger: ledger ?? emptyLedger(), entries },
@@ -86,55 +97,31 @@ function hasLimits({ buckets }: Ledger): boolean {
   return Object.values(buckets).some(({ limits }) => Object.keys(limits).length > 0);
 }
 
-type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
-
-interface StoredState extends Disposable {
-  readonly peek: Peek;
-  /** Why `serve` could not use these documents now. */
-  problem(names: readonly string[]): Promise<string | undefined>;
+interface StoredState extends Pick<State, 'entries'> {
+  readonly ledger: Ledger | undefined;
+  /** Why `serve` could not use the state now. */
+  readonly problem: string | undefined;
 }
 
-/** Reads the documents of the daemon or a replica. An unreadable document counts as unknown. */
-function storedState({ state: { dir, redis } }: Config, log: Logger): StoredState {
-  if (!redis) {
-    const read: Peek = (name, schema) => peek(dir, name, schema);
-    return {
-      peek: leniently(read),
-      problem: (names) => ofOtherVersion(names, read, 'serve would not start'),
-      [Symbol.dispose]: () => undefined,
-    };
-  }
-  const opened = Replica.open(redis, systemClock, log);
-  const read: Peek = async (name, schema) => (await opened).peek(name, schema);
-  return {
-    peek: leniently(read),
-    problem: (names) =>
-      opened.then(
-        () => ofOtherVersion(names, read, 'serve would not lead'),
-        (error: unknown) => `${error instanceof Error ? error.message : error}; serve would not start`,
-      ),
-    [Symbol.dispose]: () => {
-      opened.then((replica) => replica.close()).catch(() => undefined);
-    },
+/** What the daemon or a replica has stored. The costs can be computed without it. */
+async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, log: Logger): Promise<StoredState> {
+  let problem: string | undefined;
+  const note = (error: unknown): undefined => {
+    problem ??= error instanceof Error ? error.message : String(error);
   };
-}
-
-/** The costs can be computed without a state. */
-function leniently(read: Peek): Peek {
-  return (name, schema) => read(name, schema).catch(() => undefined);
-}
-
-/** The problem of the first document that another version wrote. */
-async function ofOtherVersion(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
-  for (const name of names) {
-    try {
-      await read(name, z.unknown());
-    } catch (error) {
-      if (error instanceof StateOfOtherVersion) return `${effect}: ${error.message}`;
-      throw error;
-    }
+  const replica = redis && (await Replica.open(redis, systemClock, log).catch(note));
+  async function read<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
+    const reading = redis ? replica?.peek(name, schema) : peek(dir, name, schema);
+    return reading?.catch(note);
   }
-  return undefined;
+  const ledger = await read(LEDGER, Ledger);
+  const entries = new Map<string, Entry>();
+  for (const source of plan.sources) {
+    const entry = await read(sourceId(source), entrySchema(source));
+    if (entry) entries.set(sourceId(source), entry);
+  }
+  await replica?.close();
+  return { ledger, entries, problem };
 }
 
 /** A daemon that got no answer leaves a ledger too. */
@@ -146,4 +133,132 @@ function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boole
     ? 'not reported by the service, 1 request per second is assumed'
     : 'not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service';
   return `${why}. A trial has 1000 requests in 30 days`;
+}
+
+export interface CheckInput {
+  readonly state: State;
+  readonly plan: SourcePlan;
+  readonly validators: Config['validators'];
+  /** Text: where the limits come from. */
+  readonly limitsFrom: string;
+  readonly now: UnixMs;
+}
+
+const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
+  full: '',
+  finalized: 'no head passes, every finalized epoch',
+  sampled: 'newest finalized epoch only, the others are skipped',
+};
+
+/** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
+export function describeCosts(input: CheckInput): string {
+  const { state, plan, now } = input;
+  // The costs assume that the key is valid, whatever is known of it.
+  const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
+  const { allowedPerDay } = budgetViewOf(plan, ledger, now);
+  const costs = viewsOf({ ...state, ledger }, plan, now).map((view) => ({
+    view,
+    configured: view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry)),
+  }));
+  const buckets = [...new Set(costs.map(({ view }) => view.bucket))];
+  return [
+    `Limits: ${input.limitsFrom}.`,
+    ...buckets.map((bucket) => describeBucket(input, bucket, allowedPerDay(bucket))),
+    '',
+    ...columns([
+      ['source', 'chain', 'configured', 'requests/day', 'effective', 'requests/day', 'stretch', ''],
+      ...costs.map(rowOf),
+    ]),
+    '',
+    `Total: ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
+    ...(state.entries.has('machines')
+      ? []
+      : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
+    ...costs.flatMap(({ view }) => describeParts(input, view)),
+    '',
+  ].join('\n');
+}
+
+/** Settings that do not work as intended at the pace that the limits allow. */
+export function stretchWarnings(config: Config, { state, plan, now }: CheckInput): string[] {
+  return viewsOf(state, plan, now).flatMap((view) => {
+    if (view.source.name === 'machines') return withdrawalWarning(config, view);
+    return view.source.name === 'validators' ? lateWarning(view) : [];
+  });
+}
+
+function withdrawalWarning({ machines }: Config, { pace }: SourceView): string[] {
+  const { staleAfterMs, intervalMs } = machines;
+  if (staleAfterMs === 'auto') return [];
+  // Otherwise the warning about the configured interval covers it.
+  if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= pace.intervalMs + MS_PER_MINUTE) return [];
+  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)})`;
+  return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
+}
+
+function lateWarning({ source, pace }: SourceView): string[] {
+  if (pace.intervalMs <= Math.max(source.intervalMs, MS_PER_DAY)) return [];
+  const polls = `The limits allow a poll of the validators of ${source.chain} every ${duration(pace.intervalMs)}`;
+  return [`Warning: ${polls}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`];
+}
+
+interface Cost {
+  readonly view: SourceView;
+  readonly configured: Pace;
+}
+
+function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
+  return [
+    source.name,
+    source.chain ?? '',
+    duration(configured.intervalMs),
+    perDay(configured.requestsPerDay),
+    duration(pace.intervalMs),
+    perDay(pace.requestsPerDay),
+    `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
+    wait ? `waits for the quota until ${utc(wait.until)}` : COVERAGE[pace.coverage],
+  ];
+}
+
+/** The requests of each part of the validators, at the effective interval. */
+function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
+  const { chain } = source;
+  if (source.name !== 'validators' || !chain) return [];
+  const requests = requestsPerStatusPoll(watchedCount(validators.watch[chain]));
+  const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
+  const parts = [
+    ...(validators.status
+      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
+      : []),
+    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
+    ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+  ];
+  return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
+}
+
+function describeBucket({ state, plan }: CheckInput, name: string, allowed: number): string {
+  const bucket = state.ledger.buckets[name];
+  const limits = WINDOWS.filter((window) => bucket?.limits[window] !== undefined).map(
+    (window) => `${bucket?.limits[window]} per ${window}${window === 'second' ? '' : left(bucket?.remaining[window])}`,
+  );
+  const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
+  const isKnown = name !== UNNAMED || limits.length > 0;
+  const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
+  return `  ${isKnown ? known : ''}${share}.`;
+}
+
+function left(remaining: number | undefined): string {
+  return remaining === undefined ? '' : ` (${remaining} left)`;
+}
+
+function sum(paces: readonly Pace[]): number {
+  return paces.reduce((total, pace) => total + pace.requestsPerDay, 0);
+}
+
+function duration(ms: Milliseconds): string {
+  return formatDuration(Math.max(1, Math.round(ms / 1000)) * 1000);
+}
+
+function perDay(requests: number): string {
+  return requests >= 10 ? String(Math.round(requests)) : requests.toFixed(1);
 }

@@ -1,13 +1,18 @@
 import { isIPv6 } from 'node:net';
+import * as z from 'zod';
 import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
+import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
-import { type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
-import { ALERTS_PATH, receiveAlerts } from './demo-alerts.ts';
+import { visible } from '../toolkit/lib/text.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { cropped } from '../toolkit/lib/words.ts';
+import { createServer } from '../toolkit/web/server.ts';
+import { ADDRESS, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
@@ -15,6 +20,21 @@ const SANDBOX_FLAG = '--sandbox.listen-address';
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
 /** The maximum number of validators of a list that propose. */
 const MAX_PROPOSERS = 100;
+
+/** Serves the simulated service. @throws UsageError */
+export async function sandbox({ settings: { config }, access, log }: Start): Promise<Running> {
+  const [{ host = '0.0.0.0', port } = { port: 0 }, another] = config.web.listenAddresses;
+  if (another) throw new UsageError('the sandbox listens on one address: expected a single --web.listen-address');
+  const service = await startSandbox({
+    host,
+    port,
+    clock: systemClock,
+    createServer: (listener) => createServer(listener, access),
+  });
+  const url = access?.isTls ? service.url.replace('http:', 'https:') : service.url;
+  log.info({ url, hoodi: `${url}/hoodi`, key: service.sandbox.key }, 'simulated service');
+  return { stop: () => service.close().then(() => access?.close()) };
+}
 
 /** Runs the daemon and a simulated service in one process, without a key or network. */
 export async function demo(start: Start): Promise<Running> {
@@ -70,7 +90,7 @@ export async function demo(start: Start): Promise<Running> {
 export function sandboxAddress(text = ':10033') {
   const address = parseListenAddress(text);
   if (address) return onLoopback(address);
-  throw new UsageError(`${SANDBOX_FLAG}: expected host:port, :port or [::1]:port, got ${JSON.stringify(text)}`);
+  throw new UsageError(`${SANDBOX_FLAG}: expected ${ADDRESS}, got ${JSON.stringify(text)}`);
 }
 
 /** Other machines reach the demo only if it is asked to: it needs no password and takes orders. */
@@ -126,4 +146,55 @@ function onSandbox(config: Config, url: string): Config {
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
     web: { ...config.web, listenAddresses: config.web.listenAddresses.map(onLoopback) },
   };
+}
+
+/** The path at which the demo receives the alerts of Alertmanager. */
+export const ALERTS_PATH = '/alerts';
+
+const Texts = z.record(z.string(), z.string()).default({});
+
+/**
+ * The printed fields of a message from Alertmanager to a webhook
+ * (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config).
+ */
+const AlertMessage = z.object({
+  alerts: z.array(z.object({ status: z.enum(['firing', 'resolved']), labels: Texts, annotations: Texts })),
+});
+type Alert = z.infer<typeof AlertMessage>['alerts'][number];
+
+/** Prints the alerts that Alertmanager posts, a line for each; undefined for any other path. */
+export function receiveAlerts(
+  { method, path, body }: Pick<SandboxRequest, 'method' | 'path' | 'body'>,
+  now: UnixMs,
+  print: (text: string) => void,
+): SandboxAnswer | undefined {
+  if (path !== ALERTS_PATH) return undefined;
+  if (method !== 'POST') return textAnswer(405, `${ALERTS_PATH} requires POST`);
+  const message = AlertMessage.safeParse(parsed(body));
+  if (!message.success) return textAnswer(400, 'not a message of Alertmanager');
+  const time = new Date(now).toTimeString().slice(0, 'HH:MM:SS'.length);
+  for (const alert of message.data.alerts) print(`${time} ${lineOf(alert)}\n`);
+  return textAnswer(200, 'printed');
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longer texts are cut. Those of the shipped rules are shorter. */
+const MAX_TEXT = 200;
+
+function lineOf({ status, labels, annotations }: Alert): string {
+  const name = [labels['severity'], labels['alertname']].map(shown).filter(Boolean).join(' ');
+  const text = [annotations['summary'], annotations['runbook_url']].map(shown).filter(Boolean).join(' ');
+  return `${status === 'firing' ? 'ALERT firing' : 'RESOLVED'} ${name}${text && ': '}${text}`;
+}
+
+/** The text is untrusted: in one line, and without control sequences of a terminal. */
+function shown(text = ''): string {
+  return visible(cropped(text.toWellFormed(), MAX_TEXT));
 }

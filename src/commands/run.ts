@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Settings } from '../exporter/settings.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { StateRefused } from '../exporter/state.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
 import { helpText, UsageError } from '../toolkit/flags/flags.ts';
@@ -10,12 +11,10 @@ import type { Access } from '../toolkit/web/access.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import type { Environment } from '../toolkit/yaml/document.ts';
 import { ConfigError } from '../toolkit/yaml/mistakes.ts';
-import { PROGRAM, parseCommand } from './flag-table.ts';
+import { type Command, PROGRAM, parseCommand } from './flag-table.ts';
 import { useAllCompilers } from './memory.ts';
-import { type Flagged, readSettings } from './read-settings.ts';
 import { CommandRefused, isListenError, listenRefusal } from './refusals.ts';
 import { type Running, type Start, serve } from './serve.ts';
-import { warningLog } from './warning-log.ts';
 
 const EXIT = { stopped: 0, understood: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4, notSafe: 5 } as const;
 
@@ -43,23 +42,27 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
     process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
-    if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
+    if (error instanceof UsageError) return endWith(error.message, EXIT.usage);
     if (isListenError(error)) {
-      return refuse(listenRefusal(error), error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused);
+      return endWith(listenRefusal(error), error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused);
     }
     const isRefusal = [ConfigError, StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
-    if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
+    if (error instanceof Error && isRefusal) return endWith(error.message, EXIT.refused);
     throw error;
   } finally {
     await logOutput.end();
   }
 }
 
-async function runCommand(command: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
-  const { name, flags } = command;
+/** A command with its flags. */
+type Flagged = Extract<Command, { flags: unknown }>;
+
+async function runCommand({ name, flags, overrides }: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
   let log: Logger | undefined;
   whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => log)));
-  const given = await readSettings(command, env);
+  const keyless = name === 'demo' || name === 'sandbox';
+  const read = () => loadConfig({ file: flags['config.file'], overrides, env, keyless });
+  const given = await read();
   log = await openLogger(given.config.log, logOutput);
   if (name === 'check') {
     const { runCheck } = await import('./check.ts');
@@ -71,16 +74,22 @@ async function runCommand(command: Flagged, env: Environment, stop: AbortSignal)
     await runBackfill({ ...given, flags, log, signal: stop });
     return EXIT.stopped;
   }
-  const warn = warningLog(log);
-  warn(given.warnings);
-  const readAgain = async (): Promise<Settings> => {
-    const again = await readSettings(command, env);
-    warn(again.warnings);
-    return again;
-  };
-  const { proxies, ...settings } = given;
-  const start = { flags, settings, readAgain, proxies, log, output: logOutput };
+  const warned = warningOf(log);
+  const settings = warned(given);
+  const readAgain = () => read().then(warned);
+  const start = { flags, settings, readAgain, proxies: given.proxies, log, output: logOutput };
   return untilStopped((onLost) => begin(name, start, onLost), log, stop);
+}
+
+/** Returns what logs the warnings about settings, at the start and at each reload. */
+function warningOf(log: Logger): (settings: LoadedConfig) => LoadedConfig {
+  return (settings) => {
+    for (const { place, line, path, message } of settings.warnings) {
+      const fields = { file: place, line, setting: path, problem: message };
+      log.warn(fields, 'a setting is unsafe or does not work as intended');
+    }
+    return settings;
+  };
 }
 
 async function begin(
@@ -89,9 +98,9 @@ async function begin(
   onLost: (error: Error) => void,
 ): Promise<Running> {
   const start = { ...given, access: await accessBy(given.settings.webConfig, given.log) };
-  if (name === 'sandbox') return (await import('./sandbox.ts')).sandbox(start);
-  if (name === 'demo') return (await import('./demo.ts')).demo(start);
-  return serve(start, onLost);
+  if (name === 'serve') return serve(start, onLost);
+  const { demo, sandbox } = await import('./demo.ts');
+  return name === 'demo' ? demo(start) : sandbox(start);
 }
 
 async function accessBy(webConfig: WebConfig | undefined, log: Logger): Promise<Access | undefined> {
@@ -131,7 +140,7 @@ async function untilStopped(
   });
   const why = await stopped;
   await running?.stop();
-  return why ? await refuse(why.message, EXIT.refused) : EXIT.stopped;
+  return why ? await endWith(why.message, EXIT.refused) : EXIT.stopped;
 }
 
 /** Calls it when the signal aborts, or now if it has aborted. */
@@ -153,7 +162,9 @@ function endInTime(log: () => Logger | undefined): void {
  * server answers. A new program in its place (execve) ends all threads.
  */
 function leave(code: number): void {
-  process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
+  // An update may have removed the file from which Node was started, and an execve that fails aborts the process.
+  const node = ['/proc/self/exe', process.execPath].find((file) => existsSync(file));
+  if (node) process.execve?.(node, [node, '--eval', `process.exit(${code})`], {});
   process.exit(code);
 }
 
@@ -168,7 +179,8 @@ function versionText(): string {
   return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
 }
 
-async function refuse(message: string, code: number): Promise<number> {
+/** Prints why the command ends. */
+async function endWith(message: string, code: number): Promise<number> {
   const output = new LineOutput(process.stderr.fd);
   output.write(`${message.trimEnd()}\n`);
   await output.end();

@@ -1,27 +1,23 @@
 import { emptyLedger } from '../budget/ledger.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { openClient } from '../exporter/client.ts';
-import type { Settings } from '../exporter/settings.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
 import type { ValidatorsOptions } from '../sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { parseDuration } from '../toolkit/lib/duration.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { listed, plural, utc } from '../toolkit/lib/words.ts';
 
-export interface Verdict {
+export interface Safety {
   readonly isSafe: boolean;
   /** Why, and until when. */
   readonly reason: string;
 }
 
 /** Asks for the members of this and the next sync committee of each chain. @throws UsageError for an invalid duration */
-export async function askSafeToRestart(
-  settings: Settings & { readonly proxies?: Proxies | undefined },
-  text: string,
-): Promise<Verdict> {
+export async function askSafeToRestart(settings: LoadedConfig, text: string): Promise<Safety> {
   const withinMs = parseDuration(text);
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
@@ -36,7 +32,7 @@ export async function askSafeToRestart(
     clock: systemClock,
     ledger: emptyLedger(),
   });
-  const verdicts: Verdict[] = [];
+  const found: Safety[] = [];
   try {
     for (const { chain, watch } of watched) {
       const now = systemClock.now();
@@ -48,15 +44,16 @@ export async function askSafeToRestart(
         syncCommittee: true,
         hasSlashings: true,
       };
-      const context = { options, api: client.api, now, signal: new AbortController().signal, events: [] };
+      const timing = { now, intervalMs: validators.intervalMs, coverage: 'full' } as const;
+      const context = { options, api: client.api, timing, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);
-      verdicts.push(safeToRestart(options, value, withinMs, now, failure));
+      found.push(safeToRestart(options, value, withinMs, now, failure));
     }
   } finally {
     await client.close();
   }
-  const bad = verdicts.filter(({ isSafe }) => !isSafe);
-  return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : verdicts).map(({ reason }) => reason).join('; ') };
+  const bad = found.filter(({ isSafe }) => !isSafe);
+  return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : found).map(({ reason }) => reason).join('; ') };
 }
 
 /** Pure. Whether no watched validator is in a sync committee now or within this time. */
@@ -66,7 +63,7 @@ function safeToRestart(
   withinMs: Milliseconds,
   now: UnixMs,
   failure?: Error,
-): Verdict {
+): Safety {
   const { chain } = options;
   const current = periodAt(chain, now);
   const last = periodAt(chain, now + withinMs);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import * as z from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../facts/chain.ts';
 import { PLANS } from '../facts/plans.ts';
@@ -10,17 +11,17 @@ import {
   duration,
   either,
   flag,
+  keyPrefix,
   listenAddresses,
   optional,
   positive,
+  redisUrl,
   SECOND,
   section,
   telemetryPath,
   text,
 } from '../toolkit/yaml/fields.ts';
-import { indexRange, perChain } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
-import { State } from './state-section.ts';
 
 const Api = section({
   base_url: baseUrl
@@ -47,12 +48,7 @@ const Api = section({
 const Rates = section({
   per_second: positive.optional().describe('Requests per second.'),
   per_month: count.optional().describe('Requests per month.'),
-})
-  .meta({ minProperties: 1 })
-  .refine((rates) => Object.values(rates).some((rate) => rate !== undefined), {
-    error: 'expected per_second, per_month or both',
-  })
-  .transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
+}).transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
 
 const plans = ['auto', ...(Object.keys(PLANS) as (keyof typeof PLANS)[])] as const;
 
@@ -72,6 +68,12 @@ const Budget = section({
     .prefault(0.9)
     .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
 });
+
+/** A section with one key per chain. */
+function perChain<S extends z.ZodType>(schema: S, expected?: string) {
+  const shape = Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, schema])) as Record<Chain, S>;
+  return section(shape, expected);
+}
 
 /** An empty chain has the defaults; an absent one is not configured. */
 const Chains = perChain(
@@ -129,18 +131,37 @@ const Machines = section({
     )
     .prefault([])
     .describe('Rules that assign machines to chains. The first matching rule applies.'),
-}).transform((machines) => ({
-  enabled: machines.enabled,
-  intervalMs: machines.interval,
-  staleAfterMs: machines.stale_after,
-  forgetAfterMs: machines.forget_after,
-  expected: machines.expected,
-  include: machines.include,
-  exclude: machines.exclude,
-  max: machines.max,
-  chain: machines.chain,
-  chainRules: machines.chain_rules,
+}).transform(({ interval, stale_after, forget_after, chain_rules, ...others }) => ({
+  ...others,
+  intervalMs: interval,
+  staleAfterMs: stale_after,
+  forgetAfterMs: forget_after,
+  chainRules: chain_rules,
 }));
+
+/** The service uses the next number for an unknown proposer (api-facts 8.1). */
+const MAX_INDEX = 2_147_483_646;
+
+const RANGE = /^\d{1,15}(?:-\d{1,15})?$/;
+
+/** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
+const indexRange = z
+  .union([z.int().min(0, { error: expectedIndex }), z.string().regex(RANGE, { error: expectedIndex })], {
+    error: expectedIndex,
+  })
+  .transform((given) => {
+    const [first = 0, last = first] = String(given).split('-').map(Number);
+    return { first, last };
+  })
+  .refine(({ first, last }) => first <= last, { error: 'the start of the range is larger than its end' })
+  .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
+
+function expectedIndex({ input }: { readonly input?: unknown }): string {
+  const isHex = typeof input === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(input);
+  return isHex
+    ? 'validator indices, not public keys'
+    : 'a validator index such as 12345 or a range such as "20000-20099"';
+}
 
 const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 const part = flag.prefault(true);
@@ -173,12 +194,11 @@ const Validators = section({
   interval: duration(SECOND)
     .prefault('384s')
     .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
-}).transform((validators) => ({
-  watch: validators.watch,
-  proposerSlashings: validators.proposer_slashings,
-  syncCommittee: validators.sync_committee,
-  status: validators.status,
-  intervalMs: validators.interval,
+}).transform(({ proposer_slashings, sync_committee, interval, ...others }) => ({
+  ...others,
+  proposerSlashings: proposer_slashings,
+  syncCommittee: sync_committee,
+  intervalMs: interval,
 }));
 
 /** The section of a source whose data change about once a day. */
@@ -214,6 +234,56 @@ const Slashings = section({
   intervalMs: slashings.interval,
   catchUpMs: slashings.catch_up,
 }));
+
+const DEFAULT_DIR = './beaconchain-exporter-state';
+
+const file = text('the path of a file');
+
+const Tls = section({
+  ca_file: file.optional().describe('CA certificates to trust instead of those of the system.'),
+  cert_file: file.optional().describe('A client certificate; requires key_file.'),
+  key_file: file.optional().describe('The private key of the client certificate.'),
+  server_name: text('a host name')
+    .optional()
+    .describe('The name in the certificate, if it differs from the host of the URL.'),
+})
+  .meta({ dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] } })
+  .refine((tls) => (tls.cert_file === undefined) === (tls.key_file === undefined), {
+    error: 'expected cert_file and key_file together',
+  })
+  .transform((tls) => ({
+    caFile: tls.ca_file,
+    certFile: tls.cert_file,
+    keyFile: tls.key_file,
+    serverName: tls.server_name,
+  }));
+
+const Redis = section({
+  url: redisUrl.describe('The URL of Redis or Valkey; rediss:// uses TLS.'),
+  password: z
+    .string({ error: 'a password' })
+    .optional()
+    .describe('The password, with any characters. It can also be part of the URL, percent-encoded.'),
+  prefix: keyPrefix
+    .prefault('beaconchain')
+    .describe('The prefix of the key names in Redis. Use a different one for each API key.'),
+  tls: Tls.optional().describe('TLS settings of a rediss:// URL.'),
+}).refine(({ url, tls }) => tls === undefined || url.startsWith('rediss:'), {
+  error: 'tls requires a url that starts with rediss://',
+});
+
+const State = section({
+  dir: text('the path of a directory').optional().meta({
+    description: 'A directory, used by one process only. The default is in the working directory.',
+    default: DEFAULT_DIR,
+  }),
+  redis: Redis.nullish().describe(
+    'Use Redis instead of dir, for replicas with one API key. See docs/high-availability.md.',
+  ),
+})
+  .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
+  .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
+  .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir: resolve(dir), redis: redis ?? undefined }));
 
 const Web = section({
   listen_address: listenAddresses

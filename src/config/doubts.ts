@@ -4,19 +4,22 @@ import { formatDuration, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Finding } from '../toolkit/yaml/mistakes.ts';
 import type { Config } from './config.ts';
 
-type Path = Finding['path'];
-
-/** Pure. Settings that are valid but do not work as intended. The path of each locates its line in the file. */
-export function doubtsIn(config: Config): Finding[] {
-  const { machines, validators, dailyReturns, slashings, syncCommittee } = config;
+/**
+ * Pure. Settings that are valid but do not work as intended, or let others get the key. The path of each locates its line
+ * in the file.
+ */
+export function doubtsIn(config: Config, keyless: boolean): Finding[] {
+  const { machines, validators } = config;
   const watches = Object.values(validators.watch).some((ranges) => ranges.length > 0);
-  const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled) && !watches;
+  const isOff = (section: object): boolean => !('enabled' in section && section.enabled);
+  const isIdle = Object.values(config).every(isOff) && !watches;
   if (isIdle) return [{ path: [], message: 'all sources are disabled: nothing is polled' }];
   return [
     ...hostDoubts(config),
+    ...(keyless ? [] : exposures(config)),
     ...(machines.enabled ? machineDoubts(machines) : []),
     ...(watches ? watchDoubts(config) : []),
-    ...placeDoubts(config),
+    ...directoryDoubts(config.state),
   ];
 }
 
@@ -35,26 +38,33 @@ function hostDoubts({ api, chains }: Config): Finding[] {
   return [...twice, ...wrong];
 }
 
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
+
+/** The hosts that get the key in clear text. It is no mistake: in a test or on a private network it can be intended. */
+function exposures({ api, chains }: Config): Finding[] {
+  const hosts = [
+    { path: ['api', 'base_url'], url: api.baseUrl },
+    ...chains.map(({ name, v1BaseUrl }) => ({ path: ['chains', name, 'v1_base_url'], url: v1BaseUrl })),
+  ];
+  return hosts.flatMap(({ path, url }) => {
+    const { protocol, hostname } = new URL(url);
+    if (protocol !== 'http:' || LOOPBACK.test(hostname)) return [];
+    return [{ path, message: 'the API key is sent without encryption: use https, or a proxy on this machine' }];
+  });
+}
+
 function machineDoubts(machines: Config['machines']): Finding[] {
-  const { expected, exclude } = machines;
+  const named = (['expected', 'include', 'exclude'] as const).flatMap((list) =>
+    machines[list].map((name, i) => ({ list, name, path: ['machines', list, i] })),
+  );
+  const patterns = named.filter(({ name }) => name.includes('*'));
+  const excluded = named.filter(({ list, name }) => list === 'expected' && machines.exclude.includes(name));
   return [
-    ...(['expected', 'include', 'exclude'] as const).flatMap((list) =>
-      machines[list].flatMap((name, i) =>
-        name.includes('*')
-          ? [{ path: ['machines', list, i], message: `"${name}" is a name: only chain_rules supports patterns` }]
-          : [],
-      ),
-    ),
-    ...expected.flatMap((name, i) =>
-      exclude.includes(name)
-        ? [
-            {
-              path: ['machines', 'expected', i],
-              message: `"${name}" is also in machines.exclude: it has no series and no alerts`,
-            },
-          ]
-        : [],
-    ),
+    ...patterns.map(({ name, path }) => ({ path, message: `"${name}" is a name: only chain_rules supports patterns` })),
+    ...excluded.map(({ name, path }) => ({
+      path,
+      message: `"${name}" is also in machines.exclude: it has no series and no alerts`,
+    })),
     ...ageDoubts(machines),
   ];
 }
@@ -76,14 +86,10 @@ function watchDoubts({ slashings, validators: { status, syncCommittee } }: Confi
   return [{ path: ['validators', 'watch'], message }];
 }
 
-function placeDoubts({ state, web }: Config): Finding[] {
-  const unexpanded = (path: Path, place: string | null): Finding[] => {
-    const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(place ?? '') ?? [];
-    const expected = part === '~' ? 'HOME' : part?.slice(1);
-    return part === undefined ? [] : [{ path, message: `${part} is part of a name here: expected \${${expected}}` }];
-  };
-  return [
-    ...(state.redis ? [] : unexpanded(['state', 'dir'], state.dir)),
-    ...unexpanded(['web', 'config_file'], web.configFile),
-  ];
+/** Only a shell expands `~` and `$HOME`. */
+function directoryDoubts({ dir, redis }: Config['state']): Finding[] {
+  const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(dir) ?? [];
+  if (redis || part === undefined) return [];
+  const expected = part === '~' ? 'HOME' : part.slice(1);
+  return [{ path: ['state', 'dir'], message: `${part} is part of a name here: expected \${${expected}}` }];
 }

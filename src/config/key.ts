@@ -48,22 +48,16 @@ export async function findKey(
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
+  const variable = nonEmpty(env, KEY_VARIABLE)?.trim();
   const findings: Finding[] = [];
   if (inline !== undefined && file !== undefined) {
     findings.push({ path: ['api', 'key_file'], message: notBoth('api.key') });
   }
-  const fromEnvironment = nonEmpty(env, KEY_VARIABLE)?.trim();
-  if (fromEnvironment && nonEmpty(env, KEY_FILE_VARIABLE))
+  if (variable && nonEmpty(env, KEY_FILE_VARIABLE))
     findings.push({ place: KEY_FILE_VARIABLE, path: [], message: notBoth(KEY_VARIABLE) });
-  if (fromEnvironment) {
-    const expected = expectedKey(fromEnvironment);
-    if (expected === undefined) return { key: fromEnvironment, findings };
-    return {
-      key: undefined,
-      findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${expected}` }],
-    };
-  }
-  if (findings.length > 0) return { key: undefined, findings };
+  const expected = variable && expectedKey(variable);
+  if (expected) findings.push({ place: KEY_VARIABLE, path: [], message: `expected ${expected}` });
+  if (variable || findings.length > 0) return { key: variable, findings };
   if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }

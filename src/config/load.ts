@@ -1,104 +1,124 @@
 import { dirname, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { CHAIN_NAMES } from '../facts/chain.ts';
+import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
+import { readWhole } from '../toolkit/state/whole-file.ts';
+import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
+import { either } from '../toolkit/yaml/fields.ts';
 import {
   ConfigError,
   type Finding,
+  fileFailure,
   locate,
   type Mistake,
   pathText,
   readOrRefuse,
   schemaFindings,
+  show,
 } from '../toolkit/yaml/mistakes.ts';
 import { type Override, override } from '../toolkit/yaml/override.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
-import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
 import { doubtsIn } from './doubts.ts';
-import { exposedFiles, exposedHosts } from './exposure.ts';
 import { groupFindings } from './groups.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE, withoutKey } from './key.ts';
-import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
-import { findProxies } from './proxies.ts';
 
-export interface LoadOptions<W> {
+export interface LoadOptions {
   /** Path of the config file; without one there are only defaults. */
   readonly file?: string | undefined;
   readonly overrides?: readonly Override[];
   readonly env: Environment;
-  /** For programs that send no requests: whatever is configured about a key is ignored. */
+  /** For programs that send no requests: whatever is configured about a key is ignored. Otherwise it is required. */
   readonly keyless?: boolean;
-  /** A missing key is a mistake. */
-  readonly needsKey?: boolean;
-  /** Reads the web config file. @throws ConfigError */
-  readonly readWebConfig?: (file: string) => Promise<W>;
 }
 
-export interface LoadedConfig<W = unknown> {
+export interface LoadedConfig {
   readonly config: Config;
-  /** Absent where the configuration names none, and where nothing reads it. */
-  readonly webConfig?: W;
-  /** Undefined where none is given, and for keyless programs. */
-  readonly key: string | undefined;
+  /** Absent where the configuration names none. */
+  readonly webConfig?: WebConfig | undefined;
+  /** Empty for keyless programs. */
+  readonly key: string;
   /** Settings that are valid but do not work as intended, or let others get the key. */
   readonly warnings: readonly Mistake[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: Proxies;
+  readonly proxies?: Proxies | undefined;
 }
 
 /**
  * Reads the configuration from file, environment and flags.
  * @throws ConfigError with every mistake at once.
  */
-export async function loadConfig<W>(options: LoadOptions<W>): Promise<LoadedConfig<W>> {
-  const { file, env, keyless = false } = options;
+export async function loadConfig({ file, env, keyless = false, ...given }: LoadOptions): Promise<LoadedConfig> {
   const keyFile = keyless ? undefined : nonEmpty(env, KEY_FILE_VARIABLE);
-  const overrides = [...(options.overrides ?? [])];
+  const overrides = [...(given.overrides ?? [])];
   if (keyFile) overrides.push({ path: ['api', 'key_file'], value: keyFile, origin: KEY_FILE_VARIABLE });
   const document = readDocument(file === undefined ? '' : await readOrRefuse(file), env);
-  const given = keyless || keyFile ? withoutKey(document.value) : document.value;
+  const inFile = keyless || keyFile ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
-  const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
+  const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv);
-  const proxied = findProxies(requestEnv);
-  const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value, options);
-  const attributed = (finding: Finding): Finding => attribute(finding, overrides);
-  const all = [
-    ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...schemaFindings(parsed, value, override(document.written, overrides)).map(attributed),
+  const { proxies, findings: proxyFindings } = findProxies(requestEnv);
+  const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
+  const inValues = [
+    ...schemaFindings(parsed, value, override(document.written, overrides)),
     ...chainFindings(value),
     ...(parsed.success ? groupFindings(parsed.data.groups) : []),
     ...(keyless ? [] : await redisTlsFindings(value)),
-    ...webFindings.map(attributed),
-    ...findings.map(attributed),
-    ...proxied.findings,
+    ...webFindings,
+    ...findings,
+    ...proxyFindings,
+  ];
+  const all = [
+    ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
+    ...inValues.map((finding) => attribute(finding, overrides)),
   ];
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
-  const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
+  const isMissing = !keyless && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
   const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
-  const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
-  const warnings = [doubtsIn(config), exposures.map(attributed)].flatMap((found) =>
-    locate(file ?? '', found, document.positionOf),
-  );
-  return { config, key, warnings, ...web, ...(proxied.proxies && { proxies: proxied.proxies }) };
+  const warnings = locate(file ?? '', doubtsIn(config, keyless), document.positionOf);
+  return { config, key: key ?? '', warnings, proxies, ...web };
+}
+
+const REDIS_TLS = ['state', 'redis', 'tls'];
+const PEM_FILES = ['ca_file', 'cert_file', 'key_file'] as const;
+
+/** The settings that hold the path of a file or a directory. */
+const PATHS: readonly (readonly string[])[] = [
+  ['api', 'key_file'],
+  ['state', 'dir'],
+  ...PEM_FILES.map((name) => [...REDIS_TLS, name]),
+  ['web', 'config_file'],
+];
+
+function withAbsolutePaths(document: unknown, folder: string): unknown {
+  return PATHS.reduce((changed, path) => resolveAt(changed, path, folder), document);
+}
+
+function resolveAt(value: unknown, [key = '', ...rest]: readonly string[], folder: string): unknown {
+  if (!isObject(value) || !Object.hasOwn(value, key)) return value;
+  const at = value[key];
+  if (rest.length > 0) return { ...value, [key]: resolveAt(at, rest, folder) };
+  return typeof at === 'string' && at !== '' ? { ...value, [key]: resolve(folder, at) } : value;
 }
 
 /** The web config file, or its mistakes. If it cannot be read, the mistake is in the setting that names it. */
-async function readWeb<W>(
+async function readWeb(
   document: unknown,
-  { readWebConfig }: LoadOptions<W>,
-): Promise<{ webConfig?: W; findings: Finding[]; mistakes: readonly Mistake[] }> {
+): Promise<{ webConfig?: WebConfig; findings: Finding[]; mistakes: readonly Mistake[] }> {
   const path = ['web', 'config_file'];
   const file = valueAt(document, path);
   const none = { findings: [], mistakes: [] };
-  if (typeof file !== 'string' || file === '' || !readWebConfig) return none;
+  if (typeof file !== 'string' || file === '') return none;
+  const { readWebConfig } = await import('../toolkit/web/web-config.ts');
   try {
     return { ...none, webConfig: await readWebConfig(file) };
   } catch (error) {
@@ -108,6 +128,100 @@ async function readWeb<W>(
     if (!first || first.line !== undefined || first.path !== '') return { ...none, mistakes };
     return { ...none, findings: [{ path, message: `the file ${first.place} ${first.message}` }] };
   }
+}
+
+/**
+ * References to chains that are not configured, and a list of validators that does not name its chain. The schema does not
+ * look for them: it reports nothing about other sections while one section has mistakes.
+ */
+function chainFindings(document: unknown): Finding[] {
+  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
+  const configured = CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
+  const [rules, groups] = [valueAt(document, ['machines', 'chain_rules']), valueAt(document, ['groups'])];
+  const references = [
+    ['machines', 'chain'],
+    ...(Array.isArray(rules) ? rules.map((_, i) => ['machines', 'chain_rules', i, 'chain']) : []),
+  ].map((path) => ({ path, name: valueAt(document, path) }));
+  const ofGroups = isObject(groups) ? Object.keys(groups).map((name) => ['groups', name, 'validators']) : [];
+  const lists = [['validators', 'watch'], ...ofGroups].map((path) => ({ path, list: valueAt(document, path) }));
+  for (const { path, list } of lists) {
+    for (const name of isObject(list) ? Object.keys(list) : []) references.push({ path: [...path, name], name });
+  }
+  // The schema reports names that are not chains, and a list of chains without any.
+  const others = CHAIN_NAMES.filter((name) => configured.length > 0 && !configured.includes(name));
+  const findings = references
+    .filter(({ name }) => others.some((other) => other === name))
+    .map(({ path, name }) => ({
+      path,
+      message: `expected a chain that is configured (${either(configured)}), got ${show(name)}`,
+    }));
+  if (configured.length < 2) return findings;
+  const example = `{${configured.map((chain) => `${chain}: [...]`).join(', ')}}`;
+  const message = `expected one list per chain: ${example}, because several chains are configured`;
+  const ofNoChain = lists.filter(({ list }) => Array.isArray(list) && list.length > 0);
+  return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
+}
+
+/** The problems of the files for the TLS of Redis. */
+async function redisTlsFindings(document: unknown): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const read = async (name: (typeof PEM_FILES)[number]): Promise<string | undefined> => {
+    const path = [...REDIS_TLS, name];
+    const file = valueAt(document, path);
+    if (typeof file !== 'string' || file === '') return undefined;
+    return readWhole(file).catch((error: unknown) => {
+      findings.push({ path, message: fileFailure(file, error) });
+      return undefined;
+    });
+  };
+  await read('ca_file');
+  const [cert, key] = [await read('cert_file'), await read('key_file')];
+  if (cert === undefined || key === undefined) return findings;
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    const message = 'expected a certificate in PEM, and in key_file its key without a passphrase';
+    findings.push({ path: [...REDIS_TLS, 'cert_file'], message });
+  }
+  return findings;
+}
+
+/** Lower case first, as in curl. */
+const PROXY_VARIABLES = {
+  http: ['http_proxy', 'HTTP_PROXY'],
+  https: ['https_proxy', 'HTTPS_PROXY'],
+  except: ['no_proxy', 'NO_PROXY'],
+} as const;
+
+/** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
+export function findProxies(env: Environment): { proxies: Proxies | undefined; findings: Finding[] } {
+  const findings: Finding[] = [];
+  const read = (which: 'http' | 'https'): string => {
+    const name = PROXY_VARIABLES[which].find((variable) => nonEmpty(env, variable) !== undefined);
+    const url = name === undefined ? '' : proxyUrl(env[name] ?? '');
+    if (url !== undefined) return url;
+    const message = 'expected the URL of an HTTP proxy such as http://proxy.example:3128';
+    findings.push({ path: [], ...(name && { place: name }), message });
+    return '';
+  };
+  const [lower, upper] = PROXY_VARIABLES.except;
+  const except = nonEmpty(env, lower) ?? nonEmpty(env, upper) ?? '';
+  const [http, https] = [read('http'), read('https')];
+  return { proxies: http || https ? { http, https, except } : undefined, findings };
+}
+
+/** Without a scheme it is http. Undefined: it is not the URL of an HTTP proxy. */
+function proxyUrl(text: string): string | undefined {
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  // A password with a / ? or # that is not percent-encoded: its beginning would be the port, its rest the path.
+  if (`${url.pathname}${url.search}${url.hash}`.includes('@')) return undefined;
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return undefined;
+  }
+  return new URL('/', url).href;
 }
 
 function isAboutKey({ place, path: [section, field] }: Finding): boolean {

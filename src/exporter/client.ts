@@ -6,22 +6,31 @@ import {
   createApi,
   routeOf,
 } from '../api/client.ts';
-import type { Transport } from '../api/transport.ts';
-import type { BudgetOptions } from '../budget/bucket.ts';
-import type { Ledger } from '../budget/ledger.ts';
+import type { Endpoint } from '../api/endpoints.ts';
+import { type CreateTransport, createTransport, type Transport } from '../api/transport.ts';
+import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
+import { bucketOf, type Ledger } from '../budget/ledger.ts';
+import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
-import type { Chain } from '../facts/chain.ts';
 import { PLANS } from '../facts/plans.ts';
 import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
-import { LatestWriter } from '../toolkit/state/latest.ts';
-import { LeaseLost } from '../toolkit/state/replica.ts';
-import { OUTSIDE, type Outside } from './outside.ts';
+import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
+import { latestWriter, type StateStore } from '../toolkit/state/store.ts';
 import type { Settings } from './settings.ts';
+import { LEDGER, restore } from './state.ts';
+
+/** The connections, and the random numbers of retries, in [0, 1). A simulation replaces them. */
+export interface Outside {
+  readonly createTransport: CreateTransport;
+  readonly random: () => number;
+}
+
+const OUTSIDE: Outside = { createTransport, random: Math.random };
 
 export interface ClientOptions {
   /** The settings as they are now: a reload can change them in the middle of a poll. */
@@ -45,7 +54,7 @@ export interface ClientOptions {
   /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
-  readonly outside?: Pick<Outside, 'createTransport' | 'random'> | undefined;
+  readonly outside?: Outside | undefined;
   /** Set if several processes share the account: nothing is sent without the lease. */
   readonly leads?: (() => boolean) | undefined;
 }
@@ -63,7 +72,8 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError, clock);
+  const write = () => save({ ...limiter.ledger, correctionMs: clock.correctionMs ?? 0 });
+  const writer = latestWriter(write, onSaveError, clock);
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
@@ -91,16 +101,9 @@ export function budgetOptionsOf({ budget }: Config): BudgetOptions {
 }
 
 /** The route of the first request of a poll, as the client chooses it. */
-export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
+export function routesOf(config: Config): (source: Pick<Source, 'endpoints' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return (source) => routeOf(options, source);
-}
-
-/** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
-export function isOtherService(now: Settings, next: Settings, chain: Chain | undefined): boolean {
-  const [before, after] = [apiOptionsOf(now), apiOptionsOf(next)];
-  const isOtherV1 = chain !== undefined && before.v1BaseUrls[chain] !== after.v1BaseUrls[chain];
-  return before.key !== after.key || before.baseUrl !== after.baseUrl || isOtherV1;
+  return ({ endpoints: [endpoint], chain }) => routeOf(options, { endpoint, ...(chain && { chain }) });
 }
 
 function apiOptionsOf({ config, key }: Settings): ApiOptions {
@@ -125,11 +128,11 @@ export function leased(budget: Budget, leads: () => boolean): Budget {
 }
 
 /** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
-function connectionsOf({ settings, proxies }: ClientOptions, { createTransport }: Pick<Outside, 'createTransport'>) {
-  const byTimeout = new Map<number, ReturnType<Outside['createTransport']>>();
+function connectionsOf({ settings, proxies }: ClientOptions, outside: Outside) {
+  const byTimeout = new Map<number, ReturnType<CreateTransport>>();
   const send: Transport = (wire, signal) => {
     const { timeoutMs } = settings().config.api;
-    const transport = byTimeout.get(timeoutMs) ?? createTransport({ timeoutMs, proxies });
+    const transport = byTimeout.get(timeoutMs) ?? outside.createTransport({ timeoutMs, proxies });
     byTimeout.set(timeoutMs, transport);
     return transport.send(wire, signal);
   };
@@ -137,4 +140,62 @@ function connectionsOf({ settings, proxies }: ClientOptions, { createTransport }
     await Promise.all([...byTimeout.values()].map((transport) => transport.close()));
   };
   return { send, close };
+}
+
+/** The remaining limits for one endpoint. */
+export interface AccountLimits {
+  /** Requests per second, after `utilization`. */
+  readonly perSecond: number;
+  /** Requests left in this hour and month, if the plan limits them. */
+  readonly left: Readonly<Partial<Record<LongWindowName, number>>>;
+  /** Whether an answer has confirmed the limits. */
+  readonly isKnown: boolean;
+}
+
+/** Access to the service for a program that is not the daemon. */
+export interface Account extends Pick<Client, 'api' | 'close'> {
+  allowance(endpoint: Endpoint): AccountLimits;
+}
+
+export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock'> {
+  readonly settings: Settings;
+  readonly documents: StateStore;
+  /** The same as `documents`, if several processes share them. */
+  readonly replica?: Replica | undefined;
+  /** The ledger could not be written. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
+export async function openAccount(options: AccountOptions): Promise<Account> {
+  const { settings, proxies, documents, replica, clock, onError } = options;
+  const { ledger } = await restore(documents, [], settings.key, clock.now());
+  const { api, limiter, close } = openClient({
+    settings: () => settings,
+    proxies,
+    clock,
+    ledger,
+    save: (changed) => documents.save(LEDGER, changed),
+    onSaveError: onError,
+    leads: replica && (() => replica.checkLead()),
+  });
+  const budgetOptions = budgetOptionsOf(settings.config);
+  return {
+    api,
+    close,
+    allowance(endpoint) {
+      const { buckets, key } = limiter.ledger;
+      const route = routeOf(apiOptionsOf(settings), { endpoint });
+      const bucket = buckets[bucketOf(limiter.ledger, route)] ?? EMPTY_BUCKET;
+      const left = LONG_WINDOWS.flatMap((name) => {
+        const window = windowAt(bucket, name, budgetOptions, clock.now());
+        return window ? [[name, window.left]] : [];
+      });
+      return {
+        perSecond: perSecondOf(bucket, budgetOptions) * budgetOptions.utilization,
+        left: Object.fromEntries(left),
+        isKnown: key.standing !== 'unknown',
+      };
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { Schedule, Wait } from '../scheduler/schedules.ts';
 import type { Pace, Source, SourceEvent } from '../sources/source.ts';
+import { LIMITS } from '../status-page/headline.ts';
 import { formatDuration, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs } from '../toolkit/lib/time.ts';
@@ -37,12 +38,6 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   sampled: ' (newest finalized epoch only, the others are skipped)',
 };
 
-const LIMITS: Readonly<Record<Wait['limit'], string>> = {
-  hour: 'hourly quota',
-  month: 'monthly quota',
-  '429': 'refused with 429',
-};
-
 const MESSAGES = {
   missed_proposal: 'watched validator missed a proposal',
   names_unreadable: 'names of slashed proposers cannot be read',
@@ -50,14 +45,13 @@ const MESSAGES = {
   epochs_skipped: 'finalized epochs skipped',
   blocks_tied: 'two blocks of a slot are reported as canonical: the first is counted',
   finality_back: 'finalized epoch went back',
-  part_refused: 'the service refuses a part of validators',
+  part_refused: 'the service refuses a part of a source',
 } as const satisfies Partial<Record<SourceEvent['type'], string>>;
 
 const READ_IN_PART = 'machine metrics were read only in part';
 const MACHINE_WARNINGS: Readonly<Record<string, string>> = {
   network_counters_fell: 'network counters withheld',
   name_shared: 'several hosts report under one machine name, give each host a name of its own',
-  names_refused: 'names of machines cannot be listed',
 };
 
 /** The ratio by which an interval must change to be logged. */

@@ -1,16 +1,14 @@
 import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
-import { VERSION } from '../facts/version.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
-import { Scheduler } from '../scheduler/scheduler.ts';
-import { sourceViews } from '../scheduler/schedules.ts';
+import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
+import { isReady, sourceViews } from '../scheduler/schedules.ts';
 import { documentsOf } from '../status-page/documentation.ts';
 import { pagePieces } from '../status-page/page.ts';
 import { statusOf } from '../status-page/status.ts';
-import type { StatusInput } from '../status-page/status-input.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
-import { Exposition } from '../toolkit/exposition/exposition.ts';
+import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
@@ -18,15 +16,13 @@ import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { Access } from '../toolkit/web/access.ts';
-import { RenderedPage } from '../toolkit/web/rendered-page.ts';
+import { renderedPage } from '../toolkit/web/send.ts';
 import type { Pages } from '../toolkit/web/server.ts';
-import { type Client, isOtherService, openClient } from './client.ts';
+import { type Client, type Outside, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
-import { isReady, whyUnhealthy } from './health.ts';
-import { type LastReload, labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
-import { OUTSIDE, type Outside } from './outside.ts';
+import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isChange, isOtherService, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
@@ -54,6 +50,7 @@ export interface ExporterOptions {
   readonly access?: Pick<Access, 'adopt'> | undefined;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
+  readonly exposition?: ExpositionOptions | undefined;
 }
 
 /**
@@ -72,9 +69,13 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  readonly #page: RenderedPage;
+  /** The status page is at most a second old. */
+  readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
-  #lastReload: LastReload;
+  /** Whether the configuration was valid when it was last read. */
+  #isConfigRead = true;
+  /** When it was last read and valid. */
+  #reloadedAt: UnixMs;
   /** When a write of the state last failed; undefined: none has. */
   #unwrittenAt: UnixMs | undefined;
   #isReady = false;
@@ -89,7 +90,7 @@ export class Exporter implements Pages {
   readonly #readAgain: () => Promise<Settings>;
 
   private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
-    const { log, replica, settings, proxies, outside = OUTSIDE } = options;
+    const { log, replica, settings, proxies, outside, exposition = EXPOSITION_OPTIONS } = options;
     const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
@@ -98,7 +99,7 @@ export class Exporter implements Pages {
     this.#settings = settings;
     this.#plan = this.#planOf(settings);
     this.#startedAt = clock.monotonic();
-    this.#lastReload = { isSuccessful: true, successAt: clock.now() };
+    this.#reloadedAt = clock.now();
     this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
     this.#events = new EventLog(log);
@@ -133,13 +134,13 @@ export class Exporter implements Pages {
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
     this.#exposition = new Exposition(
-      sectionsOf(this.#own, outside.exposition.maxNapMs),
+      sectionsOf(this.#own, exposition.maxNapMs),
       () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
-      outside.exposition,
+      exposition,
     );
-    this.#page = new RenderedPage(() => this.#pieces(), clock);
+    this.documents = documentsOf(renderedPage(() => this.#pieces(), clock));
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -182,19 +183,19 @@ export class Exporter implements Pages {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
 
-  /** The status page is at most a second old. */
-  readonly documents = documentsOf(() => this.#page.bytes());
-
   /** Undefined: healthy; else why a restart would help. */
   unhealthy(): string | undefined {
-    const own = this.#polling ? this.#scheduler.heartbeatAt : Number.POSITIVE_INFINITY;
-    const heartbeatAt = Math.min(own, this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
-    return whyUnhealthy(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
+    const heartbeatAt = this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY;
+    if (this.#clock.monotonic() - heartbeatAt > DEAD_AFTER_MS) return 'the heartbeat of the replica has stopped';
+    return this.#polling && this.#scheduler.unhealthy();
   }
 
   /** Once true, it stays true. */
   ready(): boolean {
-    this.#isReady ||= isReady(this.#snapshot());
+    if (!this.#isReady) {
+      const { views, now } = this.#snapshot();
+      this.#isReady = isReady(views, now);
+    }
     return this.#isReady;
   }
 
@@ -249,10 +250,9 @@ export class Exporter implements Pages {
     await this.#polling?.ended;
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
-    // A takeover is no start by the operator, who alone may ask again after a revocation.
-    const { successAt } = this.#lastReload;
     try {
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, successAt);
+      // A takeover is no start by the operator, who alone may ask again after a revocation.
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, this.#reloadedAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.keepQuiet();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
@@ -279,13 +279,14 @@ export class Exporter implements Pages {
   }
 
   async #reload(): Promise<string | undefined> {
-    const { successAt } = this.#lastReload;
+    const reloadedAt = this.#reloadedAt;
     try {
       const next = await this.#readAgain();
       assertNoRestartNeeded(this.#settings, next);
       const changed = isChange(this.#settings, next);
       // Set before the first scrape that can show the new settings.
-      this.#lastReload = { isSuccessful: true, successAt: this.#clock.now() };
+      this.#isConfigRead = true;
+      this.#reloadedAt = this.#clock.now();
       await this.#adopt(next);
       if (changed) this.#exposition.touch();
       this.#log.level = next.config.log.level;
@@ -293,7 +294,8 @@ export class Exporter implements Pages {
       return undefined;
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
-      this.#lastReload = { isSuccessful: false, successAt };
+      this.#isConfigRead = false;
+      this.#reloadedAt = reloadedAt;
       const why = error instanceof Error ? error.message : String(error);
       this.#log.error({ err: why }, 'configuration not reloaded');
       return why;
@@ -337,8 +339,8 @@ export class Exporter implements Pages {
   }
 
   #expectSeries(): void {
-    const endpoints = endpointsOf(this.#settings.config);
-    this.#own.expect({ endpoints, reasons: FAILURE_REASONS, sources: this.#plan.sources.map(labelsOf) });
+    const { sources } = this.#plan;
+    this.#own.expect({ endpoints: endpointsOf(sources), reasons: FAILURE_REASONS, sources: sources.map(labelsOf) });
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {
@@ -368,24 +370,20 @@ export class Exporter implements Pages {
       views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),
       ledger,
       budgetOptions: this.#plan.budgetOptions,
-      lastReload: this.#lastReload,
+      startedAt: now - (this.#clock.monotonic() - this.#startedAt),
+      isConfigRead: this.#isConfigRead,
+      reloadedAt: this.#reloadedAt,
+      unwrittenAt: this.#unwrittenAt,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
       linesDropped: this.#options.output?.dropped ?? 0,
       clockOffsetMs: this.#clock.offsetMs(),
+      isSimulated: this.#options.isSimulated,
+      telemetryPath: this.#settings.config.web.telemetryPath,
     };
   }
 
   #pieces(): Iterable<string> {
-    const { now, lastReload, ...shown } = this.#snapshot();
-    const known: StatusInput = {
-      ...shown,
-      version: VERSION,
-      startedAt: now - (this.#clock.monotonic() - this.#startedAt),
-      isConfigRead: lastReload.isSuccessful,
-      unwrittenAt: this.#unwrittenAt,
-      isSimulated: this.#options.isSimulated,
-      telemetryPath: this.#settings.config.web.telemetryPath,
-    };
-    return pagePieces(statusOf(known, now));
+    const snapshot = this.#snapshot();
+    return pagePieces(statusOf(snapshot, snapshot.now));
   }
 }

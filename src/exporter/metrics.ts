@@ -1,38 +1,28 @@
-import { allowedPerDay, type Bucket, type BudgetOptions, usedByOthers } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import { SOURCE_NAMES, type Source } from '../sources/source.ts';
+import type { Source } from '../sources/source.ts';
+import type { StatusInput } from '../status-page/status-input.ts';
 import type { Section } from '../toolkit/exposition/exposition.ts';
 import { type Family, mergeFamilies, type Sample } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { OwnMetrics } from './own-metrics.ts';
+import { SOURCE_NAMES } from './sources.ts';
 
 /** The section with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
 export const OWN = 'own';
 
-export interface LastReload {
-  /** Whether the last load of the configuration succeeded. */
-  readonly isSuccessful: boolean;
-  /** The time of the last successful load. */
-  readonly successAt: UnixMs;
-}
-
 /** What the exporter knows at one moment. /metrics and the page show it. */
-export interface Snapshot {
+export interface Snapshot extends StatusInput {
   readonly now: UnixMs;
-  readonly views: readonly SourceView[];
-  readonly ledger: Ledger;
-  readonly budgetOptions: BudgetOptions;
-  readonly lastReload: LastReload;
-  /** Whether this process polls. */
   readonly isLeader: boolean;
+  /** When the configuration was last read and valid. */
+  readonly reloadedAt: UnixMs;
   /** The number of lines of the log that could not be written. */
   readonly linesDropped: number;
-  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
-  readonly clockOffsetMs?: Milliseconds | undefined;
 }
 
 /**
@@ -117,21 +107,19 @@ function isUp(entry: SourceView['entry']): boolean {
 
 /** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
-  return SOURCE_COLUMNS.map(([name, help, value]) => ({
-    name: `beaconchain_source_${name}`,
-    type: 'gauge',
-    help: `${help}.`,
-    samples: views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
-  }));
+  return SOURCE_COLUMNS.map(([name, help, value]) =>
+    gauge(
+      `source_${name}`,
+      help,
+      views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
+    ),
+  );
 }
 
 /** The parts that the service refuses. */
 function partFamily(views: readonly SourceView[]): Family {
-  const samples = views.flatMap(({ source, entry }) =>
-    (source.parts?.(entry.value) ?? []).map(({ part, isRefused }) => ({
-      labels: { ...labelsOf(source), part },
-      value: Number(isRefused),
-    })),
+  const samples = views.flatMap(({ source, parts }) =>
+    parts.map(({ part, isRefused }) => ({ labels: { ...labelsOf(source), part }, value: Number(isRefused) })),
   );
   return gauge(
     'source_part_refused',
@@ -230,7 +218,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
+function exporterFamilies({ isConfigRead, reloadedAt, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -239,12 +227,12 @@ function exporterFamilies({ lastReload, isLeader, linesDropped, clockOffsetMs }:
     gauge(
       'exporter_config_last_reload_successful',
       '1 if the last load of the configuration succeeded, otherwise 0',
-      one(Number(lastReload.isSuccessful)),
+      one(Number(isConfigRead)),
     ),
     gauge(
       'exporter_config_last_reload_success_timestamp_seconds',
       'Unix time of the last successful load of the configuration',
-      one(lastReload.successAt / 1000),
+      one(reloadedAt / 1000),
     ),
     gauge(
       'exporter_leader',

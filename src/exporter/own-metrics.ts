@@ -1,12 +1,23 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { Family } from '../toolkit/exposition/family.ts';
-import { familiesOf } from '../toolkit/exposition/registry.ts';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
+import type { Family, MetricType, Sample } from '../toolkit/exposition/family.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
 
 const REQUESTS = 'Requests sent, including retries; the service counts them against the limits';
 const FAILURES = 'Requests that failed, by reason';
 const INVALID = 'Records dropped because they were invalid';
 const WRITE_FAILURES = 'Failed writes of the state; the exposed values stay the same until a write succeeds';
+
+type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
+
+/** Gauges that prom-client names `_total`, which `promtool check metrics` rejects. */
+const MISNAMED = /^nodejs_active_\w+_total$/;
 
 /** The label values whose series start at 0. */
 export interface Expected {
@@ -89,11 +100,30 @@ export class OwnMetrics {
     this.#writeFailures.inc();
   }
 
-  families(): Promise<Family[]> {
-    return familiesOf(this.#registry);
+  async families(): Promise<Family[]> {
+    const metrics = (await this.#registry.getMetricsAsJSON()) as unknown as Json[];
+    return metrics.filter(({ name }) => !MISNAMED.test(name)).map(toFamily);
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name: `beaconchain_${name}`, help: `${help}.`, labelNames, registers: [this.#registry] });
   }
+}
+
+function toFamily({ name, help, type, values }: Json): Family {
+  // At run time the type is a string, although prom-client declares a number.
+  return { name, help, type: type as unknown as MetricType, samples: values.map((value) => toSample(name, value)) };
+}
+
+function toSample(name: string, { metricName, labels, value }: Json['values'][number]): Sample {
+  const strings = Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)]));
+  const suffix = metricName?.slice(name.length);
+  return { labels: encodeBound(strings), value, ...(suffix ? { suffix } : {}) };
+}
+
+/** OpenMetrics requires bounds as floats; the same spelling in both formats keeps the series the same. */
+function encodeBound(labels: Record<string, string>): Record<string, string> {
+  const { le } = labels;
+  if (le === 'Infinity') return { ...labels, le: '+Inf' };
+  return le !== undefined && /^\d+$/.test(le) ? { ...labels, le: `${le}.0` } : labels;
 }

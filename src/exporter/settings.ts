@@ -1,20 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Chain } from '../facts/chain.ts';
 import { type Clock, within } from '../toolkit/lib/clock.ts';
-import type { WebConfig } from '../toolkit/web/web-config.ts';
 
 /** The settings that the operator may change while the program runs. */
-export interface Settings {
-  readonly config: Config;
-  readonly key: string;
-  /** The web config file; absent where there is none. */
-  readonly webConfig?: WebConfig | undefined;
-}
+export type Settings = Pick<LoadedConfig, 'config' | 'key' | 'webConfig'>;
 
 /** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
   const parts = ({ config, key, webConfig }: Settings) => [config, key, webConfig];
   return !isDeepStrictEqual(parts(before), parts(after));
+}
+
+/** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
+export function isOtherService(before: Settings, after: Settings, chain: Chain | undefined): boolean {
+  const partsOf = ({ key, config: { api, chains } }: Settings) => [
+    key,
+    api.baseUrl,
+    chains.find(({ name }) => name === chain)?.v1BaseUrl,
+  ];
+  return !isDeepStrictEqual(partsOf(before), partsOf(after));
 }
 
 /** @throws Error if a setting has changed that takes effect only at a start. */

@@ -14,7 +14,6 @@ import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
-import { slashedIn } from '../sources/validators/slashed.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
 import type { State } from './state.ts';
@@ -62,56 +61,42 @@ export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixM
   return sourceViews(known, budgetViewOf(plan, ledger, now), now);
 }
 
-/** Whether a configuration uses each endpoint on a chain; without a chain: those that are about the account. */
-function usesOf(config: Config, chain: Chain | undefined): Readonly<Record<Endpoint, boolean>> {
-  const { machines, dailyReturns, slashings, syncCommittee, validators } = config;
-  const isOfChain = chain !== undefined;
-  const watches = isOfChain && validators.watch[chain].length > 0;
-  return {
-    machine_metrics: !isOfChain && machines.enabled,
-    machine_names: !isOfChain && machines.enabled,
-    daily_returns: isOfChain && dailyReturns.enabled,
-    sync_committee: isOfChain && syncCommittee.enabled,
-    epoch_slots: isOfChain && slashings.enabled,
-    attester_slashings: isOfChain && slashings.enabled,
-    proposer_slashings: watches && slashings.enabled && validators.proposerSlashings,
-    sync_committee_members: watches && validators.syncCommittee,
-    validators: watches && validators.status,
-    validators_performance: watches && validators.status,
-    network_performance: isOfChain && isNetworkOn(config, chain),
-    queues: isOfChain && isNetworkOn(config, chain),
-  };
-}
-
 /** The endpoints that a configuration uses on a chain; without a chain: those that are about the account. */
 export function endpointsOn(config: Config, chain: Chain | undefined): Endpoint[] {
-  const uses = usesOf(config, chain);
-  return ENDPOINT_NAMES.filter((endpoint) => uses[endpoint]);
+  return sourcesOf(config).flatMap((source) => (source.chain === chain ? source.endpoints : []));
 }
 
-/** The endpoints in metric labels: those of the specification, and the optional ones that are used. */
-export function endpointsOf(config: Config): Endpoint[] {
-  const used = [undefined, ...config.chains.map(({ name }) => name)].flatMap((chain) => endpointsOn(config, chain));
+/** The endpoints in metric labels: those of the specification, and the optional ones that these sources use. */
+export function endpointsOf(sources: readonly Source[]): Endpoint[] {
+  const used = sources.flatMap(({ endpoints }) => endpoints);
   return ENDPOINT_NAMES.filter((endpoint) => ENDPOINTS[endpoint].part === undefined || used.includes(endpoint));
 }
 
-/** Shares of a scarce budget. The daily sources come before them. */
+/** Shares of a scarce budget. The daily sources come before them. The chains of a source share its weight. */
 const WEIGHTS = { machines: 2, validators: 2, slashings: 3, network: 0.1 } as const;
 
-/** Every enabled source, the cheapest first. The chains of a source share its weight. */
+type Create = (config: Config, chains: readonly Chain[], lastValueOf: LastValueOf) => Source[];
+
+/** The enabled sources of each name, in the order in which they are shown. */
+const SOURCES: Readonly<Record<string, Create>> = {
+  daily_returns: ({ dailyReturns: { enabled, intervalMs } }, chains) =>
+    enabled ? chains.map((chain) => dailyReturnsSource(chain, intervalMs)) : [],
+  sync_committee: ({ syncCommittee: { enabled, intervalMs } }, chains) =>
+    enabled ? chains.map((chain) => syncCommitteeSource(chain, intervalMs)) : [],
+  machines: ({ machines, groups }, chains) =>
+    machines.enabled ? [machinesSource({ ...machines, groups, weight: WEIGHTS.machines, chains })] : [],
+  validators: (config, chains) => chains.flatMap((chain) => validatorsOf(config, chain)),
+  network: (config, chains) =>
+    chains.filter((chain) => isNetworkOn(config, chain)).map((chain) => networkOf(config, chain)),
+  slashings: (config, chains, lastValueOf) =>
+    config.slashings.enabled ? chains.map((chain) => slashingsOf(config, chain, lastValueOf)) : [],
+};
+export const SOURCE_NAMES = Object.keys(SOURCES);
+
+/** Every enabled source. */
 export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undefined): Source[] {
   const chains = config.chains.map(({ name }) => name);
-  const { machines, dailyReturns, slashings, syncCommittee } = config;
-  return [
-    ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
-    ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
-    ...(machines.enabled
-      ? [machinesSource({ ...machines, groups: config.groups, weight: WEIGHTS.machines, chains })]
-      : []),
-    ...chains.flatMap((chain) => validatorsOf(config, chain)),
-    ...chains.filter((chain) => isNetworkOn(config, chain)).map((chain) => networkOf(config, chain)),
-    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, lastValueOf)),
-  ];
+  return Object.values(SOURCES).flatMap((create) => create(config, chains, lastValueOf));
 }
 
 /** None if the chain has no watched validators, or every part is off. */
@@ -154,6 +139,6 @@ function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, la
     watch,
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
-    slashedByStatus: () => slashedIn(known(), watch),
+    slashedByStatus: () => known().validators.flatMap(({ slashed }) => slashed ?? []),
   });
 }

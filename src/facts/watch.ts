@@ -39,6 +39,12 @@ export function* indicesOf(watch: Watch): Generator<number> {
   for (const { first, last } of watch) for (let index = first; index <= last; index += 1) yield index;
 }
 
+/** Every index, ascending, in chunks of up to `size`. */
+export function chunksOf(watch: Watch, size: number): number[][] {
+  const all = [...indicesOf(watch)];
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
+
 /** The ranges as text, the same for the same set. */
 export function rangesOf(watch: Watch): string {
   return watch.map(({ first, last }) => `${first}-${last}`).join();

@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '../api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
+import type { Pace, Poll, Source, Timing } from '../sources/source.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Entry, withLatest } from './entry.ts';
@@ -43,9 +43,8 @@ const PASSING: readonly string[] = [
 export interface Measured {
   readonly start: UnixMs;
   readonly durationMs: Milliseconds;
-  /** The effective interval at its start, and what it covered; absent if no limit was known. */
-  readonly intervalMs?: Milliseconds;
-  readonly coverage?: Coverage;
+  /** The effective interval at its start, and what it covered; undefined: no limit was known. */
+  readonly pace?: Pick<Pace, 'intervalMs' | 'coverage'> | undefined;
   readonly requests: number;
   /** By how much the clock was set meanwhile. */
   readonly stepMs?: Milliseconds;
@@ -57,11 +56,7 @@ const MAX_STEP_MS = MS_PER_MINUTE;
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
   const { value, failure } = poll;
-  const { start, durationMs, requests, intervalMs, coverage } = measured;
-  const paced = {
-    ...(intervalMs === undefined ? {} : { intervalMs }),
-    ...(coverage === undefined ? {} : { coverage }),
-  };
+  const { start, durationMs, requests, pace } = measured;
   const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
@@ -75,13 +70,13 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
     const { failingSince, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests);
     const durations = withLatest(entry.durations, durationMs);
-    return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+    return { ...succeeded, ...pace, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
   const pauseMs = pauseAfter(failure);
   return {
     ...tried,
-    ...paced,
+    ...pace,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
     lastError: { at: end, reason, message: failure.message },

@@ -1,12 +1,12 @@
-import { type Api, countingApi } from '../api/client.ts';
+import type { Api } from '../api/client.ts';
 import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { anew, type Entry, emptyEntry } from './entry.ts';
+import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import { anew, type Entry, emptyEntry, sourceId } from './entry.ts';
 import { afterPoll } from './polls.ts';
 import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
-import { continueWith, type Task, Tasks } from './tasks.ts';
 
 export interface SchedulerDependencies {
   readonly api: Api;
@@ -30,13 +30,37 @@ export interface SchedulerDependencies {
   readonly onChange: (source: Source) => void;
 }
 
+/** One source, across changes of its configuration. */
+interface Task extends KnownSource {
+  readonly id: string;
+  source: Source;
+  saved: Entry;
+  current: Entry;
+  /** What `current` contains and `saved` does not, in the order in which it was found. */
+  unsaved: readonly SourceEvent[];
+  /** The work in progress, possibly with the settings from before a reload. */
+  work: Promise<void> | undefined;
+  readonly running: boolean;
+  /** Ends the poll in progress. */
+  stop: AbortController;
+  /** No poll starts before `adopt`. */
+  isHeld: boolean;
+  /** Whether it is configured. Otherwise it is neither polled nor shown, but its entry is kept. */
+  isOn: boolean;
+}
+
 /** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 15_000;
+/** After a minute without the loop, nothing will be polled again. */
+export const DEAD_AFTER_MS = MS_PER_MINUTE;
+/** The longest time that a poll which is due and permitted may wait for others. */
+const OVERDUE_MS = 5 * MS_PER_MINUTE;
 const SAVE_RETRY_MS = 15_000;
 
 /** Polls each source when it is due, one poll per source at a time, and measures every poll. */
 export class Scheduler {
-  readonly #tasks: Tasks;
+  /** The configured sources in their order, then those of earlier configurations. */
+  #tasks: readonly Task[] = [];
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
   /** When the loop first found a source due that it could not start, the earliest first. */
@@ -51,52 +75,76 @@ export class Scheduler {
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
     this.#heartbeatAt = deps.clock.monotonic();
-    this.#tasks = new Tasks();
-    this.#tasks.adopt(sources, entries, deps.clock.now());
+    this.adopt(sources, entries);
   }
 
-  /** When the loop last ran. */
-  get heartbeatAt(): MonotonicMs {
-    return this.#heartbeatAt;
-  }
-
-  /** The source that has been due longest. A step of the clock makes nothing overdue. */
-  get overdue(): { readonly source: Source; readonly ms: Milliseconds } | undefined {
-    const [first] = this.#lateSince;
-    return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
+  /** Why a restart would help; undefined: it would not. A step of the clock makes nothing overdue. */
+  unhealthy(): string | undefined {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#heartbeatAt > DEAD_AFTER_MS) return 'the scheduler has stopped';
+    const [late] = this.#lateSince;
+    return late && now - late[1] > OVERDUE_MS ? `${late[0].source.name} is overdue` : undefined;
   }
 
   /** What is shown of the configured sources, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#tasks.on.map(({ id, saved }) => [id, saved]));
+    return new Map(this.#on.map(({ id, saved }) => [id, saved]));
   }
 
   /** The configured sources, in configured order. */
   sources(): readonly KnownSource[] {
-    return this.#tasks.on;
+    return this.#on;
+  }
+
+  get #on(): readonly Task[] {
+    return this.#tasks.filter(({ isOn }) => isOn);
   }
 
   /** Continues with an entry that another process has written. Not while this one polls. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
-    const task = this.#tasks.of(source);
+    const task = this.#on.find((one) => one.source === source);
     if (!task) return;
     continueWith(task, entry);
     this.#deps.onChange(source);
   }
 
   /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
-  interrupt(isMeant: (source: Source) => boolean): Promise<void> {
-    return this.#tasks.interrupt(isMeant);
+  async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
+    const meant = this.#on.filter(({ source }) => isMeant(source));
+    for (const task of meant) {
+      task.isHeld = true;
+      task.stop.abort(new Error('the configuration has changed'));
+    }
+    await Promise.allSettled(meant.map(({ work }) => work));
   }
 
   /**
-   * Continues with exactly these sources. One that was not interrupted keeps its entry; its poll in progress ends with
-   * the old settings. The others start with their entry, if one is given.
+   * Continues with exactly these sources, all of them anew. One that was not interrupted keeps its entry; its poll in
+   * progress ends with the old settings. The others start with their entry, if one is given.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
-    this.#tasks.adopt(sources, entries, this.#deps.clock.now());
+    const now = this.#deps.clock.now();
+    const before = new Map(this.#tasks.map((task) => [task.id, task]));
+    const on = sources.map((source) => {
+      const id = sourceId(source);
+      const entry = entries.get(id);
+      const task = before.get(id) ?? newTask(id, source);
+      before.delete(id);
+      task.source = source;
+      const isKept = task.isOn && !task.isHeld;
+      if (entry && !isKept) continueWith(task, entry);
+      task.saved = anew(source, task.saved, now);
+      task.current = anew(source, task.current, now);
+      if (isKept) return task;
+      return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
+    });
+    const off = [...before.values()];
+    for (const task of off) {
+      task.isOn = false;
+      this.#lateSince.delete(task);
+    }
+    this.#tasks = [...on, ...off];
     this.#hasPolled = false;
-    for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
     this.#nap.wake();
   }
 
@@ -114,7 +162,7 @@ export class Scheduler {
   /** Starts the polls that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
     const now = this.#deps.clock.now();
-    const tasks = this.#tasks.on;
+    const tasks = this.#on;
     let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
     for (const task of tasks) {
@@ -147,7 +195,7 @@ export class Scheduler {
     }
     this.#waiting = waiting;
     // The second sweep of a large fleet starts at once, and shows how long the next ones take.
-    const isMeasuring = this.#tasks.on.some(({ current, running }) => running && (current.costs ?? []).length < 2);
+    const isMeasuring = this.#on.some(({ current, running }) => running && (current.costs ?? []).length < 2);
     if (this.#deps.limitsKnown() && !isMeasuring) this.#deps.onSchedules(schedules);
   }
 
@@ -168,20 +216,27 @@ export class Scheduler {
     const stop = AbortSignal.any([signal, task.stop.signal]);
     const now = clock.now();
     const start = clock.monotonic();
-    const counting = countingApi(api);
+    let requests = 0;
+    const counting: Api = {
+      ...api,
+      request(...request) {
+        requests += 1;
+        return api.request(...request);
+      },
+    };
     const { intervalMs, coverage } = pace;
     const timing = { now, intervalMs, coverage };
-    const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
+    const known = this.#deps.limitsKnown() ? { intervalMs, coverage } : undefined;
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting.api, task.current.value, timing, stop);
+      poll = await source.poll(counting, task.current.value, timing, stop);
     } catch (error) {
       if (stop.aborted) return;
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const durationMs = clock.monotonic() - start;
     const stepMs = clock.now() - now - durationMs;
-    const measured = { start: now, durationMs, stepMs, requests: counting.requests(), ...paced };
+    const measured = { start: now, durationMs, stepMs, requests, pace: known };
     this.#hasPolled = true;
     const entry = afterPoll(task.current, poll, measured);
     // The poll began before a reload, with what was refused before it.
@@ -220,4 +275,27 @@ export class Scheduler {
     task.unsaved = [];
     for (const event of unsaved) onEvent(task.source, event);
   }
+}
+
+function newTask(id: string, source: Source): Task {
+  const entry = emptyEntry(source);
+  return {
+    id,
+    source,
+    saved: entry,
+    current: entry,
+    unsaved: [],
+    work: undefined,
+    get running() {
+      return this.work !== undefined;
+    },
+    stop: new AbortController(),
+    isHeld: false,
+    isOn: false,
+  };
+}
+
+/** Continues with a saved entry. The polls after it are made again, and find their events again. */
+function continueWith(task: Task, entry: Entry): void {
+  Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
 }

@@ -28,6 +28,8 @@ export interface SourceView extends Schedule {
   readonly entry: Entry;
   /** The timing for which its families are computed. */
   readonly timing: Timing;
+  /** The parts that are on and that the service may refuse. */
+  readonly parts: ReturnType<NonNullable<Source['parts']>>;
   /** Whether a poll, or saving its result, is in progress. */
   readonly running: boolean;
 }
@@ -155,8 +157,16 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
     const { intervalMs, coverage } = schedule.pace;
     // A value that was polled for a longer interval does not become stale when the interval gets shorter.
     const timing = { now, intervalMs: Math.max(intervalMs, saved.intervalMs ?? 0), coverage };
-    return { ...schedule, source, bucket: budgetView.bucketOf(source), entry: saved, timing, running };
+    const parts = source.parts?.(saved.value) ?? [];
+    return { ...schedule, source, bucket: budgetView.bucketOf(source), entry: saved, timing, parts, running };
   });
+}
+
+/** Whether each source was attempted, was restored, or may not be attempted yet. */
+export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
+  return views.every(
+    ({ entry, nextAttemptAt, running }) => entry.lastAttemptAt !== undefined || (!running && nextAttemptAt > now),
+  );
 }
 
 /** The value of a source in a map that has every source. */

@@ -117,11 +117,7 @@ export const CONDITIONS = {
   BeaconchainValidatorOffline: watched('critical', 'offline'),
   BeaconchainValidatorNotFound: watched('warning', 'not found by the service'),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
-  BeaconchainWatchedProposalMissed: condition('warning', (validators, detail) =>
-    validators.length === 1
-      ? [`Watched validator ${validators[0]} ${detail}`, '.']
-      : [`${plural(validators.length, 'watched validator')} ${detail}`, `: ${listed(validators)}.`],
-  ),
+  BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
 
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
   BeaconchainAccessRevoked: condition('critical', (_, ago) => [

@@ -58,6 +58,7 @@ export function badge(tone: Tone, text: string): Html {
 /** A time, relative to `now` and absolute. */
 export function time(at: UnixMs | undefined, now: UnixMs): Cell {
   if (at === undefined) return 'never';
+  if (at === Number.POSITIVE_INFINITY) return 'stopped: needs a new key or a restart';
   const utc = absolute(at, now);
   return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;
 }

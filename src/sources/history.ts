@@ -1,13 +1,12 @@
 import type { Api } from '../api/client.ts';
 import type { PastRange } from '../api/endpoints.ts';
+import type { ReadPage } from '../api/paginate.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 
-export interface PastPage<R> {
-  readonly cursor: string | null | undefined;
+export interface PastPage<R> extends ReadPage {
+  /** The readable ones. */
   readonly records: readonly R[];
-  /** Records on the page, readable or not. */
-  readonly count: number;
 }
 
 /**

@@ -1,10 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { requestTo } from '../api/endpoints.ts';
 import type { Chain } from '../facts/chain.ts';
-import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
-
-/** How often unknown members are requested. */
-export const MEMBERS_RETRY_MS = MS_PER_HOUR;
 
 /** The seats of a period; undefined: the service does not know the members yet. @throws RequestFailed */
 export async function readSeats(

@@ -3,7 +3,7 @@ import { ENDPOINTS, type Part } from '../api/endpoints.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { SourceEvent } from './source.ts';
+import type { PartState, PollContext } from './source.ts';
 
 /** Refused attempts in a row at an optional part. Persisted. */
 export const Refusal = z.object({
@@ -53,44 +53,9 @@ export function refusedUntil(refusal: Refusal | undefined): UnixMs {
   return refusal && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
-/** A single 403 may come of a change of the plan, which takes up to a minute to apply (api-facts 6.3). */
-const [MIN_ATTEMPTS, MIN_APART_MS] = [2, 10 * MS_PER_MINUTE];
-const [MIN_ATTEMPTS_IF_PASSING, MIN_APART_IF_PASSING_MS] = [3, MS_PER_HOUR];
-
-/** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
-function mayPass(reason: string): boolean {
-  return reason === 'bad_request';
-}
-
-/** Whether the part is really refused. */
-function isCertain({ reason, attempts, firstAt, lastAt }: Refusal): boolean {
-  const apartMs = lastAt - firstAt;
-  return mayPass(reason)
-    ? attempts >= MIN_ATTEMPTS_IF_PASSING && apartMs >= MIN_APART_IF_PASSING_MS
-    : attempts >= MIN_ATTEMPTS && apartMs >= MIN_APART_MS;
-}
-
-/** A part of a source that is on, and whether the service refuses it. */
-export interface PartState {
-  readonly part: Part;
-  readonly isRefused: boolean;
-}
-
-export function partState(part: Part, refusal: Refusal | undefined): PartState {
-  return { part, isRefused: refusedUntil(refusal) > 0 };
-}
-
-/** What a poll has at hand when a request fails. */
-export interface RefusalContext {
-  readonly now: UnixMs;
-  readonly signal: AbortSignal;
-  /** What the poll has found so far. */
-  readonly events: SourceEvent[];
-}
-
 /** The refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
-export function refusedPart(
-  { now, signal, events }: RefusalContext,
+export function refused(
+  { timing: { now }, signal, events }: Omit<PollContext<unknown>, 'options'>,
   part: Part,
   before: Refusal | undefined,
   error: unknown,
@@ -100,4 +65,22 @@ export function refusedPart(
   if (now >= refusedUntil(refusal)) return { refusal, failure: error };
   if (refusedUntil(before) === 0) events.push({ type: 'part_refused', part, err: error.message });
   return { refusal, failure: undefined };
+}
+
+/** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
+function mayPass(reason: string): boolean {
+  return reason === 'bad_request';
+}
+
+/**
+ * Whether the part is really refused: at two attempts that are some time apart, because a single 403 may come of a change
+ * of the plan, which takes up to a minute to apply (api-facts 6.3).
+ */
+function isCertain({ reason, attempts, firstAt, lastAt }: Refusal): boolean {
+  const apartMs = lastAt - firstAt;
+  return mayPass(reason) ? attempts >= 3 && apartMs >= MS_PER_HOUR : apartMs >= 10 * MS_PER_MINUTE;
+}
+
+export function partState(part: Part, refusal: Refusal | undefined): PartState {
+  return { part, isRefused: refusedUntil(refusal) > 0 };
 }

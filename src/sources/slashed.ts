@@ -6,6 +6,7 @@ import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { firingIf } from './conditions.ts';
 import type { Notice } from './content.ts';
+import { family, sample } from './families.ts';
 
 const Index = z.number().int().nonnegative();
 
@@ -27,24 +28,22 @@ const NAMES = 'Includes proposer slashings only with validators.proposer_slashin
 export function slashedFamilies(chain: Chain, watch: Watch, slashed: readonly Slashed[] | undefined): Family[] {
   const times = (field: 'slot' | 'reportedSlot'): Sample[] =>
     (slashed ?? []).flatMap(({ validator, [field]: slot }) =>
-      slot === undefined ? [] : [{ labels: { chain, validator: String(validator) }, value: slotTime(chain, slot) }],
+      slot === undefined ? [] : sample(chain, slotTime(chain, slot), { validator: String(validator) }),
     );
   return [
-    gauge('validators', 'Number of validators in validators.watch', [
-      { labels: { chain }, value: watchedCount(watch) },
-    ]),
-    gauge(
-      'validators_slashed',
+    family('watched_validators', 'Number of validators in validators.watch', sample(chain, watchedCount(watch))),
+    family(
+      'watched_validators_slashed',
       `Number of watched validators that were slashed. ${NAMES}`,
-      slashed ? [{ labels: { chain }, value: slashed.length }] : [],
+      sample(chain, slashed?.length),
     ),
-    gauge(
-      'validator_slashed_timestamp_seconds',
+    family(
+      'watched_validator_slashed_timestamp_seconds',
       `Time of the slot whose block includes the slashing of a watched validator, or the start of the epoch that its status tells (life_cycle_epochs); absent if neither is known. ${NAMES}`,
       times('slot'),
     ),
-    gauge(
-      'validator_reported_slashed_timestamp_seconds',
+    family(
+      'watched_validator_reported_slashed_timestamp_seconds',
       'Start of the epoch of the answer that reports a watched validator as slashed after an answer that did not; not the time of the slashing (data[].slashed)',
       times('reportedSlot'),
     ),
@@ -57,8 +56,4 @@ export function slashedNotices(chain: Chain, slashed: readonly Slashed[], now: U
   const recent = slashed.filter(({ slot, reportedSlot }) => isRecent(slot) || isRecent(reportedSlot));
   const validators = recent.map(({ validator }) => validator);
   return firingIf('BeaconchainWatchedValidatorSlashed', validators, chain);
-}
-
-function gauge(name: string, help: string, samples: Sample[]): Family {
-  return { name: `beaconchain_watched_${name}`, type: 'gauge', help: `${help}.`, samples };
 }

@@ -1,24 +1,12 @@
 import type { ZodType } from 'zod';
 import type { Api } from '../api/client.ts';
-import type { Endpoint } from '../api/endpoints.ts';
+import type { Endpoint, Part } from '../api/endpoints.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
-import type { PartState } from './refusal.ts';
-
-/** In the order in which they are shown. */
-export const SOURCE_NAMES = [
-  'daily_returns',
-  'sync_committee',
-  'machines',
-  'validators',
-  'network',
-  'slashings',
-] as const;
-export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** A source is polled at least once a month, even on a tiny budget. */
 const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
@@ -26,7 +14,7 @@ const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 /** The schedule of a source. */
 export interface Timing {
   readonly now: UnixMs;
-  /** The effective interval between polls. */
+  /** The effective interval between polls, or that of the last poll while it was longer. */
   readonly intervalMs: Milliseconds;
   readonly coverage: Coverage;
 }
@@ -83,16 +71,32 @@ export type SourceEvent = Readonly<
   /** The service has named a lower finalized epoch for an hour. */
   | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */
-  | { type: 'part_refused'; part: string; err: string }
+  | { type: 'part_refused'; part: Part; err: string }
   /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
 
+/** The context of all requests of a poll, of sources that have options. */
+export interface PollContext<Options> {
+  readonly options: Options;
+  readonly api: Api;
+  readonly timing: Timing;
+  readonly signal: AbortSignal;
+  /** What the poll has found so far. */
+  readonly events: SourceEvent[];
+}
+
 /** The result of a poll. If it failed, the value contains what was learned before the failure. */
 export interface Poll<T> {
   readonly value: T;
-  readonly failure?: Error;
+  readonly failure?: Error | undefined;
   readonly events?: readonly SourceEvent[];
+}
+
+/** A part of a source that is on, and whether the service refuses it. */
+export interface PartState {
+  readonly part: Part;
+  readonly isRefused: boolean;
 }
 
 /**
@@ -100,11 +104,12 @@ export interface Poll<T> {
  * into the next one, which is persisted and then shown.
  */
 export interface Source<T = unknown> {
-  readonly name: SourceName;
+  /** The name in labels and documents, and the key in the table of exporter/sources.ts. */
+  readonly name: string;
   /** Absent if one source serves all chains. */
   readonly chain?: Chain;
-  /** The endpoint of the first request of a poll. No poll starts while requests to it have to wait. */
-  readonly endpoint: Endpoint;
+  /** Those that it requests. The first request of a poll is to the first of them, whose waits delay the poll. */
+  readonly endpoints: readonly [Endpoint, ...Endpoint[]];
   /** The configured interval. */
   readonly intervalMs: Milliseconds;
   /** The T of a source that has learned nothing yet. */
@@ -149,45 +154,43 @@ export function evenPace(configuredMs: Milliseconds, requestsPerDay: number, req
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 
-/** The pace of a source that succeeds once per `periodMs`, however short its interval. A success takes `requests`. */
-export function oncePer(
-  periodMs: Milliseconds,
-  configuredMs: Milliseconds,
-  requestsPerDay: number,
-  requests = 1,
-): Pace {
-  const wanted = (requests * MS_PER_DAY) / Math.max(periodMs, configuredMs);
+/** The pace of a source that succeeds once per `periodMs`, with one request, however short its interval. */
+export function oncePer(periodMs: Milliseconds, configuredMs: Milliseconds, requestsPerDay: number): Pace {
+  const wanted = MS_PER_DAY / Math.max(periodMs, configuredMs);
   if (wanted <= requestsPerDay) return { intervalMs: configuredMs, requestsPerDay: wanted, coverage: 'full' };
-  return evenPace(configuredMs, requestsPerDay, requests);
-}
-
-interface Period {
-  /** When the current period ends; undefined: unknown. */
-  readonly endsAt: UnixMs | undefined;
-  readonly lengthMs: Milliseconds;
-  /** How long after its end the data of the next one are published. */
-  readonly delayMs: Milliseconds;
+  return evenPace(configuredMs, requestsPerDay, 1);
 }
 
 /**
- * When a source whose data change once a period is due: when the data of the next one are published, and then every
- * interval until they are read. The service reports the end, which may be wrong: a poll is due at least once a period.
+ * The schedule of a source whose data change once a period, and are published `delayMs` later. It is due at that time, and
+ * then every interval until the data of the next period are read. The service reports the end of the period, which may
+ * be wrong: a poll is due at least once a period.
  */
-export function dueOncePer(
-  { endsAt, lengthMs, delayMs }: Period,
+export function oncePerPeriod<T>(
   configuredMs: Milliseconds,
-  attempts: Attempts,
-  { intervalMs }: Timing,
-): UnixMs {
-  const { lastAttemptAt } = attempts;
-  const tick = nextTick(attempts, intervalMs);
-  if (endsAt === undefined || lastAttemptAt === undefined) return tick;
-  const at = endsAt + delayMs;
-  // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the operator
-  // chose one of more than a period.
-  const keepsInterval = intervalMs > Math.min(configuredMs, lengthMs);
-  const due = lastAttemptAt < at && !keepsInterval ? at : Math.max(tick, at);
-  return Math.min(due, Math.max(tick, lastAttemptAt + lengthMs + delayMs));
+  periodMs: Milliseconds,
+  delayMs: Milliseconds,
+  endOf: (value: T) => UnixMs | undefined,
+): Pick<Source<T>, 'intervalMs' | 'due' | 'isDaily' | 'weight' | 'pace' | 'nextChange'> {
+  return {
+    intervalMs: configuredMs,
+    due(value, attempts, { intervalMs }) {
+      const { lastAttemptAt } = attempts;
+      const end = endOf(value);
+      const tick = nextTick(attempts, intervalMs);
+      if (end === undefined || lastAttemptAt === undefined) return tick;
+      const at = end + delayMs;
+      // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the
+      // operator chose one of more than a period.
+      const keepsInterval = intervalMs > Math.min(configuredMs, periodMs);
+      const due = lastAttemptAt < at && !keepsInterval ? at : Math.max(tick, at);
+      return Math.min(due, Math.max(tick, lastAttemptAt + periodMs + delayMs));
+    },
+    isDaily: true,
+    weight: 1,
+    pace: (requestsPerDay) => oncePer(periodMs, configuredMs, requestsPerDay),
+    nextChange: () => Number.POSITIVE_INFINITY,
+  };
 }
 
 /** One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped. */

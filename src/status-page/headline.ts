@@ -126,10 +126,9 @@ const PARTS: Readonly<Record<Part, string>> = {
 };
 
 function refusalNotices(views: readonly SourceView[]): Notice[] {
-  const refused = views.flatMap(({ source, entry }) =>
-    (source.parts?.(entry.value) ?? []).filter(({ isRefused }) => isRefused).map(({ part }) => ({ part, source })),
+  const names = views.flatMap(({ source: { chain }, parts }) =>
+    parts.flatMap(({ part, isRefused }) => (isRefused ? `${PARTS[part]}${chain ? ` (${chain})` : ''}` : [])),
   );
-  const names = refused.map(({ part, source: { chain } }) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`);
   return firingIf('BeaconchainPartRefused', names);
 }
 
@@ -149,7 +148,8 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   return firingIf('BeaconchainBudgetStretched', changes);
 }
 
-const LIMITS = {
+/** What a source waits for. */
+export const LIMITS = {
   hour: 'the hourly quota',
   month: 'the monthly quota',
   '429': 'the service, which responded with 429',

@@ -14,7 +14,6 @@ export function runbookUrl(alert: string): string {
 
 /** The status page before it is written out. */
 export interface StatusPage {
-  readonly title: string;
   /** The time that the page shows. */
   readonly now: UnixMs;
   /** One line about the program. */
@@ -28,6 +27,8 @@ export interface StatusPage {
   /** Whether the data are simulated. If so, the page has no links to the real chain. */
   readonly isSimulated: boolean;
 }
+
+const PROGRAM = 'beaconchain-exporter';
 
 /** More rows of a table are not shown, so that the page stays readable and small. */
 const MAX_ROWS = 1_000;
@@ -52,13 +53,13 @@ export function* pagePieces(page: StatusPage): Generator<string> {
 }
 
 function top(page: StatusPage): Html {
-  const { title, now, about, links, verdict, notices, tables, isSimulated } = page;
+  const { now, about, links, verdict, notices, tables, isSimulated } = page;
   const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
-  return html`${pageHead(`${headline} · ${title}`, STATUS_STYLE)}<body>
+  return html`${pageHead(`${headline} · ${PROGRAM}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-<h1>${title}</h1>
+<h1>${PROGRAM}</h1>
 <p>${about}</p>
 <nav aria-label="Elsewhere"><ul>${links.map(({ text, href }) => html`<li>${link(text, href)}</li>`)}</ul></nav>
 </header>

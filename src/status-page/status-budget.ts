@@ -1,22 +1,27 @@
-import { allowedPerDay, type Bucket, describePlan, perSecondOf, type WindowNow, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, describePlan, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
-import { MS_PER_DAY, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { count, plural, span } from '../toolkit/lib/words.ts';
 import type { StatusInput } from './status-input.ts';
 
-/** Each real window of each bucket: the requests used by each, reserved for others and left, and how long they last. */
+/** The hour and month of each bucket: the requests used by each, reserved for others and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
-  const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
+  const rows = buckets.flatMap(([name, bucket]) =>
+    LONG_WINDOWS.flatMap((window): Row[] => {
+      const state = windowAt(bucket, window, input.budgetOptions, now);
+      return state ? [rowOf(input, { name, bucket, window, state }, now)] : [];
+    }),
+  );
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
     rows,
     size: rows.length,
-    empty: '',
+    empty: 'No quota is known.',
     notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };
 }
@@ -27,33 +32,14 @@ function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): Row[] {
-  const long = LONG_WINDOWS.flatMap((window): Row[] => {
-    const state = windowAt(bucket, window, input.budgetOptions, now);
-    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
-  });
-  return [secondRow(input, name, bucket), ...long];
-}
-
-/** The usage of a window that renews every second is not informative, so its row shows the planned average. */
-function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
-  const average = Number((pacePerDay(input, name) / SECONDS_PER_DAY).toPrecision(2));
-  return [
-    windowName('second', name, input),
-    `up to ${perSecondOf(bucket, input.budgetOptions)}`,
-    'every second',
-    average === 0 ? 'no requests' : `${average} a second on average`,
-  ];
-}
-
-interface LongQuota {
+interface Quota {
   readonly name: string;
   readonly bucket: Bucket;
   readonly window: LongWindowName;
   readonly state: WindowNow;
 }
 
-function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
+function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
   const { name, bucket, window, state } = quota;
   const { left } = state;
   const taken = usedByOthersIn(bucket, window, state);
@@ -77,7 +63,7 @@ function usedByOthersIn(
   return isGranted && remaining !== undefined ? Math.max(0, limit - remaining - own) : undefined;
 }
 
-function windowName(window: string, bucket: string, { ledger }: StatusInput): Cell {
+function windowName(window: LongWindowName, bucket: string, { ledger }: StatusInput): Cell {
   return Object.keys(ledger.buckets).length > 1
     ? lines(`per ${window}`, quiet(`bucket ${bucket || 'unnamed'}`))
     : `per ${window}`;
@@ -101,13 +87,13 @@ function shares(total: number, parts: readonly Share[]): Cell {
   return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
 }
 
-function resets({ state: { resetsAt, end } }: LongQuota, now: UnixMs): Cell {
+function resets({ state: { resetsAt, end } }: Quota, now: UnixMs): Cell {
   if (end <= resetsAt) return time(resetsAt, now);
   return lines(time(resetsAt, now), html`${quiet('or, on a trial, ')}${time(end, now)}`);
 }
 
 /** When the remaining quota is used up, if all polls run as planned. */
-function quotaEnd(input: StatusInput, { name, state }: LongQuota, now: UnixMs): Cell {
+function quotaEnd(input: StatusInput, { name, state }: Quota, now: UnixMs): Cell {
   const { left, end: until } = state;
   const pace = pacePerDay(input, name);
   if (left < 1) return lines('used up', quiet('no requests until the reset'));

@@ -8,7 +8,6 @@ export interface StatusInput {
   readonly views: readonly SourceView[];
   readonly ledger: Ledger;
   readonly budgetOptions: BudgetOptions;
-  readonly version: string;
   readonly startedAt: UnixMs;
   readonly telemetryPath: string;
   /** Whether the configuration was valid when it was last read. */

@@ -18,10 +18,6 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   };
 }
 
-function isStretched({ source, pace }: SourceView): boolean {
-  return pace.intervalMs > source.intervalMs;
-}
-
 function rowOf(view: SourceView, now: UnixMs): Row {
   const { source, entry, nextAttemptAt, running } = view;
   const { chain } = source;
@@ -69,7 +65,7 @@ function paceText(view: SourceView): Cell {
   const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
   const how = `${source.isDaily ? 'checked ' : ''}every ${span(intervalMs)}`;
   const text = isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
-  return isStretched(view) ? lines(text, quiet(`instead of every ${span(source.intervalMs)}`)) : text;
+  return intervalMs > source.intervalMs ? lines(text, quiet(`instead of every ${span(source.intervalMs)}`)) : text;
 }
 
 function perDay(requests: number): string {

@@ -1,3 +1,4 @@
+import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -14,11 +15,10 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
     (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
   );
-  const { views, version, startedAt, telemetryPath } = input;
+  const { views, startedAt, telemetryPath } = input;
   return {
-    title: 'beaconchain-exporter',
     now,
-    about: `version ${version}, up for ${span(now - startedAt)}`,
+    about: `version ${VERSION}, up for ${span(now - startedAt)}`,
     // Relative, because a reverse proxy may serve the page below another path.
     links: [
       { text: 'Metrics', href: `.${telemetryPath}` },

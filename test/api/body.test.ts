@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBody } from '../../src/api/client.ts';
+import { readBody } from '../../src/api/body.ts';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { bodyOf } from '../support/written-answer.ts';
 import { failureOf } from './api-harness.ts';

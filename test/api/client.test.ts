@@ -65,7 +65,7 @@ describe('api/client', () => {
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
     await api.request(V1_REQUEST, noSignal());
-    expect(rateLimiter.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
+    expect(rateLimiter.ledger.routes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
     expect(rateLimiter.perSecond('default')).toBe(5);
   });
 

@@ -14,17 +14,17 @@ async function walk(pages: readonly ReadPage[] | ((n: number) => ReadPage), most
   return { asked, ending };
 }
 
-const numbered = (n: number): ReadPage => ({ cursor: `c${n}`, records: 10 });
+const numbered = (n: number): ReadPage => ({ cursor: `c${n}`, count: 10 });
 
 describe('api/paginate', () => {
   it.each([undefined, null, ''])('ends with the cursor %j', async (cursor) => {
-    expect(await walk([{ cursor, records: 10 }])).toEqual({ asked: [undefined], ending: 'end' });
-    expect(await walk([numbered(1), { cursor, records: 0 }])).toEqual({ asked: [undefined, 'c1'], ending: 'end' });
+    expect(await walk([{ cursor, count: 10 }])).toEqual({ asked: [undefined], ending: 'end' });
+    expect(await walk([numbered(1), { cursor, count: 0 }])).toEqual({ asked: [undefined, 'c1'], ending: 'end' });
   });
 
   it('passes cursors back unchanged, whatever they look like', async () => {
     const cursors = [' spaced ', 'ü"\\\n', '0', 'eyJhIjoxfQ=='];
-    const pages = [...cursors.map((cursor) => ({ cursor, records: 1 })), { cursor: '', records: 1 }];
+    const pages = [...cursors.map((cursor) => ({ cursor, count: 1 })), { cursor: '', count: 1 }];
     expect((await walk(pages)).asked).toEqual([undefined, ...cursors]);
   });
 
@@ -32,12 +32,12 @@ describe('api/paginate', () => {
     ['at once', ['a', 'a'], 2],
     ['after others', ['a', 'b', 'a'], 3],
   ])('stops at a cursor repeated %s', async (_, cursors, pages) => {
-    const { asked, ending } = await walk(cursors.map((cursor) => ({ cursor, records: 10 })));
+    const { asked, ending } = await walk(cursors.map((cursor) => ({ cursor, count: 10 })));
     expect({ pages: asked.length, ending }).toEqual({ pages, ending: 'repeated_cursor' });
   });
 
   it('stops after three pages running without a record', async () => {
-    const pages = [1, 0, 0, 5, 0, 0, 0, 9].map((records, n) => ({ cursor: `c${n}`, records }));
+    const pages = [1, 0, 0, 5, 0, 0, 0, 9].map((count, n) => ({ cursor: `c${n}`, count }));
     const { asked, ending } = await walk(pages);
     expect({ pages: asked.length, ending }).toEqual({ pages: 7, ending: 'empty_pages' });
   });
@@ -48,7 +48,7 @@ describe('api/paginate', () => {
   });
 
   it('continues as long as there are cursors', async () => {
-    const pages = (n: number): ReadPage => ({ cursor: n === 6_000 ? '' : `c${n}`, records: 1 });
+    const pages = (n: number): ReadPage => ({ cursor: n === 6_000 ? '' : `c${n}`, count: 1 });
     const { asked, ending } = await walk(pages, Number.POSITIVE_INFINITY);
     expect({ pages: asked.length, ending }).toEqual({ pages: 6_001, ending: 'end' });
     expect((await walk(numbered, 1)).ending).toBe('too_many_pages');

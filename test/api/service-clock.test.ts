@@ -23,7 +23,8 @@ describe('api/service-clock', () => {
     ['two that differ', [-660, 0], 0, 0],
     ['five, one of them far off', [-660, -661, 86_400, -660, -659], 0, -660],
     ['only the last five', [0, 0, 0, 5, 5, 5], 0, 5],
-    ['all an hour old', [-660, -660], HOUR + 1, undefined],
+    ['all an hour old', [-660, -660], HOUR, -660],
+    ['all more than an hour old', [-660, -660], HOUR + 1, undefined],
   ])('the offset is the median of the last five answers of an hour: %s', (_, offsets, age, expected) => {
     const samples = offsets.map((offsetMs) => ({ at: 2 * HOUR - age, offsetMs }));
     expect(medianOffset(samples, 2 * HOUR)).toBe(expected);
@@ -42,18 +43,28 @@ describe('api/service-clock', () => {
     ['a slow one too', [FAST], FAST],
     ['one wrong date among others changes nothing', [0, 0, FAST], 0],
     ['an offset around a minute does not set the time back and forth', [61_000, 59_000, 59_000, 59_000], 61_000],
-    ['a clock that became right is shown as it is', [-FAST, -FAST, 0, 0, 0], 0],
+    ['a clock that became right is shown as it is', [-FAST, -FAST, -MINUTE, -MINUTE, -MINUTE], 0],
+    ['one that became wrong shows the time of the service', [0, 0, 0, 0, 0, -FAST, -FAST, -FAST], -FAST],
   ])('%s', async (_, offsets, correction) => {
     const { own, clock } = await answered(offsets);
     expect(clock.now() - own.now()).toBe(correction);
   });
 
-  it('a step of our clock clears the offset and the correction; time that passes does not', async () => {
-    const { own, clock } = await answered([-FAST]);
+  it.each([
+    ['a fast clock is set right', -FAST, -FAST, 0],
+    ['a fast clock is set back, but not enough', -FAST, -MINUTE, MINUTE - FAST],
+    ['a fast clock goes on after a sleep', -FAST, HOUR, -FAST],
+    ['a slow clock is set right', FAST, FAST, 0],
+    ['a slow clock is set back', FAST, -MINUTE, FAST + MINUTE],
+    ['a right clock is set back', 0, -FAST, 0],
+  ])('a step of our clock clears the offset, time that passes does not: %s', async (_, offset, stepMs, correction) => {
+    const { own, clock } = await answered([offset]);
     await own.advance(59 * MINUTE);
-    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-FAST, -FAST]);
-    own.step(-FAST);
-    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, 0]);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([offset, offset]);
+    own.step(stepMs);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, correction]);
+    clock.answered(own.now() - 2 * FAST, 0);
+    expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-2 * FAST, -2 * FAST]);
   });
 
   it('without answers for an hour the offset is unknown, and the correction stays', async () => {

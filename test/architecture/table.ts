@@ -16,8 +16,8 @@ const SOURCES = ['sources', 'sources/*/index', 'sources/*/schema', 'sources/*/ot
 const BELOW_EXPORTER = ['toolkit', 'facts', 'config', 'budget', 'api', ...WIRE, ...SOURCES, 'scheduler', 'status-page'];
 
 /**
- * `sources` is the contract (sources/source.ts and the list, sources/index.ts). What is written `sources/*` lies in the
- * folder of one source: its files may import each other as well, but never another source.
+ * `sources` is the contract and the code that several sources share. What is written `sources/*` lies in the folder of one
+ * source: its files may import each other as well, but never another source.
  */
 export const TABLE: readonly Row[] = [
   {
@@ -28,7 +28,6 @@ export const TABLE: readonly Row[] = [
       'pino in log.ts',
       'zod',
       'yaml in document.ts',
-      'prom-client in registry.ts',
       '@redis/client in redis.ts',
       'negotiator in server.ts',
       'bcryptjs in bcrypt-worker.ts',
@@ -104,10 +103,9 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources/*/index',
-    what: 'The source: the parts above, its interval and its cost.',
-    imports: ['sources', ...WIRE, 'toolkit', 'facts'],
-    types: ['api'],
-    packages: [],
+    what: 'The source: the parts above, its interval and its cost. A small source is this file alone.',
+    imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
+    packages: ['zod'],
   },
   // The parts of a source with names of their own.
   {
@@ -174,12 +172,8 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['toolkit/lib/clock.ts', 'performance.now', 'the clock'],
   ['toolkit/lib/clock.ts', 'setTimeout', 'the clock'],
   ['toolkit/lib/clock.ts', 'node:timers/promises', 'the clock'],
-  ['api/connect.ts', 'AbortSignal.timeout', 'the same limit, for an attempt that outlives its request'],
+  ['toolkit/lib/clock.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
-  ['toolkit/web/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
-  ['toolkit/web/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
-  ['toolkit/exposition/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
-  ['toolkit/exposition/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['commands/run.ts', 'setTimeout', 'ends a process that does not stop by itself'],
 ];
 

@@ -267,6 +267,7 @@ describe('budget/bucket', () => {
       month: { since: OCTOBER },
     });
     expect(withoutFuture(back, OCTOBER)).toBe(back);
+    expect(withoutFuture({ ...bucket, closedUntil: 0 }, OCTOBER).closedUntil).toBe(0);
     expect(withoutFuture(bucket, NOVEMBER)).toBe(bucket);
   });
 });

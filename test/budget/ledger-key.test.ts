@@ -61,8 +61,12 @@ describe('budget/ledger: the key', () => {
 
   it('learns no bucket and no limits from a 401, which has those of callers without a key', () => {
     const headers = { ...INVALID, 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' };
-    const { lanes, shared, buckets } = told(known, 401, { headers });
-    expect({ lanes, shared, buckets }).toEqual({ lanes: known.lanes, shared: known.shared, buckets: known.buckets });
+    const { routes, otherRoutes, buckets } = told(known, 401, { headers });
+    expect({ routes, otherRoutes, buckets }).toEqual({
+      routes: known.routes,
+      otherRoutes: known.otherRoutes,
+      buckets: known.buckets,
+    });
   });
 
   it('stays refused after a failure of the server, which says nothing about the key', () => {

@@ -37,9 +37,16 @@ describe('budget/ledger: buckets', () => {
     expect(perSecondOf(ledger, 'default')).toBe(1);
   });
 
-  it('names the shared bucket by the first answer that has a name, and keeps its limits', () => {
+  it('keeps at most 16 buckets: a route with one more stays in its own', () => {
+    let ledger = emptyLedger();
+    for (let i = 0; i < 100; i += 1) ledger = told(ledger, i % 2 === 0 ? V1 : V2, { headers: bucket(`b${i}`, 1) });
+    expect(Object.keys(ledger.buckets)).toHaveLength(16);
+    expect([V1, V2].map((route) => bucketOf(ledger, route))).toEqual(['b14', 'b15']);
+  });
+
+  it('names the bucket of all routes by the first answer that has a name, and keeps its limits', () => {
     const unnamed = told(emptyLedger(), V2, { headers: { 'x-ratelimit-limit-second': '3' } });
-    expect(unnamed.lanes).toEqual({});
+    expect(unnamed.routes).toEqual({});
     const named = told(unnamed, V1, { headers: { 'ratelimit-bucket': 'default' } });
     expect(Object.keys(named.buckets)).toEqual(['default']);
     expect(bucketOf(named, V2)).toBe('default');
@@ -61,18 +68,9 @@ describe('budget/ledger: buckets', () => {
   it('assigns a route whose answer has limits but no name to the bucket that it was assumed in', () => {
     let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
     ledger = told(ledger, V2, { status: 502 });
-    expect(Object.keys(ledger.lanes)).toEqual([V1]);
+    expect(Object.keys(ledger.routes)).toEqual([V1]);
     ledger = told(ledger, V2, { headers: { 'x-ratelimit-limit-second': '5' } });
-    expect(ledger.lanes).toEqual({ [V1]: 'default', [V2]: 'default' });
-  });
-
-  it('keeps at most 16 buckets, and follows no further names', () => {
-    let ledger = emptyLedger();
-    for (let i = 0; i < 100; i += 1) ledger = told(ledger, i % 2 === 0 ? V1 : V2, { headers: bucket(`b${i}`, 1) });
-    expect(Object.keys(ledger.buckets)).toHaveLength(16);
-    expect([V1, V2].map((route) => bucketOf(ledger, route))).toEqual(['b14', 'b15']);
-    ledger = told(ledger, V1, { headers: bucket('b3', 1) });
-    expect(bucketOf(ledger, V1)).toBe('b3');
+    expect(ledger.routes).toEqual({ [V1]: 'default', [V2]: 'default' });
   });
 
   it('survives being written and read', () => {
@@ -88,8 +86,8 @@ describe('budget/ledger: 429', () => {
     opensAt(told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': seconds } }), V1) - NOW;
 
   it('closes the bucket for every route in it, for at least the reset', () => {
-    const shared = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
-    for (const route of [V1, V2]) expect(opensAt(shared, route)).toBe(NOW + 30_000);
+    const closed = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
+    for (const route of [V1, V2]) expect(opensAt(closed, route)).toBe(NOW + 30_000);
     expect(closedAfter('2678400')).toBe(2_678_400_000);
   });
 

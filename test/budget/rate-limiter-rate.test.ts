@@ -9,11 +9,11 @@ import { WindowServer, type WindowServerOptions } from './window-server.ts';
 interface Backlog extends WindowServerOptions {
   readonly seconds: number;
   readonly utilization: number;
-  readonly lanes?: readonly string[];
+  readonly routes?: readonly string[];
 }
 
 /** Keeps more requests waiting on each route than may leave, for `seconds`. */
-async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Backlog) {
+async function backlog({ seconds, utilization, routes = ['any'], ...options }: Backlog) {
   const clock = new VirtualClock(NOW + 137);
   const server = new WindowServer(clock, options);
   const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
@@ -29,7 +29,7 @@ async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Ba
     }
   }
   const workers = 2 * Math.max(...Object.values(options.limits));
-  for (const route of lanes) for (let i = 0; i < workers; i += 1) void work(route);
+  for (const route of routes) for (let i = 0; i < workers; i += 1) void work(route);
   await clock.advance(seconds * 1_000);
   return { server, ledger: rateLimiter.ledger };
 }
@@ -69,12 +69,12 @@ describe('budget/rateLimiter: rate', () => {
   it.each(WINDOWS)('exceeds no bucket while it learns which route draws from which, windows %s', async (windows) => {
     // A legacy plan: v1 and v2 apart, v2 at one a second (api-facts 6.2).
     const bucketOf = (route: string): string => (route.startsWith('v1') ? 'default' : 'oldsubnewapi');
-    const lanes = ['v1 slots', 'v2 machines', 'v2 returns', 'v1 slashings', 'v2 sync'];
+    const routes = ['v1 slots', 'v2 machines', 'v2 returns', 'v1 slashings', 'v2 sync'];
     for (let seed = 1; seed <= 5; seed += 1) {
       const limits = { default: 5, oldsubnewapi: 1 };
-      const run = await backlog({ windows, seed, limits, bucketOf, lanes, seconds: 60, utilization: 0.9 });
+      const run = await backlog({ windows, seed, limits, bucketOf, routes, seconds: 60, utilization: 0.9 });
       expect(run.server.refused).toBe(0);
-      expect(run.ledger.lanes).toEqual(Object.fromEntries(lanes.map((route) => [route, bucketOf(route)])));
+      expect(run.ledger.routes).toEqual(Object.fromEntries(routes.map((route) => [route, bucketOf(route)])));
     }
   });
 });

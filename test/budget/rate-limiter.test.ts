@@ -150,7 +150,7 @@ describe('budget/rate-limiter', () => {
   });
 });
 
-describe('budget/rateLimiter: lanes', () => {
+describe('budget/rateLimiter: routes', () => {
   it('counts the request of an unassigned route in every bucket it may be in', async () => {
     const queue = new Queue();
     await queue.ask('v1', { route: 'v1' });
@@ -176,7 +176,7 @@ describe('budget/rateLimiter: lanes', () => {
     expect(queue.log).toEqual(['v1', 'v2', 'new route']);
   });
 
-  it('keeps all lanes in one bucket where no answer names one', async () => {
+  it('keeps all routes in one bucket where no answer names one', async () => {
     const queue = new Queue();
     await queue.ask('a');
     await queue.answer('a', 200, { 'x-ratelimit-limit-second': '2' });
@@ -213,6 +213,9 @@ describe('budget/rateLimiter: other terms', () => {
     expect(queue.log).toEqual(['a', 'b']);
     await queue.clock.advance(1);
     expect(queue.log).toEqual(['a', 'b', 'c']);
-    expect(queue.rateLimiter.ledger).toMatchObject({ lanes: {}, key: { fingerprint: 'another', standing: 'unknown' } });
+    expect(queue.rateLimiter.ledger).toMatchObject({
+      routes: {},
+      key: { fingerprint: 'another', standing: 'unknown' },
+    });
   });
 });

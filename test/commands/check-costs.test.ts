@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check-costs.ts';
+import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
 import { defaultConfig } from '../support/default-config.ts';
@@ -82,7 +82,7 @@ describe('commands/check-costs', () => {
 
   it('escapes the name of a bucket, which comes from the service', () => {
     const { buckets, ...known } = quota();
-    const hostile = { ...known, shared: 'v\u001b[2J', buckets: { 'v\u001b[2J': buckets[''] } };
+    const hostile = { ...known, otherRoutes: 'v\u001b[2J', buckets: { 'v\u001b[2J': buckets[''] } };
     expect(describeCosts(input({ ledger: hostile }))).toContain('bucket v\\u001b[2J: 1 per second');
   });
 
@@ -97,8 +97,8 @@ describe('commands/check-costs', () => {
         now: NOW + 2 * DAY,
       }),
     );
-    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00 UTC$/m);
-    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
+    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00:00 UTC$/m);
+    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
   });
 
   it('warns of a list of validators that the limits poll too rarely', () => {

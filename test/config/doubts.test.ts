@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
+import type { LoadOptions } from '../../src/config/load.ts';
 import { describeMistake } from '../../src/toolkit/yaml/mistakes.ts';
 import { refusal, withConfig } from './with-config.ts';
 
-async function doubts(text: string): Promise<string[]> {
-  const { warnings } = await withConfig(text);
+async function doubts(text: string, given: Partial<LoadOptions> = {}): Promise<string[]> {
+  const { warnings } = await withConfig(text, given);
   return warnings.map(describeMistake).map((line) => line.replace(/^\/.*\/config\.yaml/, 'config.yaml'));
 }
 
@@ -35,13 +36,8 @@ describe('config/doubts', () => {
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
       ['config.yaml:1: all sources are disabled: nothing is polled'],
     ],
-    [
-      'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
-      [
-        'config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}',
-        'config.yaml:2: web.config_file: $HOME is part of a name here: expected ${HOME}',
-      ],
-    ],
+    ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
+    ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
   ])('%s', async (text, expected) => {
     expect(await doubts(text)).toEqual(expected);
   });
@@ -55,6 +51,24 @@ describe('config/doubts', () => {
   ])('has no doubt about %j', async (text) => {
     expect(await doubts(text)).toEqual([]);
   });
+
+  it('reports each host that gets the key in clear text', async () => {
+    const text =
+      'api: {base_url: "http://cache.invalid:8080/api"}\nchains: {mainnet: {}, hoodi: {v1_base_url: "http://localhost.invalid"}}';
+    const message = 'the API key is sent without encryption: use https, or a proxy on this machine';
+    expect(await doubts(text)).toEqual([
+      `config.yaml:1: api.base_url: ${message}`,
+      `config.yaml:2: chains.hoodi.v1_base_url: ${message}`,
+    ]);
+    expect(await doubts(text, { keyless: true })).toEqual([]);
+  });
+
+  it.each(['http://localhost:1', 'http://127.8.9.1:80', 'http://[::1]:1', 'https://cache.invalid'])(
+    'has no doubt about %s',
+    async (url) => {
+      expect(await doubts(`api: {base_url: "${url}"}`)).toEqual([]);
+    },
+  );
 
   it.each(['/docs', '/docs/alerts', '/-/healthy'])(
     'refuses %s for the metrics: it is the path of another page',

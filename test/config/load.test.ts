@@ -106,7 +106,9 @@ log: {level: debug, format: json}
 
   it('puts environment variables into texts, wherever they stand', async () => {
     const text = 'machines:\n  expected: ["${A}-${B}", "${EMPTY}x", plain, "$A", "${A"]\n  interval: ${T}\n';
-    const { config } = await withConfig(text, { env: { A: 'a', B: '${A}', EMPTY: '', T: '2m' } });
+    const { config } = await withConfig(text, {
+      env: { A: 'a', B: '${A}', EMPTY: '', T: '2m', BEACONCHAIN_API_KEY: 'key' },
+    });
     expect(config.machines.expected).toEqual(['a-${A}', 'x', 'plain', '$A', '${A']);
     expect(config.machines.intervalMs).toBe(120_000);
   });
@@ -139,7 +141,7 @@ log: {level: debug, format: json}
     expect(await refusal(loading)).toEqual([
       'config.yaml:2: log.format: the environment variable UNSET is not set',
       'config.yaml:3: log.level: expected debug, info, warn or error, got "loud"',
-      '--web.listen-address: expected host:port, :port or [::1]:port, got "10032"',
+      '--web.listen-address: expected host:port, :port, or [::1]:port for IPv6, got "10032"',
       'BEACONCHAIN_EXPORTER_LOG_FORMAT: expected json, pretty or null, got "text"',
       'BEACONCHAIN_API_KEY: expected an API key of printable ASCII characters without spaces',
     ]);

@@ -88,9 +88,9 @@ sync_committee:
   'keys given twice': {
     text: 'log:\n  level: info\n  level: loud\nmachines: {interval: 1}\nmachines: {}\n',
     lines: [
-      ':3: log.level: the key is given twice',
+      ':3: the key is given twice',
       ':3: log.level: expected debug, info, warn or error, got "loud"',
-      ':5: machines: the key is given twice',
+      ':5: the key is given twice',
     ],
     isBeyondSchema: true,
   },
@@ -155,9 +155,17 @@ validators:
   addresses: {
     text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
     lines: [
-      ':1: web.listen_address: expected host:port, :port or [::1]:port, or a list of them, got "[::1]:70000"',
+      ':1: web.listen_address: expected host:port, :port, or [::1]:port for IPv6, or a list of them, got "[::1]:70000"',
       ':1: web.telemetry_path: expected a path such as /metrics, other than /, /-/... and /docs/..., got "/"',
     ],
+  },
+  'IPv6 addresses without brackets': {
+    text: 'web: {listen_address: [":::10032"]}\n',
+    lines: [':1: web.listen_address[0]: expected host:port, :port, or [::1]:port for IPv6, got ":::10032"'],
+  },
+  'an empty list of addresses': {
+    text: 'web: {listen_address: []}\n',
+    lines: [':1: web.listen_address: expected at least one address such as :10032, got a list'],
   },
   URLs: {
     text: `api: {base_url: "https://user:secret@beaconcha.in"}

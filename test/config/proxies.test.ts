@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { findProxies } from '../../src/config/proxies.ts';
+import { findProxies, loadConfig } from '../../src/config/load.ts';
 
 const KEY = { BEACONCHAIN_API_KEY: 'key' };
 
@@ -26,7 +25,7 @@ describe('config/proxies', () => {
 
   it.each([{}, { NO_PROXY: '*' }, { HTTPS_PROXY: '', http_proxy: '' }])('finds none in %j', async (env) => {
     expect(findProxies(env)).toEqual({ proxies: undefined, findings: [] });
-    expect(await loadConfig({ env: { ...KEY, ...env } })).not.toHaveProperty('proxies');
+    expect((await loadConfig({ env: { ...KEY, ...env } })).proxies).toBeUndefined();
   });
 
   it.each([
@@ -45,6 +44,6 @@ describe('config/proxies', () => {
     const env = { HTTPS_PROXY: 'socks5://proxy.test', BEACONCHAIN_API_KEY: 'a key' };
     const refusal = await loadConfig({ env }).catch((error: Error) => error.message);
     expect(refusal).toMatch(/^BEACONCHAIN_API_KEY: .*\nHTTPS_PROXY: /);
-    expect(await loadConfig({ env, keyless: true })).not.toHaveProperty('proxies');
+    expect((await loadConfig({ env, keyless: true })).proxies).toBeUndefined();
   });
 });

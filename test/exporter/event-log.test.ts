@@ -98,8 +98,8 @@ describe('exporter/event-log: waits for the quota', () => {
       {
         level: 'warn',
         waits: {
-          machines: 'monthly quota, until 2026-11-01T00:00:00.000Z',
-          'slashings-mainnet': 'refused with 429, until 2026-11-01T00:00:00.000Z',
+          machines: 'the monthly quota, until 2026-11-01T00:00:00.000Z',
+          'slashings-mainnet': 'the service, which responded with 429, until 2026-11-01T00:00:00.000Z',
         },
         msg: 'sources wait for the quota',
       },

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { EXPOSITION_OPTIONS } from '../../src/toolkit/exposition/exposition.ts';
 import type { Replica, ReplicaEvents } from '../../src/toolkit/state/replica.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -50,7 +49,6 @@ async function setUp(ledger: unknown = undefined) {
         close: async () => undefined,
       }),
       random: () => 0.5,
-      exposition: EXPOSITION_OPTIONS,
     },
   });
   return {

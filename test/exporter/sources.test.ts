@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
-import { budgetViewOf, planOf, type SourcePlan, type viewsOf } from '../../src/exporter/sources.ts';
+import {
+  budgetViewOf,
+  endpointsOf,
+  endpointsOn,
+  planOf,
+  SOURCE_NAMES,
+  type SourcePlan,
+  type viewsOf,
+} from '../../src/exporter/sources.ts';
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
 import { defaultConfig } from '../support/default-config.ts';
@@ -16,6 +24,13 @@ const CONFIG: Config = {
   ],
 };
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
+
+const OF_WATCHED = new Set(['validators', 'validators_performance', 'proposer_slashings', 'sync_committee_members']);
+
+function watching(settings: Partial<Config['validators']> = {}): Config {
+  const watch = { mainnet: [{ first: 7, last: 7 }], hoodi: [] };
+  return { ...CONFIG, validators: { ...CONFIG.validators, watch, ...settings } };
+}
 
 function options(config = CONFIG): SourcePlan {
   return planOf(config);
@@ -34,6 +49,36 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
 }
 
 describe('exporter/sources', () => {
+  it('names each source as its section of /metrics', () => {
+    const { sources } = options(watching());
+    expect([...new Set(sources.map(({ name }) => name))]).toEqual(SOURCE_NAMES);
+  });
+
+  it.each([
+    ['none where nothing is watched', CONFIG, []],
+    [
+      'all that are on',
+      watching(),
+      ['validators', 'validators_performance', 'proposer_slashings', 'sync_committee_members'],
+    ],
+    ['none that is off', watching({ status: false, proposerSlashings: false }), ['sync_committee_members']],
+    [
+      'no seats, if these are off',
+      watching({ syncCommittee: false, proposerSlashings: false }),
+      ['validators', 'validators_performance'],
+    ],
+  ])('counts requests to endpoints of watched validators: %s', (_, config, expected) => {
+    const { sources } = options(config);
+    expect(
+      endpointsOf(sources)
+        .filter((endpoint) => OF_WATCHED.has(endpoint))
+        .sort(),
+    ).toEqual(expected.toSorted());
+    const ofMainnet = endpointsOn(config, 'mainnet').filter((endpoint) => OF_WATCHED.has(endpoint));
+    expect(ofMainnet.sort()).toEqual(expected.toSorted());
+    expect(endpointsOn(config, undefined)).toEqual(['machine_metrics', 'machine_names']);
+  });
+
   it('shows stored values, and plans from newer ones', () => {
     const given = options();
     const source = sourceIn(given, 'machines');
@@ -53,15 +98,15 @@ describe('exporter/sources', () => {
     const given = options();
     const ledger: Ledger = {
       ...emptyLedger(),
-      buckets: { shared: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
-      shared: 'shared',
-      lanes: { 'epoch_slots https://other.test': 'slow' },
+      buckets: { others: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
+      otherRoutes: 'others',
+      routes: { 'epoch_slots https://other.test': 'slow' },
     };
     const { bucketOf, allowedPerDay, quotaOf } = budgetViewOf(given, ledger, NOW);
-    expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
+    expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('others');
     expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
-    expect(quotaOf('shared').closedUntil).toBe(0);
+    expect(quotaOf('others').closedUntil).toBe(0);
     expect(quotaOf('slow').closedUntil).toBe(NOW + HOUR);
-    expect(allowedPerDay('shared')).toBe(0.9 * 86_400);
+    expect(allowedPerDay('others')).toBe(0.9 * 86_400);
   });
 });

@@ -1,10 +1,10 @@
 import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
-import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
+import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
 import { Validators } from '../../src/sources/validators/schema.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
@@ -50,12 +50,12 @@ function slashings(headSlot: number, scale: number): Slashings {
     head: {
       slot: headSlot,
       epoch: headEpoch,
-      participation: 0.9921875,
-      baseFeeWei: 20_662_807_983,
-      gasUsed: 11_704_811,
-      gasLimit: 30_000_000,
-      transactions: 145,
-      executionBlock: 19_768_739,
+      syncaggregate_participation: 0.9921875,
+      exec_base_fee_per_gas: 20_662_807_983,
+      exec_gas_used: 11_704_811,
+      exec_gas_limit: 30_000_000,
+      exec_transactions_count: 145,
+      exec_block_number: 19_768_739,
     },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
@@ -70,7 +70,6 @@ function slashings(headSlot: number, scale: number): Slashings {
     proposerSlashed: [],
     slashedByStatus: [{ validator: 12_345, reportedSlot: (headEpoch - 55) * 32 }],
     namedSlots: [],
-    recentProposals: [],
     recent: [],
     // The second is not on the list of mainnet, the first not on that of hoodi.
     missedProposals: [
@@ -179,7 +178,7 @@ export const ledger: Ledger = {
     },
     'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, closedUntil: 0, blindWaits: 0 },
   },
-  lanes: {},
-  shared: 'default',
+  routes: {},
+  otherRoutes: 'default',
   key: { fingerprint: '', standing: 'valid', since: NOW, mayProbe: false, validHeader: true },
 };

@@ -68,7 +68,7 @@ describe('fuzz ledger', PATIENT, () => {
       hour: window,
       month: window,
     };
-    const ledger = { ...emptyLedger(), buckets: { default: bucket }, lanes: { a: 'default' }, shared: 'default' };
+    const ledger = { ...emptyLedger(), buckets: { default: bucket }, routes: { a: 'default' }, otherRoutes: 'default' };
     fc.assert(
       fc.property(mutations(), (changes) => {
         const parsed = Ledger.safeParse(mutated(ledger, changes));

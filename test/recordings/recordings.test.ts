@@ -121,8 +121,8 @@ describe('recorded exchanges of production', () => {
     const { data } = await api.request(request, noSignal());
     expect(data).toEqual(exchange.response.body.data);
     const { ledger } = budget;
-    const bucket = ledger.buckets[ledger.shared] ?? EMPTY_BUCKET;
-    expect(ledger).toMatchObject({ shared: 'default', key: { standing: 'valid', validHeader: true } });
+    const bucket = ledger.buckets[ledger.otherRoutes] ?? EMPTY_BUCKET;
+    expect(ledger).toMatchObject({ otherRoutes: 'default', key: { standing: 'valid', validHeader: true } });
     expect(bucket.limits).toMatchObject({ second: 1, month: 1_000 });
     expect(bucket.remaining.month).toBe(Number(headers['x-ratelimit-remaining-month']));
     expect(quotaOf(bucket, { utilization: 1 }, clock.now()).left).toBe(Number(headers['x-ratelimit-remaining-month']));

@@ -18,7 +18,7 @@ function failedEntry(failuresInARow: number, reason: string): Entry {
 }
 
 function run(overrides: Partial<Measured> = {}): Measured {
-  return { start: NOW, durationMs: 250, intervalMs: HOUR, coverage: 'full', requests: 1, ...overrides };
+  return { start: NOW, durationMs: 250, pace: { intervalMs: HOUR, coverage: 'full' }, requests: 1, ...overrides };
 }
 
 describe('scheduler/polls', () => {
@@ -96,13 +96,13 @@ describe('scheduler/polls', () => {
     });
 
     it('keeps the pace of the poll that the value is from', () => {
-      const { intervalMs: _, coverage: __, ...first } = run();
+      const first = run({ pace: undefined });
       const known = { ...entry, intervalMs: DAY, coverage: 'sampled' } as const;
       const failure = failureOf('server_error');
       expect(afterPoll(known, { value: 7, failure }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
       // While no limit is known, the last one that was known stays.
       expect(afterPoll(known, { value: 7 }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
-      expect(afterPoll(known, { value: 7 }, run({ coverage: 'full' }))).toMatchObject({
+      expect(afterPoll(known, { value: 7 }, run())).toMatchObject({
         intervalMs: HOUR,
         coverage: 'full',
       });

@@ -121,17 +121,18 @@ describe('scheduler/scheduler', () => {
       expect(events).toEqual(['0 START machines', '1 END machines']);
     });
 
-    it('are overdue from when the loop found them due and could not start them, however old they are', async () => {
+    it('are overdue five minutes after the loop found them due and could not start them, however old they are', async () => {
       const { clock, source } = recorder();
       const names = ['machines', 'slashings'] as const;
       const sources = names.map((name) => source(name, 10 * MINUTE, { name, intervalMs: HOUR }));
       const { scheduler } = schedule(sources, { clock, limitsKnown: () => false });
       await clock.advance(0);
-      expect(scheduler.overdue).toEqual({ source: sources[1], ms: 0 });
-      await clock.advance(6 * MINUTE);
-      expect(scheduler.overdue).toEqual({ source: sources[1], ms: 6 * MINUTE });
-      await clock.advance(4 * MINUTE);
-      expect(scheduler.overdue).toBeUndefined();
+      await clock.advance(5 * MINUTE);
+      expect(scheduler.unhealthy()).toBeUndefined();
+      await clock.advance(1);
+      expect(scheduler.unhealthy()).toBe('slashings is overdue');
+      await clock.advance(5 * MINUTE);
+      expect(scheduler.unhealthy()).toBeUndefined();
     });
 
     it('do not wait forever for a limit that no answer reports', async () => {
@@ -283,13 +284,16 @@ describe('scheduler/scheduler', () => {
       },
     );
 
-    it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
-      const { clock, scheduler } = schedule([fakeSource({ intervalMs: DAY })]);
+    it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
+      const { clock, scheduler, stop } = schedule([fakeSource({ intervalMs: DAY })]);
       for (let i = 0; i < 20; i += 1) {
         await clock.advance(MINUTE);
         clock.step(i % 2 === 0 ? -HOUR : HOUR);
-        expect(clock.monotonic() - scheduler.heartbeatAt).toBeLessThanOrEqual(15 * SECOND);
+        expect(scheduler.unhealthy()).toBeUndefined();
       }
+      stop();
+      await clock.advance(MINUTE + 1);
+      expect(scheduler.unhealthy()).toBe('the scheduler has stopped');
     });
   });
 

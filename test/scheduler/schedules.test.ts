@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/bucket.ts';
-import type { Entry } from '../../src/scheduler/entry.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import {
   type BudgetView,
+  isReady,
   pacesOf,
   type Schedule,
+  type SourceView,
   schedulesOf,
   sourceViews,
   valueFor,
@@ -160,5 +162,37 @@ describe('scheduler/schedules', () => {
     for (const keyAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
       expect(scheduled({ plannedMs: 31 * DAY, keyAt })).not.toHaveProperty('wait');
     }
+  });
+});
+
+describe('scheduler/schedules: readiness', () => {
+  const tried = { ...emptyEntry(fakeSource()), failuresInARow: 1, lastAttemptAt: NOW };
+  const viewed = (overrides: Partial<SourceView>): SourceView => {
+    const source = fakeSource();
+    const timing = { now: NOW, intervalMs: MINUTE, coverage: 'full' } as const;
+    const base = {
+      source,
+      bucket: 'default',
+      entry: emptyEntry(source),
+      pace: pace(MINUTE),
+      timing,
+      parts: [],
+      running: false,
+    };
+    return { ...base, nextAttemptAt: NOW, ...overrides };
+  };
+
+  it.each([
+    ['false if nothing was tried', {}, false],
+    ['false while a first poll runs', { running: true, nextAttemptAt: NOW + MINUTE }, false],
+    ['true after a first attempt, however it went', { entry: tried }, true],
+    ['true if a first attempt may not be made yet', { nextAttemptAt: NOW + 1 }, true],
+    ['true if access is revoked', { nextAttemptAt: Number.POSITIVE_INFINITY }, true],
+  ] as const)('is %s', (_name, overrides, ready) => {
+    expect(isReady([viewed({ entry: tried }), viewed(overrides)], NOW)).toBe(ready);
+  });
+
+  it('is true without any source', () => {
+    expect(isReady([], NOW)).toBe(true);
   });
 });

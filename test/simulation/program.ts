@@ -43,11 +43,8 @@ export async function startProgram(around: Around): Promise<Program> {
     documents,
     processMetrics: false,
     // Bytes that are not compressed are served as well as any: nothing reads them here.
-    outside: {
-      createTransport,
-      random,
-      exposition: { compress: async (plain) => plain, maxNapMs: refreshMs },
-    },
+    exposition: { compress: async (plain) => plain, maxNapMs: refreshMs },
+    outside: { createTransport, random },
   });
   return {
     metrics: () => Buffer.concat(exporter.metrics('text', false)).toString(),

@@ -47,6 +47,7 @@ describe('sources/refusal', () => {
 
   it.each<[string, Attempt[]]>([
     ['one', bad(NOW)],
+    ['two over an hour', bad(NOW, NOW + HOUR)],
     ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
     ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
   ])('400 may pass: %s', (_, attempts) => {

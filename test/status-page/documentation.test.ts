@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/facts/version.ts';
-import { DOCUMENTS, PICTURES } from '../../src/status-page/documents.ts';
+import { DOCUMENTS, PICTURES } from '../../src/status-page/documentation.ts';
 import { type Asked, ask } from '../support/ask.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { atTheEnd } from '../support/cleanup.ts';
@@ -23,7 +24,7 @@ function idsOf(text: string): Set<string | undefined> {
   return new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
 }
 
-describe('web/documentation', () => {
+describe('status-page/documentation', () => {
   beforeAll(async () => {
     const server = await serveStatus();
     atTheEnd(() => server.close());
@@ -106,4 +107,38 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
       expect(sent['content-security-policy']).toBe("default-src 'none'");
     },
   );
+});
+
+const names = DOCUMENTS.map(({ name }) => name);
+
+function read(name: string): string {
+  return readFileSync(join('docs', `${name}.md`), 'utf8');
+}
+
+describe('status-page/documentation: the list', () => {
+  it('every document for users is served, and none for developers', () => {
+    const documents = readdirSync('docs').filter((file) => file.endsWith('.md'));
+    expect(names.toSorted()).toEqual(documents.map((file) => file.replace('.md', '')).toSorted());
+    expect(readdirSync('docs/internals').filter((file) => names.includes(file.replace('.md', '')))).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('$name is listed with its title', ({ name, title }) => {
+    expect(read(name).split('\n')[0]).toBe(`# ${title}`);
+  });
+
+  it('the pictures are those that are shown', () => {
+    const shown = names.flatMap((name) => [...read(name).matchAll(/!\[[^\]]*\]\(images\/([^)]+)\)/g)]);
+    expect(shown.map(([, file]) => file).toSorted()).toEqual(PICTURES.toSorted());
+  });
+
+  it('no document has HTML other than comments, which would be shown as text', () => {
+    const withHtml = names.filter((name) =>
+      /<(?!!--|https?:)\/?[a-z]/i.test(
+        read(name)
+          .replace(/^```[\s\S]*?^```$/gm, '')
+          .replace(/`[^`]*`/g, ''),
+      ),
+    );
+    expect(withHtml).toEqual([]);
+  });
 });

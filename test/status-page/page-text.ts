@@ -10,7 +10,6 @@ export function pageText(page: StatusPage): string {
 /** A page with nothing on it but this. */
 export function pageWith(parts: Partial<StatusPage>): StatusPage {
   return {
-    title: 'exporter',
     now: NOW,
     about: '',
     links: [],

@@ -23,7 +23,6 @@ describe('web/page', () => {
     const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), drawn];
     const text = pageText(
       pageWith({
-        title: EVIL,
         about: EVIL,
         verdict: notice('bad', EVIL),
         notices: [notice('bad', EVIL)],
@@ -34,7 +33,7 @@ describe('web/page', () => {
       }),
     );
     expect(text).not.toContain('<script');
-    expect(text.split(TAMED)).toHaveLength(17);
+    expect(text.split(TAMED)).toHaveLength(15);
   });
 
   it.each<[string, Cell, string]>([

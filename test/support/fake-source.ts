@@ -17,7 +17,7 @@ type Behaviour = Partial<Omit<Source<number>, 'poll'>> & {
 export function fakeSource({ poll = (value) => ({ value: value + 1 }), ...overrides }: Behaviour = {}): Source {
   const source: Source<number> = {
     name: 'machines',
-    endpoint: 'machine_metrics',
+    endpoints: ['machine_metrics'],
     intervalMs: MINUTE,
     empty: 0,
     state: z.number(),

@@ -105,7 +105,10 @@ export class Simulation {
     };
     const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
-    const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
+    const viewOptions = {
+      budgetOptions,
+      routeOf: ({ endpoints: [endpoint], chain }: Source) => routeOf(apiOptions, { endpoint, ...(chain && { chain }) }),
+    };
     const nothing = (): void => undefined;
     const { log, lines } = logLines();
     const events = new EventLog(log);

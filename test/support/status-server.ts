@@ -1,15 +1,15 @@
 import { documentsOf } from '../../src/status-page/documentation.ts';
 import { pagePieces } from '../../src/status-page/page.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { RenderedPage } from '../../src/toolkit/web/rendered-page.ts';
+import { renderedPage } from '../../src/toolkit/web/send.ts';
 import { type RunningServer, startServer } from '../../src/toolkit/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
 /** Serves the status page in the state that was selected last. */
 export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
-  let page: RenderedPage;
+  let page: () => Promise<Buffer>;
   const show = (name: StateName): void => {
-    page = new RenderedPage(() => pagePieces(pageIn(name)), systemClock);
+    page = renderedPage(() => pagePieces(pageIn(name)), systemClock);
   };
   show('healthy');
   const server = await startServer(
@@ -19,7 +19,7 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
       unhealthy: () => undefined,
       ready: () => true,
       reload: async () => undefined,
-      documents: documentsOf(() => page.bytes()),
+      documents: documentsOf(() => page()),
       onError: (error) => {
         throw error;
       },

@@ -6,11 +6,11 @@ import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/schedules.ts';
-import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
+import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
-import { Slashings } from '../../src/sources/slashings/schema.ts';
+import { type Proposal, Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
 import { Validators } from '../../src/sources/validators/schema.ts';
 import type { StatusPage } from '../../src/status-page/page.ts';
 import { statusOf } from '../../src/status-page/status.ts';
@@ -58,12 +58,12 @@ function slashings(
   slot: number,
   recent: Slashings['recent'],
   age: number,
-  recentProposals: Slashings['recentProposals'] = [],
+  outcomes: readonly Proposal[] = [],
 ): Slashings {
   const headSlot = slot - Math.floor(age / 12_000);
   const headEpoch = Math.floor(headSlot / 32);
-  const proposals = (status: string): number => recentProposals.filter((one) => one.status === status).length;
-  const missed = recentProposals.filter(({ status }) => status !== 'proposed');
+  const proposals = (status: string): number => outcomes.filter((one) => one.status === status).length;
+  const missed = outcomes.filter(({ status }) => status !== 'proposed');
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
     headPassAt: NOW - 20_000 - age,
@@ -79,7 +79,6 @@ function slashings(
     slashedByStatus: [],
     namedSlots: [],
     recent,
-    recentProposals,
     missedProposals: missed.map(({ validator, slot: missedSlot }) => [validator, missedSlot]),
     totals: {
       slots: { proposed: 7_100, missed: 60, orphaned: 8 },
@@ -108,12 +107,12 @@ const RECENT: Slashings['recent'] = [
   { slot: 15_327_003, kind: 'double_vote', validators: [801_200, 801_201, 801_202], count: 3 },
 ];
 
-const PROPOSED: Slashings['recentProposals'] = [
+const PROPOSED: readonly Proposal[] = [
   { slot: 15_201_744, validator: 12_345, status: 'proposed' },
   { slot: 15_311_007, validator: 12_345, status: 'proposed' },
 ];
 /** The last one two hours ago. */
-const MISSED: Slashings['recentProposals'] = [
+const MISSED: readonly Proposal[] = [
   ...PROPOSED,
   { slot: 15_320_033, validator: 12_345, status: 'orphaned' },
   { slot: 15_328_205, validator: 12_345, status: 'missed' },
@@ -151,8 +150,8 @@ function ledger(
 ): Ledger {
   return {
     buckets: { default: { ...EMPTY_BUCKET, limits, firstUseAt: NOW - 12 * DAY, ...overrides } },
-    lanes: {},
-    shared: 'default',
+    routes: {},
+    otherRoutes: 'default',
     key: { fingerprint: '', standing: 'valid', since: NOW - 30_000, mayProbe: false, validHeader: true },
   };
 }
@@ -232,7 +231,6 @@ export function knownIn(name: StateName): StatusInput {
     views: sourceViews(known, budgetView, NOW),
     ledger: state.ledger,
     budgetOptions,
-    version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
     isConfigRead: true,

@@ -16,7 +16,7 @@ const { timeout } = AbortSignal;
 AbortSignal.timeout = (ms) => {
   const limit = timeout.call(AbortSignal, ms);
   // The limit of a connection, which belongs to no request.
-  if (new Error().stack?.includes('/api/connect.ts')) return limit;
+  if (new Error().stack?.includes(' openSocket ')) return limit;
   sends.set(limit, undefined);
   limit.addEventListener('abort', () => sends.delete(limit));
   return limit;

@@ -3,25 +3,27 @@ import * as z from 'zod';
 import type { Api } from '../../api/client.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { describePlan } from '../../budget/bucket.ts';
 import { type Headers, readHeaders } from '../../budget/headers.ts';
-import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
+import { emptyLedger, isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import type { Config } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { openClient } from '../../exporter/client.ts';
-import type { Settings } from '../../exporter/settings.ts';
 import { endpointsOn } from '../../exporter/sources.ts';
 import type { Chain } from '../../facts/chain.ts';
+import { columns } from '../../toolkit/flags/columns.ts';
 import { UsageError } from '../../toolkit/flags/flags.ts';
 import { systemClock } from '../../toolkit/lib/clock.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
-import type { Proxies } from '../../toolkit/lib/proxies.ts';
+import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { cropped, plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import {
+  accountQuestions,
   dailyQuestions,
   listAt,
-  machinesQuestion,
-  namesQuestion,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -84,14 +86,14 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
 }
 
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
-export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
+export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe> {
   const heads: AnswerHead[] = [];
   const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
   let left = MAX_PER_CHAIN * settings.config.chains.length;
   const client = openClient({
     settings: () => settings,
-    proxies,
+    proxies: settings.proxies,
     clock: systemClock,
     ledger: emptyLedger(),
     transport: (send) => async (request, signal) => {
@@ -120,7 +122,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   }
 
   try {
-    for (const question of [machinesQuestion(now), namesQuestion()]) await ask(question);
+    for (const question of accountQuestions(now)) await ask(question);
     for (const { name: chain } of config.chains) {
       const own = validatorsQuestions(chain, config.validators.watch[chain]);
       for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
@@ -224,4 +226,91 @@ export function absentFields(schema: z.core.$ZodType, values: readonly unknown[]
  */
 export function mayBeAbsent(field: string): boolean {
   return /^(paging|data\.(system|validator|node)_metrics)\b/.test(field);
+}
+
+/**
+ * `refused`: the key is refused, or no request was answered. `partly`: something could not be read, or a field that is
+ * read is absent.
+ */
+export type Verdict = 'understood' | 'partly' | 'refused';
+
+/** Pure. */
+export function verdictOf({ ledger, replies }: Probe): Verdict {
+  const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
+  if (isKeyRefused(ledger) || !isAnswered) return 'refused';
+  const isUnderstood = ({ failure, unreadable, absent }: Reply): boolean =>
+    failure === undefined && unreadable === 0 && absent.every(mayBeAbsent);
+  return replies.every(isUnderstood) ? 'understood' : 'partly';
+}
+
+/** Pure. A row for each question, notes on the answers, the key and the plan. */
+export function reportOf(probe: Probe): string {
+  const { replies } = probe;
+  const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
+  const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
+  return [
+    '',
+    ...columns([head, ...replies.map(rowOf)]),
+    '',
+    ...(notes.length > 0 ? [...notes, ''] : []),
+    describeKey(probe),
+  ].join('\n');
+}
+
+function rowOf(reply: Reply): string[] {
+  const { endpoint, chain = '', answer, failure, read, unreadable } = reply;
+  if (!answer) return [endpoint, chain, isAsked(reply) ? 'none' : 'not asked'];
+  const { status, bucket = '', fall, path } = answer;
+  const counts = failure ? ['', ''] : [String(read), String(unreadable)];
+  return [endpoint, chain, String(status), ...counts, shownBucket(bucket), fall === undefined ? '' : `-${fall}`, path];
+}
+
+/** Without an answer, only a failed request shows that one was sent. */
+function isAsked({ answer, failure }: Reply): boolean {
+  return answer !== undefined || failure instanceof RequestFailed;
+}
+
+/** Each line begins with what it is about. */
+function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, absent }: Reply): string[] {
+  const isEmpty = endpoint === 'machine_metrics' && !failure && read + unreadable === 0;
+  const [missing, left] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
+  return [
+    ...(failure ? [failure.message.replace(`${endpoint}: `, '')] : []),
+    ...(unreadable > 0 ? [`${plural(unreadable, 'record')} unreadable, the first because of ${firstReason}`] : []),
+    ...(isEmpty ? ['no machine has reported in the last hour'] : []),
+    ...(missing.length > 0 ? [`absent: ${missing.join(', ')}`] : []),
+    ...(left.length > 0 ? [`absent, which may mean 0, false or empty: ${left.join(', ')}`] : []),
+  ].map((note) => `${chain ? `${endpoint} of ${chain}` : endpoint}: ${note}.`);
+}
+
+function whyNotAsked(replies: readonly Reply[]): string[] {
+  const failure = replies.find((reply) => !isAsked(reply))?.failure;
+  return failure ? [`Not requested because of the previous answers: ${failure.message}.`] : [];
+}
+
+/** Whether the service does not accept the key, or no longer accepts it. */
+export function isKeyRefused(ledger: Ledger): boolean {
+  return isKeyClosed(ledger) || ledger.key.validHeader === false;
+}
+
+function describeKey({ ledger, replies }: Probe): string {
+  if (isKeyRefused(ledger))
+    return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
+  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because the responses contain no limits';
+  const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
+  return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
+}
+
+/** Why the service does not accept the key, and what to do. */
+export function refusalOf({ key }: Ledger): string {
+  if (key.standing === 'revoked')
+    return 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';
+  return 'refused. Copy it again from your account at beaconcha.in, and set it as BEACONCHAIN_API_KEY, api.key or api.key_file.';
+}
+
+const MAX_BUCKET_LENGTH = 20;
+
+/** The beginning of the name of a bucket, which comes from the service, for a terminal. */
+export function shownBucket(name: string): string {
+  return visible(cropped(name, MAX_BUCKET_LENGTH));
 }

@@ -6,12 +6,12 @@ import {
   requestTo,
 } from '../../api/endpoints.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Watch } from '../../facts/watch.ts';
+import { indicesOf, type Watch } from '../../facts/watch.ts';
 import { isPlausibleAt } from '../../sources/machines/poll.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
-import { chunksOf } from '../../sources/validators/status.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { valueAt } from '../../toolkit/yaml/value-at.ts';
 
 /** One request of the table of endpoints. */
 export interface Question {
@@ -26,16 +26,14 @@ export interface Question {
 
 const LOOK_BACK_SECONDS = 3_600;
 
-/** The newest machine records of the last hour. */
-export function machinesQuestion(now: UnixMs): Question {
+/** The newest records of the machines in the last hour, and the names of all machines. */
+export function accountQuestions(now: UnixMs): [Question, Question] {
   const end = Math.floor(now / 1000);
   const range = { start: end - LOOK_BACK_SECONDS, end };
-  return { request: requestTo('machine_metrics', { range }), isPlausible: isPlausibleAt(now) };
-}
-
-/** The names of the machines of the account. */
-export function namesQuestion(): Question {
-  return { request: requestTo('machine_names', {}) };
+  return [
+    { request: requestTo('machine_metrics', { range }), isPlausible: isPlausibleAt(now) },
+    { request: requestTo('machine_names', {}) },
+  ];
 }
 
 /** The newest day and the current sync committee. */
@@ -52,7 +50,7 @@ export function dailyQuestions(chain: Chain): Question[] {
 /** The members of the current sync committee, and the first watched validators. */
 export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
-  const first = (count: number): number[] => chunksOf(watch, count).next().value ?? [];
+  const first = (count: number): number[] => indicesOf(watch).take(count).toArray();
   return [
     requestTo('sync_committee_members', { chain, period: 'latest' }),
     requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }),
@@ -83,6 +81,6 @@ export function slashingsQuestions(chain: Chain, slots: unknown, now: UnixMs): Q
 
 /** The list at a path such as `data.validators`; empty if there is none. */
 export function listAt(value: unknown, path: string): readonly unknown[] {
-  const found = path.split('.').reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+  const found = valueAt(value, path.split('.'));
   return Array.isArray(found) ? found : [];
 }

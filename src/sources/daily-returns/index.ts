@@ -1,12 +1,28 @@
-import type { Chain } from '../../facts/chain.ts';
-import { MS_PER_DAY, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { dueOncePer, oncePer, type Source } from '../source.ts';
-import { dailyReturnsHistory } from './history.ts';
-import { dailyReturnFamilies } from './metrics.ts';
-import { daysReader, pollDailyReturns } from './poll.ts';
-import { DailyReturns } from './schema.ts';
-import { dailyReturnSummary } from './summary.ts';
+import * as z from 'zod';
+import { type DailyReturnsPage, Datapoint } from '../../api/answers/daily-returns.ts';
+import type { Api } from '../../api/client.ts';
+import {
+  DAILY_RETURNS_PATHS,
+  PAGE_SIZE,
+  type PastRange,
+  type Query,
+  requestTo,
+  type Span,
+} from '../../api/endpoints.ts';
+import { isFailure } from '../../api/errors.ts';
+import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../facts/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { html } from '../../toolkit/lib/html.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
+import { percent } from '../../toolkit/lib/words.ts';
+import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import type { History } from '../history.ts';
+import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
+import { dailyReturnFamilies, pastReturnFamilies } from './metrics.ts';
+
+export const DailyReturns = z.object({ newest: Datapoint.optional() });
+export type DailyReturns = z.infer<typeof DailyReturns>;
 
 /** A day is published about 20 minutes after its end (api-facts 3.4). */
 const AFTER_DAY_END_MS = 30 * MS_PER_MINUTE;
@@ -17,23 +33,131 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
   return {
     name: 'daily_returns',
     chain,
-    endpoint: 'daily_returns',
-    intervalMs,
+    endpoints: ['daily_returns'],
     empty: {},
     state: DailyReturns,
-    due({ newest }, attempts, timing) {
-      const endsAt = newest && newest.day_end * 1000 + MS_PER_DAY;
-      const nextDay = { endsAt, lengthMs: MS_PER_DAY, delayMs: AFTER_DAY_END_MS };
-      return dueOncePer(nextDay, intervalMs, attempts, timing);
+    ...oncePerPeriod(intervalMs, MS_PER_DAY, AFTER_DAY_END_MS, endOfNext),
+    poll: (api, previous, { now }, signal) => poll(chain, readDays, api, previous, now, signal),
+    summary,
+    families: ({ newest }) => dailyReturnFamilies(chain, newest),
+    history: () => historyOf(chain, readDays),
+  };
+}
+
+/** The end of the day after the newest one. */
+function endOfNext({ newest }: DailyReturns): UnixMs | undefined {
+  return newest && newest.day_end * 1000 + MS_PER_DAY;
+}
+
+type Path = Query<'daily_returns'>['path'];
+/** Which days of a chain to read. */
+type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
+type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
+
+/** Reads days of a chain. After a 404, whoever wrote it, it tries the other path, and remembers the one that works. */
+function daysReader(chain: Chain): ReadDays {
+  let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
+
+  return async (api, query, signal) => {
+    const ask = (at: Path): Promise<DailyReturnsPage> =>
+      api.request(requestTo('daily_returns', { chain, path: at, ...query }), signal);
+    try {
+      return await ask(path);
+    } catch (error) {
+      if (!isFailure(error, 'not_found', 'unexpected_status')) throw error;
+      const page = await ask(other);
+      [path, other] = [other, path];
+      return page;
+    }
+  };
+}
+
+/** Reads the newest day. A smaller day never replaces a larger one. */
+async function poll(
+  chain: Chain,
+  readDays: ReadDays,
+  api: Api,
+  { newest: known }: DailyReturns,
+  now: UnixMs,
+  signal: AbortSignal,
+): Promise<Poll<DailyReturns>> {
+  const { data } = await readDays(api, { range: { window: '24h' } }, signal);
+  const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+  const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
+  return { value: newest ? { newest } : {} };
+}
+
+/**
+ * A day must have begun, by clocks that may differ. Days are counted from genesis: a number that is far too large would never
+ * be replaced by a real one, and after an end far in the future no day would be requested.
+ */
+function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
+  const begun = (now + CLOCK_AHEAD_MS) / 1000;
+  const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY;
+  return day_start <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
+}
+
+/** The days of a chain, back to its first. Each day has the time of its end. */
+function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
+  return {
+    async readPage(api, range, cursor, signal) {
+      const { data, paging } = await readDays(api, { range, cursor }, signal);
+      const records = api.records('daily_returns', Datapoint, data);
+      return { cursor: paging?.next_cursor, records, count: data.length };
+    },
+    async estimate(api, ranges, now, signal) {
+      for (const range of ranges) await this.readPage(api, range, undefined, signal);
+      return ranges.map((range) => {
+        const { start, end } = spanOf(chain, range, now);
+        return Math.ceil((end - start) / SECONDS_PER_DAY / PAGE_SIZE);
+      });
     },
     isDaily: true,
-    weight: 1,
-    // In the normal case a day is requested once, regardless of the interval.
-    pace: (requestsPerDay) => oncePer(MS_PER_DAY, intervalMs, requestsPerDay),
-    poll: (api, previous, timing, signal) => pollDailyReturns(chain, readDays, api, previous, timing, signal),
-    summary: (value, timing) => dailyReturnSummary(value.newest, timing),
-    families: (value) => dailyReturnFamilies(chain, value.newest),
-    nextChange: () => Number.POSITIVE_INFINITY,
-    history: () => dailyReturnsHistory(chain),
+    // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
+    reachSeconds: 3 * SECONDS_PER_DAY,
+    at: (day) => day.day_end,
+    group: () => chain,
+    stream: () => '',
+    families: (days) => pastReturnFamilies(chain, days),
   };
+}
+
+const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, all_time: Number.POSITIVE_INFINITY } as const;
+
+/** At least a day, from genesis on. The service widens a range to whole days at both ends (api-facts 3.1). */
+function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
+  const wanted =
+    'window' in range
+      ? { start: now - WINDOW_DAYS[range.window] * SECONDS_PER_DAY, end: now }
+      : { start: range.start - SECONDS_PER_DAY, end: range.end + SECONDS_PER_DAY };
+  const start = Math.max(CHAINS[chain].genesis, wanted.start);
+  return { start, end: Math.max(start + SECONDS_PER_DAY, Math.min(now, wanted.end)) };
+}
+
+/** Required by the terms of the service. */
+const TERMS = 'The daily return must not be used as a financial benchmark.';
+
+/** The newest day. */
+function summary({ newest: day }: DailyReturns, { now }: Timing): Summary {
+  if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
+  const { apr, moving_averages: averages } = day;
+  const { window_7d: week, window_31d: month } = averages;
+  return {
+    facts: [
+      [
+        'Daily return',
+        lines(
+          `${rate(apr.combined)} a year, day ${day.day}`,
+          quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
+          quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
+          html`day ended ${time(day.day_end * 1000, now)}`,
+        ),
+      ],
+    ],
+    notes: [TERMS],
+  };
+}
+
+function rate(ratio: number | null | undefined): string {
+  return ratio == null ? 'not reported' : percent(ratio, 2);
 }

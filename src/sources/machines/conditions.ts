@@ -13,7 +13,7 @@ import type { Polls, Timing } from '../source.ts';
 import { slotsBehind } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import { lastSeen, type Machines } from './schema.ts';
-import { missing, type Shown, shownMachines } from './shown.ts';
+import { missing, type ShownMachine, shownMachines } from './shown.ts';
 
 /** Sweeps that are further apart than this can miss a machine that pushes. */
 const RARE_SWEEPS_MS = 5 * MS_PER_MINUTE;
@@ -33,32 +33,33 @@ function ageOf(timestamp: number | undefined, { lastSuccessAt }: Polls): number 
   return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
 }
 
-const VALUES: Readonly<Record<MachineValue, (one: Shown, polls: Polls) => number | boolean | null | undefined>> = {
-  silence: ({ seen }, polls) => ageOf(lastSeen(seen), polls) - allowance(polls),
-  synced: ({ fresh }) => fresh.node?.sync_eth2_synced,
-  execution_connected: ({ fresh }) => fresh.node?.sync_eth1_connected,
-  disk_free: ({ fresh: { system } }) => {
-    const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
-    return free != null && total ? free / total : undefined;
-  },
-  last_seen: ({ seen }) => lastSeen(seen),
-  process_silence: ({ seen: { validator, node } }, polls) => {
-    const ages = [validator, node].map((record) => ageOf(record?.timestamp, polls));
-    return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
-  },
-  name_shared: ({ isNameShared }) => isNameShared,
-  head_lag: ({ labels, isChainKnown, fresh: { node } }) => {
-    const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
-    return isChainKnown && slot != null ? slotsBehind(labels.chain, { at, slot }) : undefined;
-  },
-  inactive_validators: ({ fresh: { validator } }) => {
-    const { validator_total: all, validator_active: active } = validator ?? {};
-    return all != null && active != null ? all - active : undefined;
-  },
-};
+const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) => number | boolean | null | undefined>> =
+  {
+    silence: ({ seen }, polls) => ageOf(lastSeen(seen), polls) - allowance(polls),
+    synced: ({ fresh }) => fresh.node?.sync_eth2_synced,
+    execution_connected: ({ fresh }) => fresh.node?.sync_eth1_connected,
+    disk_free: ({ fresh: { system } }) => {
+      const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
+      return free != null && total ? free / total : undefined;
+    },
+    last_seen: ({ seen }) => lastSeen(seen),
+    process_silence: ({ seen: { validator, node } }, polls) => {
+      const ages = [validator, node].map((record) => ageOf(record?.timestamp, polls));
+      return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
+    },
+    name_shared: ({ isNameShared }) => isNameShared,
+    head_lag: ({ labels, isChainKnown, fresh: { node } }) => {
+      const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
+      return isChainKnown && slot != null ? slotsBehind(labels.chain, { at, slot }) : undefined;
+    },
+    inactive_validators: ({ fresh: { validator } }) => {
+      const { validator_total: all, validator_active: active } = validator ?? {};
+      return all != null && active != null ? all - active : undefined;
+    },
+  };
 
 /** As PromQL: a value that is not known does not compare. */
-function applies({ value: name, is, than }: Comparison, one: Shown, polls: Polls): boolean {
+function applies({ value: name, is, than }: Comparison, one: ShownMachine, polls: Polls): boolean {
   const value = VALUES[name](one, polls);
   if (value == null) return false;
   const limit = typeof than === 'number' ? than : THRESHOLDS[than];
@@ -75,7 +76,7 @@ export function areAllSilent(all: readonly ListedMachine[]): boolean {
 }
 
 /** The alerts that apply to a machine, the worst first. All processes of a silent one are silent. */
-function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
+function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
   const alerts = MACHINE_ALERTS.filter((alert) => applies(MACHINE_CONDITIONS[alert], one, polls));
   return alerts.includes('BeaconchainMachineOffline')
     ? alerts.filter((alert) => alert !== 'BeaconchainProcessSilent')
@@ -88,7 +89,7 @@ export interface ListedMachine {
   /** The alerts that apply to it, the worst first. */
   readonly alerts: readonly MachineAlert[];
   /** Undefined if it was never seen. */
-  readonly shown: Shown | undefined;
+  readonly shown: ShownMachine | undefined;
 }
 
 /** Every machine, the worst first. */

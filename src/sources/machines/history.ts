@@ -1,9 +1,9 @@
-import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
+import type { MachineRecord } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
-import type { History, PastPage } from '../history.ts';
+import type { History } from '../history.ts';
 import { learnAll } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
@@ -23,7 +23,7 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
   /** The facts learned from the records of each machine so far. */
   const learned = new Map<string, Learned>();
   return {
-    readPage: readPastPage,
+    readPage: (api, range, cursor, signal) => requestPage(api, { range: spanOf(range), cursor }, signal),
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
     isDaily: false,
     // The clock of the service may differ from those of its clients.
@@ -34,19 +34,11 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     families(records) {
       const name = machineName(records[0]?.[1].machine);
       const known = learned.get(name);
-      learned.set(name, learnAll({ learned: known }, records));
-      return pastMachineFamilies(pastMachines(options, records, known));
+      const after = learnAll({ learned: known }, records);
+      learned.set(name, after);
+      return pastMachineFamilies(pastMachines(options, records, known, after.chain));
     },
   };
-}
-
-async function readPastPage(
-  api: Api,
-  range: PastRange,
-  cursor: string | undefined,
-  signal: AbortSignal,
-): Promise<PastPage<MachineRecord>> {
-  return requestPage(api, { range: spanOf(range), cursor }, signal);
 }
 
 function spanOf(range: PastRange): Span {
@@ -70,14 +62,13 @@ async function estimatePages(api: Api, ranges: readonly PastRange[], signal: Abo
   }
   const [newest] = minutes.findLast((records) => records.length > 0) ?? [];
   if (!newest) return spans.map(() => 1);
-  const [, { machine, timestamp }] = newest;
+  const [process, { machine, timestamp }] = newest;
   const range = spans.find((span) => span.end >= timestamp) ?? NO_TIME;
-  const page = await requestPage(api, { range, names: [machine ?? ''], cursor: undefined }, signal);
-  // The service may count the records of a page over all processes, or for each.
-  const isByProcess = page.records.length > PAGE_SIZE;
-  const perMinute = minutes.map((records) => (isByProcess ? mostOf(records) : records.length));
-  const mean = perMinute.reduce((sum, records) => sum + records, 0) / probes;
-  const pagesPerMinute = mean / PAGE_SIZE / minutesBetween(page.records);
+  const page = await requestPage(api, { range, names: [machine ?? ''] }, signal);
+  // The service may count the records of a page over all processes, or for each: then a page of this machine has more.
+  const perPage = Math.max(PAGE_SIZE, page.records.length);
+  const times = page.records.flatMap(([one, record]) => (one === process ? [record.timestamp] : []));
+  const pagesPerMinute = minutes.flat().length / probes / perPage / minutesBetween(times);
   return spans.map((span) => Math.max(1, Math.ceil((pagesPerMinute * (span.end - span.start)) / MINUTE)));
 }
 
@@ -85,7 +76,7 @@ async function readMinute(api: Api, end: UnixSeconds, signal: AbortSignal): Prom
   const records: MachineRecord[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES_A_MINUTE; pages += 1) {
-    const page = await readPastPage(api, { start: end - MINUTE + 1, end }, cursor, signal);
+    const page = await requestPage(api, { range: { start: end - MINUTE + 1, end }, cursor }, signal);
     records.push(...page.records);
     if (!page.cursor) break;
     cursor = page.cursor;
@@ -93,20 +84,9 @@ async function readMinute(api: Api, end: UnixSeconds, signal: AbortSignal): Prom
   return records;
 }
 
-function ofProcesses(records: readonly MachineRecord[]): MachineRecord[][] {
-  return PROCESSES.map((wanted) => records.filter(([process]) => process === wanted));
-}
-
-/** The records of the process with the most, which decides how many pages there are. */
-function mostOf(records: readonly MachineRecord[]): number {
-  return Math.max(...ofProcesses(records).map(({ length }) => length));
-}
-
-/** The minutes between records of one machine. Those that the machine missed do not count. */
-function minutesBetween(records: readonly MachineRecord[]): number {
-  const gaps = ofProcesses(records).flatMap((ofOne) => {
-    const times = ofOne.map(([, { timestamp }]) => timestamp).toSorted((a, b) => a - b);
-    return times.slice(1).map((time, i) => time - (times[i] ?? time));
-  });
+/** The minutes between records. Those that the machine missed do not count. */
+function minutesBetween(times: readonly UnixSeconds[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  const gaps = sorted.slice(1).map((time, i) => time - (sorted[i] ?? time));
   return gaps.length === 0 ? 1 : Math.max(1, Math.round(Math.min(...gaps) / MINUTE));
 }

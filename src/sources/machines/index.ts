@@ -32,7 +32,7 @@ function sweepPace(configuredMs: Milliseconds, requestsPerDay: number, requestsP
 export function machinesSource(options: MachinesOptions): Source<Machines> {
   return {
     name: 'machines',
-    endpoint: 'machine_metrics',
+    endpoints: ['machine_metrics', 'machine_names'],
     intervalMs: options.intervalMs,
     empty: { machines: [], dropped: 0 },
     state: Machines,

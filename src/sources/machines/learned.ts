@@ -2,7 +2,7 @@ import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import type { Boots, Head, Learned, Machine } from './schema.ts';
+import type { Boots, Learned, Machine, NodeHead } from './schema.ts';
 
 /** The facts about a machine after newer records, in any order. `before`: the machine without these records. */
 export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
@@ -18,9 +18,8 @@ export function learnAll(before: Partial<Machine> | undefined, records: readonly
 /** The facts after one newer record. `held`: the records before it. */
 export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
   if (record[0] === 'node') return learnFromNode(learned, record[1]);
-  if (record[0] === 'system')
-    return learnFromBoots(learnFromSystem(learned, held.system, record[1]), held.system, record[1]);
-  return learned;
+  if (record[0] === 'validator') return learned;
+  return learnFromBoots(learnFromNetwork(learned, held.system, record[1]), held.system, record[1]);
 }
 
 function learnFromNode(learned: Learned, node: NodeRecord): Learned {
@@ -45,14 +44,14 @@ const UNEVEN_SLOTS = 5;
  * the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
  * fast.
  */
-function chainFollowed(before: Head, head: Head): Chain | undefined {
+function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   const expected = (head.at - before.at) / SECONDS_PER_SLOT;
   if (Math.abs(head.slot - before.slot - expected) > Math.max(UNEVEN_SLOTS, expected / 2)) return undefined;
   return CHAIN_NAMES.find((chain) => [before, head].every((one) => Math.abs(slotsBehind(chain, one)) <= SLOTS_PER_DAY));
 }
 
 /** How far a head is behind the clock of the chain. */
-export function slotsBehind(chain: Chain, { at, slot }: Head): number {
+export function slotsBehind(chain: Chain, { at, slot }: NodeHead): number {
   return (at - CHAINS[chain].genesis) / SECONDS_PER_SLOT - slot;
 }
 
@@ -65,15 +64,14 @@ const HOUR_SECONDS = MS_PER_HOUR / 1000;
  * Network counters that fall although the machine was not rebooted can belong to another container of the machine: two
  * processes under one name each push the counters of their own interface, and the service keeps either.
  */
-function learnFromSystem(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
+function learnFromNetwork(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
   if (!held || !isSameBoot(held, record)) return learned;
   const hasFallen =
     isLess(record.network_node_bytes_total_receive, held.network_node_bytes_total_receive) ||
     isLess(record.network_node_bytes_total_transmit, held.network_node_bytes_total_transmit);
   if (!hasFallen) return learned;
-  const { networkFell } = learned;
   const { timestamp: at } = record;
-  const isAgain = networkFell !== undefined && at - networkFell.at <= HOUR_SECONDS;
+  const isAgain = learned.networkFell && at - learned.networkFell.at <= HOUR_SECONDS;
   return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
 }
 

@@ -9,10 +9,10 @@ import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../too
 import type { Timing } from '../source.ts';
 import type { MachinesOptions } from './options.ts';
 import { lastSeen, type Machines } from './schema.ts';
-import { labelsOfMachine, missing, type Shown, shownMachines } from './shown.ts';
+import { labelsOfMachine, missing, type ShownMachine, shownMachines } from './shown.ts';
 
 interface MachineFamily extends FamilyHead {
-  readonly samplesOf: (machines: readonly Shown[]) => Sample[];
+  readonly samplesOf: (machines: readonly ShownMachine[]) => Sample[];
 }
 
 const POLLED =
@@ -21,7 +21,7 @@ const POLLED =
 const WITHHELD =
   'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
 
-function gauge(name: string, help: string, samplesOf: (machine: Shown) => Sample[]): MachineFamily {
+function gauge(name: string, help: string, samplesOf: (machine: ShownMachine) => Sample[]): MachineFamily {
   return {
     name: `beaconchain_machine_${name}`,
     type: 'gauge',
@@ -248,7 +248,7 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 }
 
 /** The families of past machines, each with one record, whose time their samples have. Without those about the whole fleet. */
-export function pastMachineFamilies(past: readonly Shown[]): Family[] {
+export function pastMachineFamilies(past: readonly ShownMachine[]): Family[] {
   return [LAST_SEEN, ...OF_RECORDS].map((family) =>
     lazyFamily(family, () =>
       past.flatMap((one) => family.samplesOf([one]).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
@@ -256,7 +256,7 @@ export function pastMachineFamilies(past: readonly Shown[]): Family[] {
   );
 }
 
-function countByChain({ chains }: MachinesOptions, machines: readonly Shown['labels'][]): Sample[] {
+function countByChain({ chains }: MachinesOptions, machines: readonly ShownMachine['labels'][]): Sample[] {
   const counts = new Map(chains.map((chain) => [chain, 0]));
   for (const { chain } of machines) counts.set(chain, (counts.get(chain) ?? 0) + 1);
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));

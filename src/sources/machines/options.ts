@@ -1,4 +1,3 @@
-import type { Ending } from '../../api/paginate.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { autoStaleAfter } from '../../facts/stale-after.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
@@ -25,14 +24,6 @@ export interface MachinesOptions {
   readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
 }
 
-/** A warning about a sweep that did not fail. */
-export type Warning =
-  | Exclude<Ending, 'end'>
-  | 'too_many_machines'
-  | 'network_counters_fell'
-  | 'name_shared'
-  | 'names_refused';
-
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 
@@ -51,17 +42,16 @@ export function isIncluded(options: MachinesOptions, name: string): boolean {
  * else that of the machine's own node, else the first configured chain.
  */
 export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): Chain {
-  return configuredChain(options, machine.name) ?? machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
+  const rule = ruleOf(options, machine.name);
+  if (rule) return rule.chain;
+  if (options.chain !== 'auto') return options.chain;
+  return machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
 /** Whether the chain label is more than an assumption: by a rule that the own node does not contradict, or by the node. */
 export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): boolean {
   const found = machine.learned?.chain;
   return found === undefined ? ruleOf(options, machine.name) !== undefined : found === chainOf(options, machine);
-}
-
-function configuredChain(options: MachinesOptions, name: string): Chain | undefined {
-  return ruleOf(options, name)?.chain ?? (options.chain === 'auto' ? undefined : options.chain);
 }
 
 function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions['chainRules'][number] | undefined {

@@ -2,23 +2,23 @@ import { ListedName, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS 
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
-import { eachPage } from '../../api/paginate.ts';
+import { type Ending, eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { PastPage } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, SourceEvent, Timing } from '../source.ts';
 import { offlineAfter } from './conditions.ts';
 import { isNameShared, isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName, staleAfter, type Warning } from './options.ts';
+import { type MachinesOptions, machineName, staleAfter } from './options.ts';
 import type { Machines } from './schema.ts';
 import {
   type AbsentName,
   absentNames,
   addRecord,
   endSweep,
+  failedListAt,
   isListDue,
-  listedAt,
   noteNames,
   RECORDS_KEPT_SECONDS,
   rangeOf,
@@ -29,15 +29,18 @@ import {
   unknownNames,
 } from './sweep.ts';
 
+/** A warning about a sweep that did not fail. */
+type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
+
 /** The context of all requests of one sweep. */
-interface Context {
+interface SweepContext {
   readonly options: MachinesOptions;
   readonly api: Api;
   readonly sweep: Sweep;
   readonly timing: Timing;
   readonly signal: AbortSignal;
-  /** Notes a warning. `machines`: those to which it applies, if not to all. */
-  readonly warn: (reason: Warning, machines?: readonly string[]) => void;
+  /** What the sweep has found so far. */
+  readonly events: SourceEvent[];
 }
 
 /**
@@ -51,17 +54,15 @@ export async function pollMachines(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Machines>> {
-  const { now } = timing;
   const events: SourceEvent[] = [];
-  const warn: Context['warn'] = (reason, machines) => events.push({ type: 'sweep_warning', reason, machines });
   const silentMs = Math.min(staleAfter(options, timing), offlineAfter(timing) * 1000);
-  const sweep = startSweep(options, previous, now, silentMs);
-  const context: Context = { options, api, sweep, timing, signal, warn };
+  const sweep = startSweep(options, previous, timing.now, silentMs);
+  const context: SweepContext = { options, api, sweep, timing, signal, events };
   try {
-    await readNew(context, silentMs);
+    await readNew(context);
     await listNames(context);
     await askUnknown(context);
-    if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
+    if (sweep.dropped.size > 0 && previous.dropped === 0) warn(events, 'too_many_machines');
     return { value: endedSweep(context), events };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
@@ -69,7 +70,12 @@ export async function pollMachines(
   }
 }
 
-function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
+/** Notes a warning. `machines`: those to which it applies, if not to all. */
+function warn(events: SourceEvent[], reason: Warning, machines?: readonly string[]): void {
+  events.push({ type: 'sweep_warning', reason, machines });
+}
+
+function endedSweep({ sweep, timing: { now }, events }: SweepContext): Machines {
   const value = endSweep(sweep);
   for (const [reason, applies] of [
     ['network_counters_fell', isNetworkWithheld],
@@ -79,7 +85,7 @@ function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
       (machine) => applies(machine, now) && !applies(sweep.before.get(machine.name) ?? {}, now),
     );
     const names = machines.map(({ name }) => name);
-    if (names.length > 0) warn(reason, names);
+    if (names.length > 0) warn(events, reason, names);
   }
   return value;
 }
@@ -87,8 +93,8 @@ function endedSweep({ sweep, timing: { now }, warn }: Context): Machines {
 /** A sweep reads at most this many pages for late records: six minutes of fifty machines. */
 const MAX_PAGES_WITH_LATE = 30;
 
-async function readNew(context: Context, silentMs: Milliseconds): Promise<void> {
-  const { sweep, timing, warn } = context;
+async function readNew(context: SweepContext): Promise<void> {
+  const { sweep, timing, events } = context;
   const { now } = timing;
   const range = rangeOf(sweep.progress, timing, context.options.intervalMs);
   let pages = 0;
@@ -97,13 +103,13 @@ async function readNew(context: Context, silentMs: Milliseconds): Promise<void> 
     pages += 1;
     // The newest records come first.
     const isLate = records.length > 0 && records.every(([, { timestamp }]) => timestamp < range.newFrom);
-    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };
+    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };
   });
-  if (ending !== 'end') warn(ending);
+  if (ending !== 'end') warn(events, ending);
   const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
   const done = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
   try {
-    await readAbsent(context, range, silentMs);
+    await readAbsent(context, range);
   } catch (error) {
     // A name that the service does not take would fail every sweep, if its machine stayed among those to be requested.
     if (isRefusal(error) || isFailure(error, 'bad_request')) sweep.progress = done;
@@ -116,9 +122,9 @@ async function readNew(context: Context, silentMs: Milliseconds): Promise<void> 
 const NAMES_PER_REQUEST = 20;
 
 /** Looks for live machines that the sweep has not found: by name, or among all if most are missing. */
-async function readAbsent(context: Context, range: SweepRange, silentMs: Milliseconds): Promise<void> {
+async function readAbsent(context: SweepContext, range: SweepRange): Promise<void> {
   const { sweep, timing } = context;
-  let absent = absentNames(sweep, silentMs, timing);
+  let absent = absentNames(sweep, timing);
   const half = sweep.live.length / 2;
   if (absent.length > half) absent = await readNewest(context, absent, range, Math.min(half, NAMES_PER_REQUEST));
   for (let i = 0; i < absent.length; i += NAMES_PER_REQUEST) {
@@ -131,60 +137,47 @@ async function readAbsent(context: Context, range: SweepRange, silentMs: Millise
   }
 }
 
-/** Requests the list of names, unless the service refuses it. */
-async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
-  const { now } = timing;
-  const { namesRefusal: before } = sweep.progress;
+/**
+ * Requests the list of names, unless the service refuses it. A failed request counts as made, as one for a name does: an
+ * immediate repetition could fail every sweep. A refusal fails none.
+ */
+async function listNames({ options, api, sweep, timing, signal, events }: SweepContext): Promise<void> {
   if (!isListDue(sweep.progress, timing, options.intervalMs)) return;
-  const ask = async (): Promise<void> => {
+  const { now } = timing;
+  try {
     const { data } = await api.request(requestTo('machine_names', {}), signal);
     // A record is an object.
     const items = data.map((name) => ({ name }));
     const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
     noteNames(sweep, options, names);
-  };
-  const refusal = await askOnce(ask, (isFailed) => {
-    sweep.progress = { ...sweep.progress, namesAt: listedAt(now, isFailed) };
-  });
-  const namesRefusal = refusal && afterFailure(before, refusal, now);
-  sweep.progress = { ...sweep.progress, namesRefusal };
-  if (refusedUntil(before) === 0 && refusedUntil(namesRefusal) > 0) warn('names_refused');
+    sweep.progress = { ...sweep.progress, namesAt: now, namesRefusal: undefined };
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    const { namesRefusal: before } = sweep.progress;
+    const namesRefusal = afterFailure(before, error, now);
+    sweep.progress = { ...sweep.progress, namesAt: failedListAt(error, now), namesRefusal };
+    if (!isRefusal(error)) throw error;
+    if (refusedUntil(before) === 0 && refusedUntil(namesRefusal) > 0)
+      events.push({ type: 'part_refused', part: 'machine_names', err: error.message });
+  }
 }
 
-async function askUnknown(context: Context): Promise<void> {
+async function askUnknown(context: SweepContext): Promise<void> {
   const { options, sweep, timing } = context;
   const { now } = timing;
   const end = Math.floor(now / 1000) + CLOCK_AHEAD_SECONDS;
   for (const name of unknownNames(sweep, options, now)) {
-    await askOnce(
-      () => readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]),
+    try {
+      await readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]);
+      sweep.asked.set(name, now);
+    } catch (error) {
+      if (!(error instanceof RequestFailed)) throw error;
       // A failed name is requested again after the next list, or the next day if it is expected.
-      (isFailed) => {
-        if (isFailed && !options.expected.includes(name)) sweep.asked.delete(name);
-        else sweep.asked.set(name, now);
-      },
-    );
+      if (isRefusal(error) || options.expected.includes(name)) sweep.asked.set(name, now);
+      else sweep.asked.delete(name);
+      if (!isRefusal(error)) throw error;
+    }
   }
-}
-
-/**
- * Sends a request that only some sweeps make. It counts as done even if it fails: an immediate repetition could fail
- * every sweep. A refusal is returned, because it does not fail the sweep.
- */
-async function askOnce(
-  ask: () => Promise<unknown>,
-  done: (isFailed: boolean) => void,
-): Promise<RequestFailed | undefined> {
-  try {
-    await ask();
-  } catch (error) {
-    if (!(error instanceof RequestFailed)) throw error;
-    done(!isRefusal(error));
-    if (!isRefusal(error)) throw error;
-    return error;
-  }
-  done(false);
-  return undefined;
 }
 
 /**
@@ -192,7 +185,7 @@ async function askOnce(
  * the older ones. So reading also stops at a page that finds nobody, because it has only older records of others.
  */
 async function readNewest(
-  context: Context,
+  context: SweepContext,
   absent: readonly AbsentName[],
   sweepRange: SweepRange,
   enough: number,
@@ -207,15 +200,15 @@ async function readNewest(
     left = left.filter(({ name }) => !context.sweep.found.has(machineName(name)));
     const findsNobody = page.records.length > 0 && left.length === before;
     isReadToEnd = !page.cursor;
-    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, records: page.count };
+    return { cursor: left.length <= enough || findsNobody ? undefined : page.cursor, count: page.count };
   });
-  if (ending !== 'end') context.warn(ending);
+  if (ending !== 'end') warn(context.events, ending);
   return isReadToEnd ? [] : left;
 }
 
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 async function readPage(
-  { options, api, sweep, timing, signal }: Context,
+  { options, api, sweep, timing, signal }: SweepContext,
   { start, end }: Span,
   names?: readonly string[],
   cursor?: string,

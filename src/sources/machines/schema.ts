@@ -5,12 +5,12 @@ import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import { Refusal } from '../refusal.ts';
 
 /** A head that a node reported while it said that it is synced. */
-const Head = z.object({
+const NodeHead = z.object({
   /** Unix seconds. */
   at: z.number(),
   slot: z.number(),
 });
-export type Head = z.infer<typeof Head>;
+export type NodeHead = z.infer<typeof NodeHead>;
 
 /** Boot times that are not all of one host. Times are Unix seconds, and 0 where there was none. */
 const Boots = z.object({
@@ -31,7 +31,7 @@ export const Learned = z.object({
   /** The chain that its own node follows. */
   chain: z.enum(CHAIN_NAMES).exactOptional(),
   /** The head to which the next ones are compared. */
-  head: Head.exactOptional(),
+  head: NodeHead.exactOptional(),
   /** Name and version of the client that last said that its execution client is connected. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
   /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */

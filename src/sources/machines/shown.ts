@@ -4,7 +4,7 @@ import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
-import { isNameShared, learn, learnAll, trusted } from './learned.ts';
+import { isNameShared, learn, trusted } from './learned.ts';
 import {
   chainOf,
   groupOf,
@@ -26,7 +26,7 @@ export function labelsOfMachine(options: MachinesOptions, machine: Pick<Machine,
 }
 
 /** A machine as it is shown at one time. */
-export interface Shown {
+export interface ShownMachine {
   readonly labels: MachineLabels;
   /** The same objects for all families, whose texts are then encoded once. */
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
@@ -38,22 +38,13 @@ export interface Shown {
   readonly isNameShared: boolean;
 }
 
-function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
-  const { now } = timing;
-  return {
-    ...labelsOf(options, machine, now),
-    seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    fresh: freshOf(options, trusted(machine, now), timing),
-  };
-}
-
 /** The records of a machine that are not stale. */
 function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
   // A record further ahead is from before the clock was set back, so its age is unknown.
   return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
-function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<Shown, 'seen' | 'fresh'> {
+function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<ShownMachine, 'seen' | 'fresh'> {
   const labels = labelsOfMachine(options, machine);
   const of = <P extends Process>(process: P) => ({ ...labels, process });
   return {
@@ -85,31 +76,40 @@ function recordsUpTo(
 }
 
 /** Expected machines that are not among those shown. */
-export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
+export function missing(options: MachinesOptions, shown: readonly ShownMachine[]): string[] {
   const seen = new Set(shown.map(({ labels }) => labels.machine));
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 
 /** The machines to be shown at `timing.now`, with values or as silent, by name. */
-export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
+export function shownMachines(
+  options: MachinesOptions,
+  machines: Machines['machines'],
+  timing: Timing,
+): ShownMachine[] {
+  const { now } = timing;
   return machines
-    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((machine) => shownOf(options, machine, timing));
+    .map((machine) => ({
+      ...labelsOf(options, machine, now),
+      seen: recordsUpTo(machine, options.forgetAfterMs, now),
+      fresh: freshOf(options, trusted(machine, now), timing),
+    }));
 }
 
 /**
  * The machine at the time of each of its records, in ascending time, with that record alone. `known`: the facts learned
- * from earlier records. Its chain is that of all records together.
+ * from earlier records. `chain`: the one that follows from all records together.
  */
 export function pastMachines(
   options: MachinesOptions,
   records: readonly MachineRecord[],
-  known: Learned = {},
-): Shown[] {
-  const { chain } = learnAll({ learned: known }, records);
+  known: Learned | undefined,
+  chain: Chain | undefined,
+): ShownMachine[] {
   let held: Partial<Machine> = {};
-  let learned = known;
+  let learned = known ?? {};
   return records.flatMap((one) => {
     const [process, record] = one;
     learned = learn(learned, held, one);

@@ -11,24 +11,13 @@ import {
   THRESHOLDS,
   toneOf,
 } from '../conditions.ts';
-import {
-  badge,
-  bar,
-  type Cell,
-  lines,
-  type Notice,
-  notice,
-  type Row,
-  type Summary,
-  type Table,
-  time,
-} from '../content.ts';
+import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
-import type { Shown } from './shown.ts';
+import type { ShownMachine } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -36,25 +25,24 @@ const MAX_CLIENT = 40;
 
 /** Every machine, the worst first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
+  const { now } = timing;
   const all = listedMachines(options, value, timing, polls);
   return {
-    notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
-    tables: [tableOf(all, (one) => rowOf(options, one, timing))],
-  };
-}
-
-function tableOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
-  return {
-    title: 'Machines',
-    columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-    rows: {
-      *[Symbol.iterator]() {
-        for (const one of all) yield rowFor(one);
+    notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, now)],
+    tables: [
+      {
+        title: 'Machines',
+        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+        rows: {
+          *[Symbol.iterator]() {
+            for (const one of all) yield rowOf(options, one, now);
+          },
+        },
+        size: all.length,
+        empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
+        notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
       },
-    },
-    size: all.length,
-    empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
-    notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
+    ],
   };
 }
 
@@ -90,21 +78,13 @@ function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] 
   return [notice('neutral', what, `: ${listed(names)}. Two processes may push under one machine name.`)];
 }
 
-function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
+function rowOf(options: MachinesOptions, machine: ListedMachine, now: UnixMs): Row {
   const { name, shown } = machine;
-  const stateBadge = badges(machine, now);
-  const title = titleOf(name);
-  if (!shown) return [title, stateBadge, chainOf(options, { name }), '', '', '', ''];
+  const head = [titleOf(name), badges(machine, now)];
+  if (!shown) return [...head, chainOf(options, { name }), '', '', '', ''];
   const { system } = shown.fresh;
-  return [
-    title,
-    stateBadge,
-    shown.labels.chain,
-    lines(...processLines(shown, now)),
-    syncedText(shown.fresh),
-    memory(system),
-    disk(system),
-  ];
+  const processes = lines(...processLines(shown, now));
+  return [...head, shown.labels.chain, processes, syncedText(shown.fresh), memory(system), disk(system)];
 }
 
 /** A name as the page shows it. */
@@ -112,7 +92,7 @@ function titleOf(name: string): string {
   return cropped(name, MAX_NAME);
 }
 
-function processLines({ seen, fresh }: Shown, now: number): Cell[] {
+function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
   return PROCESSES.flatMap((process): Cell[] => {
     const record = seen[process];
     if (!record) return [];

@@ -1,9 +1,10 @@
 import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
+import type { RequestFailed } from '../../api/errors.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
-import { refusedUntil } from '../refusal.ts';
+import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
 import { isForgotten, isIncluded, type MachinesOptions, machineName } from './options.ts';
@@ -14,6 +15,8 @@ export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;
 
 /** The state before the sweep, updated with what it has read so far. */
 export interface Sweep {
+  /** Age from which a machine counts as silent. */
+  readonly silentMs: Milliseconds;
   readonly machines: Map<string, Machine>;
   /** The machines before the sweep. */
   readonly before: ReadonlyMap<string, Machine>;
@@ -34,7 +37,6 @@ export interface Sweep {
 /** Records come up to this late. So a machine that is just silent may already be back. */
 const LATEST_MS = 8 * MS_PER_MINUTE;
 
-/** @param silentMs Age from which a machine counts as silent. */
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
   const known = machines.filter(
@@ -50,6 +52,7 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
   const isLive = (machine: Machine): boolean => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS;
   const before = new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine]));
   return {
+    silentMs,
     machines: new Map(before),
     before,
     live: [...before.values()].filter(isLive),
@@ -173,7 +176,7 @@ export interface AbsentName {
  * silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that
  * were last seen together follow each other, so that few known records are read again.
  */
-export function absentNames({ live, found }: Sweep, silentMs: Milliseconds, { now, intervalMs }: When): AbsentName[] {
+export function absentNames({ silentMs, live, found }: Sweep, { now, intervalMs }: When): AbsentName[] {
   const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
@@ -197,9 +200,9 @@ export function isListDue({ namesAt, namesRefusal }: Progress, when: When, confi
   return isDue(namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(namesRefusal);
 }
 
-/** The time that counts as that of a request for the list. */
-export function listedAt(now: UnixMs, isFailed: boolean): UnixMs {
-  return isFailed ? now - LIST_EVERY_MS + LIST_AGAIN_MS : now;
+/** The time that counts as that of a failed request for the list. */
+export function failedListAt(failure: RequestFailed, now: UnixMs): UnixMs {
+  return isRefusal(failure) ? now : now - LIST_EVERY_MS + LIST_AGAIN_MS;
 }
 
 /** Notes the unknown names of a list, as far as there is room. */

@@ -1,54 +1,55 @@
-import type { Chain } from '../../facts/chain.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import { percent } from '../../toolkit/lib/words.ts';
+import { NOT_KNOWN, type Summary } from '../content.ts';
 import { partState, refusedUntil } from '../refusal.ts';
-import { nextTick, type Source } from '../source.ts';
-import { networkFamilies, nextNetworkChange } from './metrics.ts';
+import { nextTick, type Source, type Timing } from '../source.ts';
+import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
+import type { NetworkOptions } from './options.ts';
 import { pollNetwork } from './poll.ts';
 import { Network } from './schema.ts';
-import { networkSummary } from './summary.ts';
-
-export interface NetworkOptions {
-  readonly chain: Chain;
-  readonly intervalMs: Milliseconds;
-  readonly weight: number;
-}
 
 /** The duties, and the queues. */
 const REQUESTS = 2;
-/** The share of a budget that the polls at the configured interval may take. */
+/** The share of a budget up to which polls run at the configured interval. Otherwise there is one a day. */
 const MAX_SHARE = 0.1;
 
-/** The duties of all validators of a chain, beside those of one's own, and its queues. */
-export function networkSource({ chain, intervalMs, weight }: NetworkOptions): Source<Network> {
+/** The duties of all validators of a chain, to compare one's own with, and its queues. */
+export function networkSource(options: NetworkOptions): Source<Network> {
+  const { chain, intervalMs, weight } = options;
   return {
     name: 'network',
     chain,
-    endpoint: 'network_performance',
+    endpoints: ['network_performance', 'queues'],
     intervalMs,
     empty: {},
     state: Network,
     due({ performanceRefusal, queuesRefusal }, attempts, timing) {
-      const parts = [performanceRefusal, ...(timing.intervalMs > intervalMs ? [] : [queuesRefusal])];
+      const isStretched = timing.intervalMs > intervalMs;
+      const parts = isStretched ? [performanceRefusal] : [performanceRefusal, queuesRefusal];
       return Math.max(nextTick(attempts, timing.intervalMs), Math.min(...parts.map(refusedUntil)));
     },
     isDaily: true,
     weight,
     pace(requestsPerDay) {
       const wanted = (REQUESTS * MS_PER_DAY) / intervalMs;
-      if (wanted <= requestsPerDay * MAX_SHARE) return { intervalMs, requestsPerDay: wanted, coverage: 'full' };
-      const daily = Math.max(intervalMs, MS_PER_DAY);
-      return { intervalMs: daily, requestsPerDay: MS_PER_DAY / daily, coverage: 'full' };
+      const isScarce = wanted > requestsPerDay * MAX_SHARE;
+      const pacedMs = isScarce ? Math.max(intervalMs, MS_PER_DAY) : intervalMs;
+      return { intervalMs: pacedMs, requestsPerDay: isScarce ? MS_PER_DAY / pacedMs : wanted, coverage: 'full' };
     },
-    poll: (api, previous, timing, signal) =>
-      pollNetwork({ chain, readsQueues: timing.intervalMs <= intervalMs }, api, previous, timing.now, signal),
-    anew: ({ performance, queues }) => ({ ...(performance && { performance }), ...(queues && { queues }) }),
+    poll: (api, previous, timing, signal) => pollNetwork({ options, api, timing, signal, events: [] }, previous),
+    anew: ({ performance, queues }) => ({ performance, queues }),
     parts: ({ performanceRefusal, queuesRefusal }) => [
       partState('network', performanceRefusal),
       partState('queues', queuesRefusal),
     ],
     families: (value, timing) => networkFamilies(chain, value, timing),
-    summary: (value, timing) => networkSummary(value, timing),
-    nextChange: (value, timing) => nextNetworkChange(value, timing),
+    summary: networkSummary,
+    nextChange: nextNetworkChange,
   };
+}
+
+function networkSummary(value: Network, timing: Timing): Summary {
+  const { assigned = 0, done = 0 } = shownNetwork(value, timing).performance?.sums.duties.attestation ?? {};
+  const rate = assigned > 0 ? `${percent(done / assigned, 1)} of the attestations of the last 24 hours` : NOT_KNOWN;
+  return { facts: [['Network', rate]] };
 }

@@ -1,49 +1,50 @@
 import type { QueuesAnswer } from '../../api/answers/network.ts';
-import type { Api } from '../../api/client.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { type Chain, epochAt } from '../../facts/chain.ts';
+import { epochAt } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { performanceOf } from '../duties.ts';
-import { refusedPart, refusedUntil } from '../refusal.ts';
-import type { Poll, SourceEvent } from '../source.ts';
+import { refused, refusedUntil } from '../refusal.ts';
+import type { Poll, PollContext } from '../source.ts';
+import type { NetworkOptions } from './options.ts';
 import type { Network, Queue } from './schema.ts';
 
+type Context = PollContext<NetworkOptions>;
+
 /** Reads the duties of the whole chain, and the queues unless the budget has stretched the interval. */
-export async function pollNetwork(
-  { chain, readsQueues }: { chain: Chain; readsQueues: boolean },
-  api: Api,
-  previous: Network,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<Network>> {
-  const events: SourceEvent[] = [];
-  const context = { now, signal, events };
-  const { performanceRefusal, queuesRefusal, ...read } = previous;
-  let value: Network = previous;
-  if (now >= refusedUntil(performanceRefusal)) {
-    try {
-      const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
-      if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
-        throw new RequestFailed('network_performance', 'invalid_body', `epoch ${range.epoch} is in the future`);
-      }
-      const performance = { readAt: now, epoch: range.epoch, sums: performanceOf([data]) };
-      value = { ...read, ...(queuesRefusal && { queuesRefusal }), performance };
-    } catch (error) {
-      const { refusal, failure } = refusedPart(context, 'network', performanceRefusal, error);
-      value = { ...value, ...(refusal && { performanceRefusal: refusal }) };
-      if (failure) return { value, events, failure };
-    }
-  }
-  if (!readsQueues || now < refusedUntil(queuesRefusal)) return { value, events };
-  const { queuesRefusal: _, ...known } = value;
+export async function pollNetwork(context: Context, previous: Network): Promise<Poll<Network>> {
+  const { options, timing, events } = context;
+  let poll: Poll<Network> = { value: previous };
+  if (timing.now >= refusedUntil(previous.performanceRefusal)) poll = await readPerformance(context, poll.value);
+  const readsQueues = timing.intervalMs <= options.intervalMs && timing.now >= refusedUntil(previous.queuesRefusal);
+  if (!poll.failure && readsQueues) poll = await readQueues(context, poll.value);
+  return { ...poll, events };
+}
+
+async function readPerformance(context: Context, previous: Network): Promise<Poll<Network>> {
+  const { options, api, timing, signal } = context;
+  const { chain } = options;
   try {
-    const { data } = await api.request(requestTo('queues', { chain }), signal);
-    return { value: { ...known, queues: { readAt: now, of: queuesOf(data) } }, events };
+    const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
+    if (range.epoch > epochAt(chain, timing.now + CLOCK_AHEAD_MS)) {
+      throw new RequestFailed('network_performance', 'invalid_body', `epoch ${range.epoch} is in the future`);
+    }
+    const performance = { readAt: timing.now, epoch: range.epoch, sums: performanceOf([data]) };
+    return { value: { ...previous, performance, performanceRefusal: undefined } };
   } catch (error) {
-    const { refusal, failure } = refusedPart(context, 'queues', queuesRefusal, error);
-    return { value: { ...known, ...(refusal && { queuesRefusal: refusal }) }, events, ...(failure && { failure }) };
+    const { refusal, failure } = refused(context, 'network', previous.performanceRefusal, error);
+    return { value: { ...previous, performanceRefusal: refusal }, failure };
+  }
+}
+
+async function readQueues(context: Context, previous: Network): Promise<Poll<Network>> {
+  const { options, api, timing, signal } = context;
+  try {
+    const { data } = await api.request(requestTo('queues', { chain: options.chain }), signal);
+    return { value: { ...previous, queues: { readAt: timing.now, ...queuesOf(data) }, queuesRefusal: undefined } };
+  } catch (error) {
+    const { refusal, failure } = refused(context, 'queues', previous.queuesRefusal, error);
+    return { value: { ...previous, queuesRefusal: refusal }, failure };
   }
 }
 
@@ -51,32 +52,22 @@ export async function pollNetwork(
 function queuesOf({
   deposit_queue: deposit,
   exit_queue: exit,
-}: QueuesAnswer['data']): NonNullable<Network['queues']>['of'] {
+}: QueuesAnswer['data']): Record<'deposit' | 'topup' | 'exit', Queue> {
   return {
-    ...(deposit && {
-      deposit: queueOf(
-        deposit.deposit_count,
-        deposit.deposit_balance ?? deposit.balance,
-        deposit.estimated_processed_at,
-      ),
-    }),
-    ...(deposit?.topup_balance != null && { topup: queueOf(deposit.topup_count, deposit.topup_balance) }),
-    ...(exit && { exit: queueOf(exit.count ?? exit.validator_count, exit.balance, exit.estimated_processed_at) }),
+    deposit: queueOf(
+      deposit?.deposit_count,
+      deposit?.deposit_balance ?? deposit?.balance,
+      deposit?.estimated_processed_at,
+    ),
+    topup: queueOf(deposit?.topup_count, deposit?.topup_balance),
+    exit: queueOf(exit?.count ?? exit?.validator_count, exit?.balance, exit?.estimated_processed_at),
   };
 }
 
-/** The least that one item can be, in wei: a balance below it is in another unit, such as gwei. */
+/** The least that one item can be, in wei: a smaller balance is in another unit, such as gwei. */
 const LEAST_ITEM = 10n ** 15n;
 
-function queueOf(
-  validators: number | null | undefined,
-  balance: string | null | undefined,
-  end?: number | null,
-): Queue {
-  const isWei = balance != null && BigInt(balance) >= BigInt(validators ?? 0) * LEAST_ITEM;
-  return {
-    ...(validators != null && { validators }),
-    ...(isWei && { balance }),
-    ...(end != null && { end }),
-  };
+function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
+  const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 0) * LEAST_ITEM;
+  return { count: count ?? null, balance: isWei ? balance : null, end: end ?? null };
 }

@@ -3,21 +3,20 @@ import { Wei } from '../../api/answers/validators.ts';
 import { Performance } from '../duties.ts';
 import { Refusal } from '../refusal.ts';
 
+/** What is not known is null. */
 const Queue = z.object({
-  validators: z.number().exactOptional(),
-  balance: Wei.exactOptional(),
-  /** Unix seconds. */
-  end: z.number().exactOptional(),
+  count: z.number().nullable(),
+  balance: Wei.nullable(),
+  /** Unix seconds at which the last item leaves the queue. */
+  end: z.number().nullable(),
 });
 export type Queue = z.infer<typeof Queue>;
 
-export const QUEUES = ['deposit', 'topup', 'exit'] as const;
-
-/** The state of one chain. Times are Unix ms. */
+/** The state of one chain. `readAt`: Unix ms. */
 export const Network = z.object({
-  performance: z.object({ readAt: z.number(), epoch: z.number(), sums: Performance }).exactOptional(),
-  performanceRefusal: Refusal.exactOptional(),
-  queues: z.object({ readAt: z.number(), of: z.partialRecord(z.enum(QUEUES), Queue) }).exactOptional(),
-  queuesRefusal: Refusal.exactOptional(),
+  performance: z.object({ readAt: z.number(), epoch: z.number(), sums: Performance }).optional(),
+  performanceRefusal: Refusal.optional(),
+  queues: z.object({ readAt: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
+  queuesRefusal: Refusal.optional(),
 });
 export type Network = z.infer<typeof Network>;

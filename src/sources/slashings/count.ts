@@ -10,8 +10,6 @@ const MAX_NAMED = 20;
 const MAX_RECENT = 20;
 /** The service reports this index if the proposer is unknown (api-facts 8.1). */
 const NOBODY = 2 ** 31 - 1;
-/** How many proposals the status page lists. */
-const MAX_RECENT_PROPOSALS = 10;
 /** How many validators have a series with the time of their newest missed proposal. */
 const MAX_MISSED = 100;
 
@@ -38,7 +36,6 @@ export const NO_SLASHINGS: Slashings = {
   proposerSlashed: [],
   slashedByStatus: [],
   namedSlots: [],
-  recentProposals: [],
   missedProposals: [],
   recent: [],
   totals: NOTHING,
@@ -182,7 +179,6 @@ export function countProposals(state: Slashings, proposals: readonly Proposal[])
   }
   return {
     ...state,
-    recentProposals: [...state.recentProposals, ...proposals].slice(-MAX_RECENT_PROPOSALS),
     missedProposals: [...missed].sort(([, a], [, b]) => a - b).slice(-MAX_MISSED),
     totals: { ...state.totals, watchedProposals },
   };

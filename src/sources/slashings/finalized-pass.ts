@@ -1,9 +1,11 @@
-import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
+import type { SlotRow } from '../../api/answers/slots.ts';
+import { type Chain, epochAt, periodOf, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
+import { watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { readSeats } from '../members.ts';
+import type { Timing } from '../source.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
-import { countParticipation, withCommittee } from './participation.ts';
-import { readProposerNames } from './proposer-names.ts';
 import {
   attempt,
   decided,
@@ -12,6 +14,7 @@ import {
   isTied,
   type PollContext,
   readEpoch,
+  readProposerNames,
   readSlashings,
   type Step,
   unreadBlocks,
@@ -78,12 +81,12 @@ export async function finalizedPass(
 }
 
 function afterFinality(
-  { options: { chain, catchUpMs }, now, events }: PollContext,
+  { options: { chain, catchUpMs }, timing, events }: PollContext,
   previous: Slashings,
   epoch: number,
   sampled: boolean,
 ): Slashings {
-  const state = withFinality(previous, epoch, chain, now);
+  const state = withFinality(previous, epoch, chain, timing.now);
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
@@ -124,9 +127,10 @@ async function countNext(
   pending: Promise<EpochRows>,
   readNext: (() => Promise<EpochRows>) | undefined,
 ): Promise<Step> {
-  const { now, options, events } = context;
+  const { timing, options, events } = context;
+  const { now } = timing;
   const { tried = { at: now, epochMs: 0, namesMs: 0 } } = previous;
-  const ms = ownTimeSince(tried.at, context);
+  const ms = ownTimeSince(tried.at, timing);
   const epochMs = tried.epochMs + ms;
   const isLastAttempt = epochMs >= GIVE_UP_AFTER_MS;
   const answer = await attempt(context, () => pending);
@@ -158,14 +162,64 @@ async function countNext(
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
   }
   const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
-  return { state: countParticipation(context, await withCommittee(context, counted, epoch), epoch, read.rows) };
+  return { state: await countSeats(context, counted, epoch, read.rows) };
+}
+
+/**
+ * Counts the seats of watched validators in the canonical blocks of a finalized epoch. Members are requested here once a
+ * period, and only if the other source does not know them: at a first start, and for a period that was over at the start.
+ * An epoch whose members cannot be read is left out: counting never waits for them.
+ */
+async function countSeats(
+  context: PollContext,
+  previous: Slashings,
+  epoch: number,
+  rows: readonly SlotRow[],
+): Promise<Slashings> {
+  const { options, api, signal, events } = context;
+  const { chain, watch, seatsOf } = options;
+  if (!seatsOf) return previous;
+  const period = periodOf(epoch);
+  let { committee } = previous;
+  let seats = seatsOf(period) ?? (committee?.period === period ? committee.seats : undefined);
+  if (!seats) {
+    const read = await attempt(context, () => readSeats(api, chain, period, signal));
+    committee = { period, seats: read instanceof Error ? [] : (read ?? []) };
+    ({ seats } = committee);
+    if (seats.length === 0) events.push({ type: 'members_unknown', period });
+  }
+  const own = seats.flatMap((validator, position) => (watches(watch, validator) ? [position] : []));
+  const { participated, missed } = participationIn(rows, own);
+  const { totals } = previous;
+  const syncDuties = {
+    participated: totals.syncDuties.participated + participated,
+    missed: totals.syncDuties.missed + missed,
+  };
+  return { ...previous, committee, totals: { ...totals, syncDuties } };
+}
+
+/** Pure. Bit i of the aggregate of a block is the seat at position i of its committee (consensus-specs altair). */
+export function participationIn(
+  rows: readonly SlotRow[],
+  positions: readonly number[],
+): { participated: number; missed: number } {
+  let [participated, missed] = [0, 0];
+  for (const { status, syncaggregate_bits: bits } of rows) {
+    if (status !== '1' || !bits) continue;
+    const bytes = Buffer.from(bits.slice(2), 'hex');
+    for (const position of positions) {
+      if (((bytes[position >> 3] ?? 0) >> (position & 7)) & 1) participated += 1;
+      else missed += 1;
+    }
+  }
+  return { participated, missed };
 }
 
 /**
  * The time of our own trying since the last attempt, at most an interval: for the rest of the time the program slept, or
  * its requests were refused. None if the clock was set back.
  */
-function ownTimeSince(at: UnixMs, { now, intervalMs }: PollContext): Milliseconds {
+function ownTimeSince(at: UnixMs, { now, intervalMs }: Timing): Milliseconds {
   return Math.max(0, Math.min(now - at, intervalMs));
 }
 

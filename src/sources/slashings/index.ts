@@ -15,7 +15,11 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
   return {
     name: 'slashings',
     chain: options.chain,
-    endpoint: 'epoch_slots',
+    endpoints: [
+      'epoch_slots',
+      'attester_slashings',
+      ...(options.readsProposerNames ? (['proposer_slashings'] as const) : []),
+    ],
     intervalMs: options.intervalMs,
     empty: NO_SLASHINGS,
     state: Slashings,
@@ -51,17 +55,15 @@ export function slashingsPace(configuredMs: Milliseconds, requestsPerDay: number
   const reaches = (coverage: Coverage, cost: number): boolean =>
     requestsPerDay >= (COVERAGES.indexOf(before) > COVERAGES.indexOf(coverage) ? cost * RESUME_FACTOR : cost);
   const slowestHeadMs = Math.max(configuredMs, MS_PER_EPOCH);
-  if (reaches('full', fullCost(slowestHeadMs))) return full(configuredMs, requestsPerDay);
+  if (reaches('full', fullCost(slowestHeadMs))) {
+    const isAffordable = requestsPerDay >= fullCost(configuredMs);
+    const intervalMs = isAffordable ? configuredMs : MS_PER_DAY / (requestsPerDay - 2 * EPOCHS_PER_DAY);
+    return { intervalMs, requestsPerDay: fullCost(intervalMs), coverage: 'full' };
+  }
   const even = evenPace(configuredMs, requestsPerDay, 1);
   if (!reaches('finalized', EPOCHS_PER_DAY)) return { ...even, coverage: 'sampled' };
   // A pass that comes less often than once an epoch reads several.
   return { ...even, requestsPerDay: Math.max(even.requestsPerDay, EPOCHS_PER_DAY), coverage: 'finalized' };
-}
-
-function full(configuredMs: Milliseconds, requestsPerDay: number): Pace {
-  const isAffordable = requestsPerDay >= fullCost(configuredMs);
-  const intervalMs = isAffordable ? configuredMs : MS_PER_DAY / (requestsPerDay - 2 * EPOCHS_PER_DAY);
-  return { intervalMs, requestsPerDay: fullCost(intervalMs), coverage: 'full' };
 }
 
 /** A head pass reads at most one passed epoch again, however many have passed. */

@@ -1,148 +1,108 @@
-import { CHAINS, type Chain, slotTime } from '../../facts/chain.ts';
+import { CHAINS, slotTime } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
-import type { Family, MetricType, Sample } from '../../toolkit/exposition/family.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { family, isShown, nextShownChange, sample } from '../families.ts';
 import { type Slashed, slashedFamilies } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
 
-type SlashingValue = number | null | undefined;
-
 const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 
-const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
-  ['slot', `Slot ${HEAD}`, (head) => head.slot],
-  ['epoch', `Epoch ${HEAD}`, (head) => head.epoch],
-  [
-    'sync_participation_ratio',
-    `Sync aggregate participation ${HEAD} (syncaggregate_participation)`,
-    (head) => head.participation,
-  ],
-  ['base_fee_wei', `Base fee per gas ${HEAD} (exec_base_fee_per_gas)`, (head) => head.baseFeeWei],
-  ['gas_used', `Gas used ${HEAD} (exec_gas_used)`, (head) => head.gasUsed],
-  ['gas_limit', `Gas limit ${HEAD} (exec_gas_limit)`, (head) => head.gasLimit],
-  ['transactions', `Transactions ${HEAD} (exec_transactions_count)`, (head) => head.transactions],
-  ['execution_block', `Execution block number ${HEAD} (exec_block_number)`, (head) => head.executionBlock],
-];
-
-type DescribeSlashings = (
-  state: Slashings,
-) => readonly (readonly [labels: Record<string, string>, value: SlashingValue])[];
-
-function one(value: (state: Slashings) => SlashingValue): DescribeSlashings {
-  return (state) => [[{}, value(state)]];
-}
-
-/** Slashings, counters and finality, which stay valid until the next poll. */
-const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: DescribeSlashings])[] = [
-  [
-    'finalized_epoch',
-    'gauge',
-    'Newest finalized epoch as last reported by the API; contradictory responses are ignored',
-    one((state) => state.finalizedEpoch),
-  ],
-  [
-    'scanned_epoch',
-    'gauge',
-    'Newest finalized epoch that has been counted; beaconchain_finalized_epoch minus this value is the lag',
-    one((state) => state.scannedEpoch),
-  ],
-  [
-    'skipped_epochs_total',
-    'counter',
-    'Finalized epochs that were skipped and not counted: older than slashings.catch_up, unreadable for an hour, or more than the budget allows',
-    one(({ totals }) => totals.skippedEpochs),
-  ],
-  [
-    'slots_total',
-    'counter',
-    'Slots of finalized epochs by status; each slot counts once',
-    ({ totals }) => SLOT_STATUSES.map((status) => [{ status }, totals.slots[status]]),
-  ],
-  [
-    'block_attestations_total',
-    'counter',
-    `Attestations ${FINAL} (attestationscount)`,
-    one(({ totals }) => totals.attestations),
-  ],
-  [
-    'block_deposits_total',
-    'counter',
-    `Deposits of the old deposit list ${FINAL}. Since Electra deposits are requested on the execution layer and do not count (depositscount)`,
-    one(({ totals }) => totals.deposits),
-  ],
-  [
-    'block_voluntary_exits_total',
-    'counter',
-    `Voluntary exits ${FINAL}. Exits requested on the execution layer do not count (voluntaryexitscount)`,
-    one(({ totals }) => totals.voluntaryExits),
-  ],
-  [
-    'block_withdrawals_total',
-    'counter',
-    `Withdrawals ${FINAL} (withdrawalcount)`,
-    one(({ totals }) => totals.withdrawals),
-  ],
-  [
-    'block_transactions_total',
-    'counter',
-    `Execution transactions ${FINAL} (exec_transactions_count)`,
-    one(({ totals }) => totals.transactions),
-  ],
-  ['block_gas_used_total', 'counter', `Gas used ${FINAL} (exec_gas_used)`, one(({ totals }) => totals.gasUsed)],
-  [
-    'attester_slashings_total',
-    'counter',
-    'Attester slashings by kind; each counts once, when first seen in a canonical block, and still counts after a reorganisation',
-    ({ totals }) => KINDS.map((kind) => [{ kind }, totals.attesterSlashings[kind]]),
-  ],
-  [
-    'attester_slashed_validators_total',
-    'counter',
-    'Distinct validators in both index lists of an attester slashing; an upper bound, because some may already have been slashed',
-    one(({ totals }) => totals.slashedValidators),
-  ],
-  [
-    'proposer_slashings_total',
-    'counter',
-    `Proposer slashings ${FINAL}. Their validators are known only with validators.proposer_slashings (proposerslashingscount)`,
-    one(({ totals }) => totals.proposerSlashings),
-  ],
-];
-
-/** Every family of the source for one chain, with the samples that are to be shown at `timing.now`. */
+/**
+ * Every family of the source for one chain, with the samples that are to be shown at `timing.now`. Only those of the
+ * head become stale.
+ */
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
   const { chain } = options;
+  const { totals } = state;
   const head = shownHead(state, timing);
+  const one = (value: number | null | undefined): Sample[] => sample(chain, value);
+  const timeOf = (slot: number | undefined): Sample[] => one(slot === undefined ? undefined : slotTime(chain, slot));
   return [
-    gauge(
+    family(
       'genesis_timestamp_seconds',
       'Genesis time of the chain, a constant; the slot at a given time is (time - genesis) / 12',
-      sample(chain, CHAINS[chain].genesis),
+      one(CHAINS[chain].genesis),
     ),
-    ...HEAD_FAMILIES.map(([name, help, value]) => gauge(`head_${name}`, help, head ? sample(chain, value(head)) : [])),
-    ...FAMILIES.map(
-      ([name, type, help, describe]): Family => ({
-        name: `beaconchain_${name}`,
-        type,
-        help: `${help}.`,
-        samples: describe(state).flatMap(([labels, value]) => sample(chain, value, labels)),
-      }),
+    family('head_slot', `Slot ${HEAD}`, one(head?.slot)),
+    family('head_epoch', `Epoch ${HEAD}`, one(head?.epoch)),
+    family(
+      'head_sync_participation_ratio',
+      `Sync aggregate participation ${HEAD} (syncaggregate_participation)`,
+      one(head?.syncaggregate_participation),
     ),
-    gauge(
+    family('head_base_fee_wei', `Base fee per gas ${HEAD} (exec_base_fee_per_gas)`, one(head?.exec_base_fee_per_gas)),
+    family('head_gas_used', `Gas used ${HEAD} (exec_gas_used)`, one(head?.exec_gas_used)),
+    family('head_gas_limit', `Gas limit ${HEAD} (exec_gas_limit)`, one(head?.exec_gas_limit)),
+    family('head_transactions', `Transactions ${HEAD} (exec_transactions_count)`, one(head?.exec_transactions_count)),
+    family('head_execution_block', `Execution block number ${HEAD} (exec_block_number)`, one(head?.exec_block_number)),
+    family(
+      'finalized_epoch',
+      'Newest finalized epoch as last reported by the API; contradictory responses are ignored',
+      one(state.finalizedEpoch),
+    ),
+    family(
+      'scanned_epoch',
+      'Newest finalized epoch that has been counted; beaconchain_finalized_epoch minus this value is the lag',
+      one(state.scannedEpoch),
+    ),
+    family(
+      'skipped_epochs_total',
+      'Finalized epochs that were skipped and not counted: older than slashings.catch_up, unreadable for an hour, or more than the budget allows',
+      one(totals.skippedEpochs),
+    ),
+    family(
+      'slots_total',
+      'Slots of finalized epochs by status; each slot counts once',
+      SLOT_STATUSES.flatMap((status) => sample(chain, totals.slots[status], { status })),
+    ),
+    family('block_attestations_total', `Attestations ${FINAL} (attestationscount)`, one(totals.attestations)),
+    family(
+      'block_deposits_total',
+      `Deposits of the old deposit list ${FINAL}. Since Electra deposits are requested on the execution layer and do not count (depositscount)`,
+      one(totals.deposits),
+    ),
+    family(
+      'block_voluntary_exits_total',
+      `Voluntary exits ${FINAL}. Exits requested on the execution layer do not count (voluntaryexitscount)`,
+      one(totals.voluntaryExits),
+    ),
+    family('block_withdrawals_total', `Withdrawals ${FINAL} (withdrawalcount)`, one(totals.withdrawals)),
+    family(
+      'block_transactions_total',
+      `Execution transactions ${FINAL} (exec_transactions_count)`,
+      one(totals.transactions),
+    ),
+    family('block_gas_used_total', `Gas used ${FINAL} (exec_gas_used)`, one(totals.gasUsed)),
+    family(
+      'attester_slashings_total',
+      'Attester slashings by kind; each counts once, when first seen in a canonical block, and still counts after a reorganisation',
+      KINDS.flatMap((kind) => sample(chain, totals.attesterSlashings[kind], { kind })),
+    ),
+    family(
+      'attester_slashed_validators_total',
+      'Distinct validators in both index lists of an attester slashing; an upper bound, because some may already have been slashed',
+      one(totals.slashedValidators),
+    ),
+    family(
+      'proposer_slashings_total',
+      `Proposer slashings ${FINAL}. Their validators are known only with validators.proposer_slashings (proposerslashingscount)`,
+      one(totals.proposerSlashings),
+    ),
+    family(
       'last_attester_slashing_timestamp_seconds',
       'Time of the slot of the newest block that included an attester slashing; absent until one is seen',
-      sample(chain, timeOf(chain, state.lastAttesterSlashingSlot)),
+      timeOf(state.lastAttesterSlashingSlot),
     ),
-    gauge(
+    family(
       'last_proposer_slashing_timestamp_seconds',
       'Time of the slot of the newest finalized block that included a proposer slashing; absent until one is seen',
-      sample(chain, timeOf(chain, state.lastProposerSlashingSlot)),
+      timeOf(state.lastProposerSlashingSlot),
     ),
     ...watchedFamilies(options, state),
   ];
@@ -151,44 +111,27 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 /** beaconchain_watched_*: the validators that the operator names. */
 function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
   if (watch.length === 0) return [];
+  const { watchedProposals, syncDuties } = state.totals;
+  const duties = seatsOf ? (['participated', 'missed'] as const) : [];
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
   return [
     ...slashedFamilies(chain, watch, watchedSlashed(watch, state)),
-    {
-      name: 'beaconchain_watched_proposals_total',
-      type: 'counter',
-      help: 'Proposals of watched validators in finalized epochs by outcome; each counts once (proposer, status).',
-      samples: SLOT_STATUSES.flatMap((status) => sample(chain, state.totals.watchedProposals[status], { status })),
-    },
-    {
-      name: 'beaconchain_watched_sync_committee_duties_total',
-      type: 'counter',
-      help: 'Seats of watched validators in the canonical blocks of finalized epochs; each seat and block counts once (syncaggregate_bits).',
-      samples: seatsOf
-        ? (['participated', 'missed'] as const).flatMap((status) =>
-            sample(chain, state.totals.syncDuties[status], { status }),
-          )
-        : [],
-    },
-    gauge(
+    family(
+      'watched_proposals_total',
+      'Proposals of watched validators in finalized epochs by outcome; each counts once (proposer, status)',
+      SLOT_STATUSES.flatMap((status) => sample(chain, watchedProposals[status], { status })),
+    ),
+    family(
+      'watched_sync_committee_duties_total',
+      'Seats of watched validators in the canonical blocks of finalized epochs; each seat and block counts once (syncaggregate_bits)',
+      duties.flatMap((status) => sample(chain, syncDuties[status], { status })),
+    ),
+    family(
       'watched_validator_missed_proposal_timestamp_seconds',
       'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
-      missed.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) })),
+      missed.flatMap(([validator, slot]) => sample(chain, slotTime(chain, slot), { validator: String(validator) })),
     ),
   ];
-}
-
-function gauge(name: string, help: string, samples: Sample[]): Family {
-  return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
-}
-
-/** No sample where the value is not known. */
-function sample(chain: Chain, value: SlashingValue, labels: Record<string, string> = {}): Sample[] {
-  return value == null ? [] : [{ labels: { chain, ...labels }, value }];
-}
-
-function timeOf(chain: Chain, slot: number | undefined): UnixSeconds | undefined {
-  return slot === undefined ? undefined : slotTime(chain, slot);
 }
 
 /** The watched validators that were slashed. The first slot with evidence wins over what their status says. */
@@ -204,22 +147,14 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
 }
 
 /** The head; undefined if it is stale. */
-export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  // A head with a read time in the future was read before the clock was set back, so its age is unknown.
-  const isFresh = timing.now < headStaleAt(state, timing) && timing.now >= headBackAt(state);
-  return isFresh ? state.head : undefined;
+export function shownHead({ head, headReadAt = 0 }: Slashings, timing: Timing): Head | undefined {
+  return isShown(headReadAt, maxHeadAge(timing), timing.now) ? head : undefined;
 }
 
-export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
-  const changes = [headBackAt(state), headStaleAt(state, timing)].filter((at) => at > timing.now);
-  return state.head ? Math.min(...changes) : Number.POSITIVE_INFINITY;
+export function nextSlashingsChange({ head, headReadAt = 0 }: Slashings, timing: Timing): UnixMs {
+  return nextShownChange(head ? [[headReadAt, maxHeadAge(timing)]] : [], timing.now);
 }
 
-/** When a head with a read time in the future is shown again. */
-function headBackAt({ headReadAt = 0 }: Slashings): UnixMs {
-  return headReadAt - CLOCK_AHEAD_MS;
-}
-
-function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): UnixMs {
-  return headReadAt + Math.max(MIN_HEAD_STALE_MS, 2 * timing.intervalMs);
+function maxHeadAge({ intervalMs }: Timing): Milliseconds {
+  return Math.max(MIN_HEAD_STALE_MS, 2 * intervalMs);
 }

@@ -7,13 +7,24 @@ import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
 import { few } from './count.ts';
 import { finalizedPass, hasBacklog } from './finalized-pass.ts';
-import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
-import { attempt, isRequestSpecific, type PollContext } from './read.ts';
-import type { Slashings } from './schema.ts';
+import {
+  attempt,
+  decided,
+  isRequestSpecific,
+  type PollContext,
+  readEpoch,
+  readSlashings,
+  type Step,
+  unreadBlocks,
+} from './read.ts';
+import { type EpochRows, Head, type Slashings } from './schema.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
+
+/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
+const MAX_TRIES = 3;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
 export async function pollSlashings(
@@ -23,8 +34,7 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const { now, intervalMs } = timing;
-  const context: PollContext = { options, api, signal, now, intervalMs, events: [] };
+  const context: PollContext = { options, api, signal, timing, events: [] };
   let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
@@ -33,17 +43,58 @@ export async function pollSlashings(
     const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
     // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    const own: PollContext = { ...context, events: [] };
-    const pass = await attempt(context, () => finalizedPass(own, state, { sampled, readsFinality }));
-    if (!(pass instanceof Error)) {
-      ({ state } = pass);
-      context.events.push(...own.events);
-    }
-    failure ??= pass instanceof Error ? pass : pass.failure;
+    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    const step: Step = pass instanceof Error ? { state, failure: pass } : pass;
+    ({ state } = step);
+    failure ??= step.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
   if (skipped > 0 && timing.coverage !== 'sampled') context.events.push({ type: 'epochs_skipped', epochs: skipped });
-  return { value: prune(state, options.watch), events: context.events, ...(failure && { failure }) };
+  return { value: prune(state, options.watch), events: context.events, failure };
+}
+
+/**
+ * Reads the latest epoch, once more the epoch that has passed since the last pass (its last slots may have been missing
+ * then), and the slashings in the blocks of both. The newest answer is the head, even if an earlier one was further.
+ */
+async function headPass(context: PollContext, previous: Slashings): Promise<Step> {
+  const latest = await attempt(context, () => readEpoch(context, 'latest', 'head_pass'));
+  if (latest instanceof Error) return { state: { ...previous, headPassAt: undefined }, failure: latest };
+  let state = withHead(previous, latest, context.timing.now);
+  const epochs = [latest];
+  let failure: Error | undefined;
+  const { passed } = state;
+  if (passed) {
+    const answer = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
+    const read = answer instanceof Error ? answer : decided(answer, latest);
+    if (read instanceof Error) failure = read;
+    else epochs.unshift(read);
+    const isDone = passed.tries + 1 >= MAX_TRIES || (!(read instanceof Error) && isWhole(read));
+    state = { ...state, passed: isDone ? undefined : { ...passed, tries: passed.tries + 1 } };
+  }
+  for (const { rows } of epochs) {
+    const read = await readSlashings(context, state, unreadBlocks(state, rows, MAX_TRIES));
+    ({ state } = read);
+    failure ??= read.failure;
+  }
+  // After a failure the retry, which comes before the interval has passed, has to make the pass again.
+  return { state: { ...state, headPassAt: failure ? undefined : context.timing.now }, failure };
+}
+
+function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
+  const { headEpoch = -1 } = state;
+  const block = rows.findLast((row) => row.status === '1');
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse(block), headReadAt: now } : {}) };
+  if (epoch <= headEpoch) return next;
+  return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
+}
+
+/**
+ * Whether the rows were read after the end of the epoch. The service caches answers for about a minute (api-facts 5.1).
+ * A missed last slot looks like one to come until it is final, and so do two blocks until a later one decides.
+ */
+function isWhole({ rows }: EpochRows): boolean {
+  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
 }
 
 /** Keeps what the status says of slashed validators, also after it is no longer read. */
@@ -71,8 +122,8 @@ function isHeadPassDue({ headPassAt }: Slashings, { coverage, now, intervalMs }:
 export function prune(whole: Slashings, watch: Watch): Slashings {
   const recent = whole.recent.map((slashing) => ({ ...slashing, validators: few(watch, slashing.validators) }));
   const state = { ...whole, recent };
-  if (state.scannedEpoch === undefined) return state;
-  const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
+  const { scannedEpoch = -1 } = state;
+  const firstOpenSlot = (scannedEpoch + 1) * SLOTS_PER_EPOCH;
   const mayGo = ([validator, slot]: [number, number]): boolean => slot < firstOpenSlot && !watches(watch, validator);
   const seen = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
   return {
@@ -83,7 +134,6 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
     slashedByStatus: state.slashedByStatus.filter(({ validator }) => watches(watch, validator)),
-    recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };
 }

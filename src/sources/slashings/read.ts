@@ -1,28 +1,18 @@
-import { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
-import type { Api } from '../../api/client.ts';
+import { AttesterSlashing, ProposerSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Endpoint, requestTo } from '../../api/endpoints.ts';
-import { RequestFailed } from '../../api/errors.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import type { SourceEvent } from '../source.ts';
-import { countSlashings, slashingEvent } from './count.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { refused, refusedUntil } from '../refusal.ts';
+import type { PollContext as SourceContext } from '../source.ts';
+import { addRecent, countSlashings, slashingEvent } from './count.ts';
 import { identityOf } from './evidence.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { EpochRows, Slashings } from './schema.ts';
 
-/** The context of all passes of one poll. */
-export interface PollContext {
-  readonly options: SlashingsOptions;
-  readonly api: Api;
-  readonly signal: AbortSignal;
-  readonly now: UnixMs;
-  /** The effective interval between polls. */
-  readonly intervalMs: Milliseconds;
-  /** What the poll has found so far. */
-  readonly events: SourceEvent[];
-}
+export type PollContext = SourceContext<SlashingsOptions>;
 
 /** The result of a step of a poll: the new value, and the failure if there is one. */
 export interface Step {
@@ -35,12 +25,12 @@ export interface Step {
  * @throws RequestFailed, also when the answer has no readable row of the epoch.
  */
 export async function readEpoch(
-  { options: { chain }, api, signal, now }: PollContext,
+  { options: { chain }, api, signal, timing }: PollContext,
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
 ): Promise<EpochRows> {
   const { data } = await api.request(requestTo('epoch_slots', { chain, epoch, priority }), signal);
-  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, now));
+  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, timing.now));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);
@@ -161,6 +151,62 @@ function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
   return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
 }
 
+/**
+ * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block whose row reports
+ * such slashings. A block is done when as many validators were read as its row reports. Once the service counts as
+ * refusing, the reading ends without a failure.
+ */
+export async function readProposerNames(
+  context: PollContext,
+  previous: Slashings,
+  rows: readonly SlotRow[],
+): Promise<Step> {
+  const { options, timing } = context;
+  let state = previous;
+  for (const row of rows) {
+    if (!options.readsProposerNames || timing.now < refusedUntil(state.namesRefusal)) break;
+    if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
+    try {
+      const validators = await readValidators(context, row);
+      state = withNames(context, { ...state, namesRefusal: undefined }, row.slot, validators);
+      if (validators.size < row.proposerslashingscount) {
+        const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
+        throw implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings');
+      }
+      state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
+    } catch (error) {
+      const { refusal, failure } = refused(context, 'proposer_slashings', state.namesRefusal, error);
+      state = { ...state, namesRefusal: refusal };
+      if (failure) return { state, failure };
+    }
+  }
+  return { state };
+}
+
+/** The validators that the canonical block of a slot slashes as proposers. */
+async function readValidators({ api, options: { chain }, signal }: PollContext, row: SlotRow): Promise<Set<number>> {
+  const { data } = await api.request(requestTo('proposer_slashings', { chain, slot: row.slot }), signal);
+  const records = api.records('proposer_slashings', ProposerSlashing, data);
+  return new Set(records.filter((one) => one.block_root === row.blockroot).map((one) => one.proposerindex));
+}
+
+function withNames(
+  { options, events }: PollContext,
+  previous: Slashings,
+  slot: number,
+  validators: ReadonlySet<number>,
+): Slashings {
+  const known = new Set(previous.proposerSlashed.map(([validator]) => validator));
+  let state = previous;
+  for (const validator of validators) {
+    if (known.has(validator)) continue;
+    const slashing = { slot, kind: 'proposer', validators: [validator] } as const;
+    state = addRecent({ ...state, proposerSlashed: [...state.proposerSlashed, [validator, slot]] }, slashing);
+    events.push(slashingEvent(options.watch, slashing));
+  }
+  return state;
+}
+
 /** The result, or the failure. @throws when the poll is aborted */
 export async function attempt<T>({ signal }: PollContext, read: () => Promise<T>): Promise<T | Error> {
   try {
@@ -179,14 +225,5 @@ export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'):
 /** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
 export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
-  switch (failure.reason) {
-    case 'network':
-    case 'rate_limited':
-    case 'revoked':
-    case 'unauthorized':
-    case 'forbidden':
-      return false;
-    default:
-      return true;
-  }
+  return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');
 }

@@ -24,15 +24,16 @@ export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
 const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
 export type Proposal = z.infer<typeof Proposal>;
 
-const Head = z.object({
+/** The fields of the newest canonical block that are shown, named as in the answer. */
+export const Head = z.object({
   slot: Index,
   epoch: Index,
-  participation: Quantity,
-  baseFeeWei: Quantity,
-  gasUsed: Quantity,
-  gasLimit: Quantity,
-  transactions: Quantity,
-  executionBlock: Quantity,
+  syncaggregate_participation: Quantity,
+  exec_base_fee_per_gas: Quantity,
+  exec_gas_used: Quantity,
+  exec_gas_limit: Quantity,
+  exec_transactions_count: Quantity,
+  exec_block_number: Quantity,
 });
 export type Head = z.infer<typeof Head>;
 
@@ -105,13 +106,8 @@ export const Slashings = z.object({
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
-  /**
-   * Members of the period that is being counted, in the order of the committee; none: they could not be read. Requested
-   * at `askedAt` (Unix ms).
-   */
-  committee: z.object({ period: Index, seats: z.array(Index), askedAt: z.number() }).optional(),
-  /** The last proposals of watched validators by slot, ascending. */
-  recentProposals: z.array(Proposal),
+  /** Members of the period that is being counted, in the order of the committee; none: they could not be read. */
+  committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
   missedProposals: z.array(z.tuple([Index, Index])),
   /** The last slashings by slot, ascending. */

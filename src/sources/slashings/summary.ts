@@ -1,40 +1,20 @@
-import { type Chain, slotTime, slotUrl, validatorUrl } from '../../facts/chain.ts';
+import { type Chain, slotTime, slotUrl } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, plural, relative } from '../../toolkit/lib/words.ts';
-import { firing } from '../conditions.ts';
-import {
-  badge,
-  type Cell,
-  lines,
-  link,
-  NOT_KNOWN,
-  type Notice,
-  quiet,
-  type Row,
-  type Summary,
-  type Table,
-  time,
-} from '../content.ts';
+import { count, plural, spaced } from '../../toolkit/lib/words.ts';
+import { firingIf } from '../conditions.ts';
+import { badge, type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
-import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
-
-const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
-  double_vote: 'double vote',
-  surround_vote: 'surround vote',
-  unknown: 'unknown kind',
-  proposer: 'two blocks in one slot',
-};
+import type { Slashings } from './schema.ts';
 
 /** Head, finality and the last slashings of a chain. */
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
-  const isWatching = watch.length > 0;
   return {
     notices: [
       ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
@@ -45,14 +25,21 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
       ['Finalized, not yet counted', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
-      ...(isWatching ? [['Watched proposals', proposalCounts(state)] as const] : []),
+      ...(watch.length > 0 ? [['Watched proposals', proposalCounts(state)] as const] : []),
     ],
     tables: [
-      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
-        rows: state.recent.toReversed().map((slashing) => rowOf(options, slashing, timing)),
+        rows: state.recent
+          .toReversed()
+          .map(({ slot, kind, validators, count: all }) => [
+            link(`${slot}`, slotUrl(chain, slot)),
+            chain,
+            time(slotTime(chain, slot) * 1000, timing.now),
+            spaced(kind),
+            validatorList(watch, validators, all),
+          ]),
         size: state.recent.length,
         empty: 'None seen since the exporter first started.',
       },
@@ -61,18 +48,12 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
 }
 
 /** Proposals missed in the last day. */
-function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
-  const missed = state.missedProposals.filter(
+function missedNotices({ chain, watch }: SlashingsOptions, { missedProposals }: Slashings, now: UnixMs): Notice[] {
+  const missed = missedProposals.filter(
     ([validator, slot]) => watches(watch, validator) && now - slotTime(chain, slot) * 1000 < MS_PER_DAY,
   );
-  const [first] = missed;
-  if (!first) return [];
   const validators = missed.map(([validator]) => validator).sort((a, b) => a - b);
-  const detail =
-    missed.length === 1
-      ? `of ${chain} missed its proposal ${relative(slotTime(chain, first[1]) * 1000, now)}`
-      : `of ${chain} missed a proposal in the last day`;
-  return [firing('BeaconchainWatchedProposalMissed', validators, detail)];
+  return firingIf('BeaconchainWatchedProposalMissed', validators, chain);
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
@@ -109,20 +90,6 @@ function counted({ totals }: Slashings): Cell {
   );
 }
 
-function rowOf(
-  { chain, watch }: SlashingsOptions,
-  { slot, kind, validators, count: all }: RecentSlashing,
-  { now }: Timing,
-): Row {
-  return [
-    link(`${slot}`, slotUrl(chain, slot)),
-    chain,
-    time(slotTime(chain, slot) * 1000, now),
-    KIND_WORDS[kind],
-    validatorList(watch, validators, all),
-  ];
-}
-
 function validatorList(watch: Watch, validators: readonly number[], all: number): Html {
   const named = validators.flatMap((validator, i) => [
     i === 0 ? '' : ', ',
@@ -134,28 +101,4 @@ function validatorList(watch: Watch, validators: readonly number[], all: number)
 function proposalCounts({ totals }: Slashings): Cell {
   const { proposed, missed, orphaned } = totals.watchedProposals;
   return `${count(proposed)} proposed, ${count(missed)} missed, ${count(orphaned)} orphaned`;
-}
-
-/** The last proposals of watched validators, newest first. */
-function proposalTable({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Table {
-  const shown = state.recentProposals.filter(({ validator }) => watches(watch, validator));
-  return {
-    title: 'Last proposals of watched validators',
-    columns: ['Slot', 'Chain', 'Time', 'Validator', 'Outcome'],
-    rows: shown
-      .toReversed()
-      .map(({ slot, validator, status }) => [
-        link(`${slot}`, slotUrl(chain, slot)),
-        chain,
-        time(slotTime(chain, slot) * 1000, now),
-        link(`${validator}`, validatorUrl(chain, validator)),
-        outcome(status),
-      ]),
-    size: shown.length,
-    empty: 'None in the finalized epochs counted so far.',
-  };
-}
-
-function outcome(status: Proposal['status']): Cell {
-  return badge(status === 'proposed' ? 'good' : 'warning', status);
 }

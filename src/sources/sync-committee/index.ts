@@ -1,11 +1,23 @@
-import { type Chain, MS_PER_PERIOD } from '../../facts/chain.ts';
+import * as z from 'zod';
+import { Bounds } from '../../api/answers/sync-committee.ts';
+import type { Api } from '../../api/client.ts';
+import { requestTo } from '../../api/endpoints.ts';
+import { RequestFailed } from '../../api/errors.ts';
+import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
+import type { Family } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { dueOncePer, oncePer, type Source } from '../source.ts';
-import { syncCommitteeFamilies } from './metrics.ts';
-import { pollSyncCommittee } from './poll.ts';
-import { SyncCommittee } from './schema.ts';
-import { syncCommitteeSummary } from './summary.ts';
+import { html } from '../../toolkit/lib/html.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
+
+/** Times are Unix seconds. */
+const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
+type Period = z.infer<typeof Period>;
+
+/** The current period. */
+export const SyncCommittee = z.object({ period: Period.optional() });
+export type SyncCommittee = z.infer<typeof SyncCommittee>;
 
 const AFTER_PERIOD_END_MS = 5 * MS_PER_MINUTE;
 
@@ -14,21 +26,69 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
   return {
     name: 'sync_committee',
     chain,
-    endpoint: 'sync_committee',
-    intervalMs,
+    endpoints: ['sync_committee'],
     empty: {},
     state: SyncCommittee,
-    due({ period }, attempts, timing) {
-      const endsAt = period && period.timestamp.end * 1000;
-      const current = { endsAt, lengthMs: MS_PER_PERIOD, delayMs: AFTER_PERIOD_END_MS };
-      return dueOncePer(current, intervalMs, attempts, timing);
-    },
-    isDaily: true,
-    weight: 1,
-    pace: (requestsPerDay) => oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay),
-    poll: (api, previous, { now }, signal) => pollSyncCommittee(chain, api, previous, now, signal),
-    summary: (value, timing) => syncCommitteeSummary(value, timing),
-    families: (value) => syncCommitteeFamilies(chain, value),
-    nextChange: () => Number.POSITIVE_INFINITY,
+    ...oncePerPeriod(intervalMs, MS_PER_PERIOD, AFTER_PERIOD_END_MS, endOf),
+    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),
+    summary,
+    families: (value) => families(chain, value),
+  };
+}
+
+function endOf({ period }: SyncCommittee): UnixMs | undefined {
+  return period && period.timestamp.end * 1000;
+}
+
+/** Reads the current period. An older one than is known comes from a cache or from a node that lags. */
+async function poll(
+  chain: Chain,
+  api: Api,
+  { period: known }: SyncCommittee,
+  now: UnixMs,
+  signal: AbortSignal,
+): Promise<Poll<SyncCommittee>> {
+  const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
+  const { period: number } = data;
+  if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
+    throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
+  }
+  const period = known && number < known.number ? known : { number, epoch: range.epoch, timestamp: range.timestamp };
+  return { value: { period } };
+}
+
+const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [
+  ['period', 'Current sync committee period (data.period)', ({ number }) => number],
+  ['start_epoch', 'First epoch of the period (range.epoch.start)', ({ epoch }) => epoch.start],
+  ['end_epoch', 'Last epoch of the period (range.epoch.end)', ({ epoch }) => epoch.end],
+  ['start_timestamp_seconds', 'Start of the period (range.timestamp.start)', ({ timestamp }) => timestamp.start],
+  ['end_timestamp_seconds', 'End of the period (range.timestamp.end)', ({ timestamp }) => timestamp.end],
+];
+
+/** Every family; without samples before the first answer. */
+function families(chain: Chain, { period }: SyncCommittee): Family[] {
+  return FAMILIES.map(([name, help, value]) => ({
+    name: `beaconchain_sync_committee_${name}`,
+    type: 'gauge',
+    help: `${help}. Polled once per period of about 27 hours.`,
+    samples: period ? [{ labels: { chain }, value: value(period) }] : [],
+  }));
+}
+
+/** The current period and its end. */
+function summary({ period }: SyncCommittee, { now }: Timing): Summary {
+  if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
+  const { number, epoch, timestamp } = period;
+  const end = time(timestamp.end * 1000, now);
+  return {
+    facts: [
+      [
+        'Sync committee',
+        lines(
+          html`period ${number} ${quiet(`epochs ${epoch.start} to ${epoch.end}`)}`,
+          timestamp.end * 1000 > now ? html`ends ${end}` : html`ended ${end}; the next period is not read yet`,
+        ),
+      ],
+    ],
   };
 }

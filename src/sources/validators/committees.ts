@@ -1,10 +1,11 @@
 import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../facts/chain.ts';
 import { watches } from '../../facts/watch.ts';
+import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
-import { MEMBERS_RETRY_MS, readSeats } from '../members.ts';
-import { isRefusal, refusedPart, refusedUntil } from '../refusal.ts';
-import type { ValidatorsOptions } from './options.ts';
-import type { PollContext, Step } from './part.ts';
+import { readSeats } from '../members.ts';
+import { isRefusal, refused, refusedUntil } from '../refusal.ts';
+import type { Poll } from '../source.ts';
+import type { PollContext, ValidatorsOptions } from './options.ts';
 import type { Validators } from './schema.ts';
 
 /** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
@@ -34,14 +35,14 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
   return committees.find((one) => one.period === period)?.seats;
 }
 
-/** When to request members. Infinity: never. */
+/** When to request members: those that are unknown each hour. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
   const { chain, syncCommittee } = options;
   const { membersAskedAt, membersRefusal } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
   const offUntil = refusedUntil(membersRefusal);
   if (missingPeriods(chain, state, now).length > 0) {
-    return Math.max(now - elapsed(membersAskedAt, now) + MEMBERS_RETRY_MS, offUntil);
+    return Math.max(now - elapsed(membersAskedAt, now) + MS_PER_HOUR, offUntil);
   }
   const start = startOf(chain, periodAt(chain, now));
   const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);
@@ -56,15 +57,16 @@ function missingPeriods(chain: Chain, { committees }: Validators, now: UnixMs): 
 }
 
 /** Requests the unknown members. The next committee becomes the current one without a request. */
-export async function readMembers(context: PollContext, previous: Validators): Promise<Step> {
-  const { options, api, now, signal } = context;
-  const { chain } = options;
+export async function readMembers(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
+  const { api, signal } = context;
+  const { chain } = context.options;
+  const { now } = context.timing;
   const current = periodAt(chain, now);
-  const { membersRefusal: before, ...rest } = previous;
   let value: Validators = {
-    ...rest,
+    ...previous,
+    membersRefusal: undefined,
     // The last epochs of a period are counted after its end.
-    committees: rest.committees.filter(({ period }) => period >= current - 1),
+    committees: previous.committees.filter(({ period }) => period >= current - 1),
     membersAskedAt: now,
   };
   for (const period of missingPeriods(chain, previous, now)) {
@@ -72,10 +74,10 @@ export async function readMembers(context: PollContext, previous: Validators): P
       const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
     } catch (error) {
-      const { refusal, failure } = refusedPart(context, 'sync_committee', before, error);
+      const { refusal, failure } = refused(context, 'sync_committee', previous.membersRefusal, error);
       // An outage may be over in a minute.
       const membersAskedAt = isRefusal(error) ? now : 0;
-      return { value: { ...value, membersAskedAt, ...(refusal && { membersRefusal: refusal }) }, failure };
+      return { value: { ...value, membersAskedAt, membersRefusal: refusal }, failure };
     }
   }
   return { value };

@@ -1,11 +1,12 @@
+import { IDENTIFIERS_OF_AGGREGATE, PAGE_SIZE } from '../../api/endpoints.ts';
 import { MS_PER_PERIOD } from '../../facts/chain.ts';
 import { watchedCount } from '../../facts/watch.ts';
 import { partState, refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
 import { membersDue } from './committees.ts';
-import { requestsPerStatusPoll } from './costs.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
+import { POLLS_PER_PERFORMANCE } from './performance.ts';
 import { pollValidators } from './poll.ts';
 import { NO_VALIDATORS, Validators, validatorsAnew } from './schema.ts';
 import { validatorsSummary } from './summary.ts';
@@ -15,10 +16,11 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
   const { chain, intervalMs, status } = options;
   const requests = requestsPerStatusPoll(watchedCount(options.watch));
   const usualRequests = requests.status + requests.performance;
+  const members = options.syncCommittee ? (['sync_committee_members'] as const) : [];
   return {
     name: 'validators',
     chain,
-    endpoint: status ? 'validators' : 'sync_committee_members',
+    endpoints: status ? ['validators', 'validators_performance', ...members] : ['sync_committee_members'],
     intervalMs,
     empty: NO_VALIDATORS,
     state: Validators,
@@ -45,5 +47,13 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     families: (value, timing) => validatorFamilies(options, value, timing),
     summary: (value, timing) => validatorsSummary(options, value, timing),
     nextChange: (value, timing) => nextValidatorsChange(options, value, timing),
+  };
+}
+
+/** Requests of the parts in a poll, the rare ones as a mean. */
+export function requestsPerStatusPoll(validators: number): { readonly status: number; readonly performance: number } {
+  return {
+    status: Math.ceil(validators / PAGE_SIZE),
+    performance: Math.ceil(validators / IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_PERFORMANCE,
   };
 }

@@ -1,6 +1,7 @@
 import type { Chain } from '../../facts/chain.ts';
 import type { Watch } from '../../facts/watch.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import type { PollContext as SourceContext } from '../source.ts';
 
 export interface ValidatorsOptions {
   readonly chain: Chain;
@@ -15,3 +16,5 @@ export interface ValidatorsOptions {
   /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
   readonly hasSlashings: boolean;
 }
+
+export type PollContext = SourceContext<ValidatorsOptions>;

@@ -1,37 +1,57 @@
 import type { PerformanceAnswer } from '../../api/answers/validators.ts';
-import { IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
+import { type ApiRequest, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
-import { rangesOf } from '../../facts/watch.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { refusedPart, refusedUntil } from '../refusal.ts';
-import { POLLS_PER_PERFORMANCE } from './costs.ts';
-import type { ValidatorsOptions } from './options.ts';
-import { isStatusOn, type PollContext, type Step } from './part.ts';
+import { chunksOf, rangesOf } from '../../facts/watch.ts';
+import { refused } from '../refusal.ts';
+import type { Poll } from '../source.ts';
+import type { PollContext } from './options.ts';
 import { DUTIES, type Duty, type Outcomes, type Performance, type Validators } from './schema.ts';
-import { chunksOf } from './status.ts';
 
-export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
-  const { performanceRefusal, pollsSincePerformance, performance } = value;
-  const isTurn = performance?.watch !== rangesOf(options.watch) || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
-  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal);
-}
+/** The figures are sums over 24 hours and change slowly: with the default interval they are read about once an hour. */
+export const POLLS_PER_PERFORMANCE = 9;
 
 /** Reads the duties and scores of all watched validators. Unless all are read, the next poll tries again. */
-export async function readPerformance(context: PollContext, previous: Validators): Promise<Step> {
-  const { watch } = context.options;
-  const { performanceRefusal: before, ...rest } = previous;
-  const [large, small] = IDENTIFIERS_OF_AGGREGATE;
-  const isSmall = previous.hasSmallChunks === true;
-  const size = isSmall ? small : large;
+export async function readPerformance(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
+  const { chain, watch } = context.options;
   try {
-    return { value: { ...rest, performance: await readAll(context, size), pollsSincePerformance: 0 } };
+    const { answers, hasSmallChunks } = await readAggregates(context, previous.hasSmallChunks, (identifiers) =>
+      requestTo('validators_performance', { chain, identifiers }),
+    );
+    const about = { watch: rangesOf(watch), readAt: context.api.now() };
+    const performance = performanceOf(
+      answers.map(({ data }) => data),
+      about,
+    );
+    const read = { performance, hasSmallChunks, pollsSincePerformance: 0, performanceRefusal: undefined };
+    return { value: { ...previous, ...read } };
   } catch (error) {
-    const isTooMany = !isSmall && isFailure(error, 'forbidden');
-    if (isTooMany && [...chunksOf(watch, small)].length > 1)
-      return readPerformance(context, { ...previous, hasSmallChunks: true });
-    const { refusal, failure } = refusedPart(context, 'performance', before, error);
-    return { value: { ...rest, ...(refusal && { performanceRefusal: refusal }) }, failure };
+    const { refusal, failure } = refused(context, 'performance', previous.performanceRefusal, error);
+    return { value: { ...previous, performanceRefusal: refusal }, failure };
   }
+}
+
+/**
+ * The answers of an aggregate about all watched validators. If the plan refuses 100 identifiers at once, all are read in
+ * small chunks.
+ */
+async function readAggregates<A>(
+  context: PollContext,
+  hasSmallChunks: boolean | undefined,
+  requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
+): Promise<{ answers: A[]; hasSmallChunks: boolean | undefined }> {
+  const { api, options, signal } = context;
+  const [large, small] = IDENTIFIERS_OF_AGGREGATE;
+  const answers: A[] = [];
+  for (const chunk of chunksOf(options.watch, hasSmallChunks ? small : large)) {
+    try {
+      answers.push(await api.request(requestOf(chunk), signal));
+    } catch (error) {
+      if (chunk.length > small && isFailure(error, 'forbidden')) return readAggregates(context, true, requestOf);
+      // Here a 404 says that the service knows none of them.
+      if (!isFailure(error, 'not_found')) throw error;
+    }
+  }
+  return { answers, hasSmallChunks };
 }
 
 /** Pure. */
@@ -70,19 +90,4 @@ function meanOf(score: Duty | 'total', answers: readonly PerformanceAnswer['data
     all += weight;
   }
   return all > 0 ? weighted / all : undefined;
-}
-
-async function readAll({ options, api, signal }: PollContext, size: number): Promise<Performance> {
-  const { chain, watch } = options;
-  const answers: PerformanceAnswer['data'][] = [];
-  for (const chunk of chunksOf(watch, size)) {
-    const request = requestTo('validators_performance', { chain, identifiers: chunk });
-    try {
-      answers.push((await api.request(request, signal)).data);
-    } catch (error) {
-      // Here a 404 says that the service knows none of them.
-      if (!isFailure(error, 'not_found')) throw error;
-    }
-  }
-  return performanceOf(answers, { watch: rangesOf(watch), readAt: api.now() });
 }

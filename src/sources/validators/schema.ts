@@ -19,10 +19,10 @@ const Validator = z.object({
   /** Unix ms. */
   readAt: z.number(),
   /** The epoch of the first of the answers in a row in which it is offline. */
-  offlineSince: Index.exactOptional(),
-  slashed: Slashed.exactOptional(),
+  offlineSince: Index.optional(),
+  slashed: Slashed.optional(),
   /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
-  wasUnslashed: z.literal(true).exactOptional(),
+  wasUnslashed: z.boolean().optional(),
 });
 export type Validator = z.infer<typeof Validator>;
 
@@ -30,7 +30,6 @@ export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 export type Duty = (typeof DUTIES)[number];
 const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
 export type Outcomes = z.infer<typeof Outcomes>;
-const PerDuty = z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes });
 
 /** Scores and duties of all watched validators together over the last 24 hours. */
 const Performance = z.object({
@@ -38,7 +37,7 @@ const Performance = z.object({
   watch: z.string(),
   /** Unix ms. */
   readAt: z.number(),
-  duties: PerDuty,
+  duties: z.record(z.enum(DUTIES), Outcomes),
   /** Each 0 to 1; absent where no validator had the duty. */
   scores: z.partialRecord(z.enum([...DUTIES, 'total']), z.number()),
 });
@@ -50,24 +49,24 @@ const Committee = z.object({ period: Index, seats: z.array(Index) });
 /** The state of one chain. */
 export const Validators = z.object({
   validators: z.array(Validator),
-  statusRefusal: Refusal.exactOptional(),
+  statusRefusal: Refusal.optional(),
   performance: Performance.exactOptional(),
   /** Status polls since the performance was last requested. */
   pollsSincePerformance: Count,
-  performanceRefusal: Refusal.exactOptional(),
+  performanceRefusal: Refusal.optional(),
   /** The plan refused 100 identifiers at once. */
-  hasSmallChunks: z.literal(true).exactOptional(),
+  hasSmallChunks: z.boolean().optional(),
   committees: z.array(Committee),
   /** Unix ms at which members were last requested. */
-  membersAskedAt: z.number().exactOptional(),
-  membersRefusal: Refusal.exactOptional(),
+  membersAskedAt: z.number().optional(),
+  membersRefusal: Refusal.optional(),
 });
 export type Validators = z.infer<typeof Validators>;
 
 /** As at the first start, but for what was read. Members that were refused are requested at once. */
 export function validatorsAnew(value: Validators): Validators {
   const { statusRefusal, performanceRefusal, hasSmallChunks, membersRefusal, membersAskedAt, ...read } = value;
-  return membersAskedAt === undefined || membersRefusal ? read : { ...read, membersAskedAt };
+  return { ...read, membersAskedAt: membersRefusal ? undefined : membersAskedAt };
 }
 
 export const NO_VALIDATORS: Validators = { validators: [], pollsSincePerformance: 0, committees: [] };

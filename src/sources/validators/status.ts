@@ -2,16 +2,19 @@ import { ValidatorRow } from '../../api/answers/validators.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
-import { indicesOf, type Watch } from '../../facts/watch.ts';
+import { chunksOf } from '../../facts/watch.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import { isShown } from '../age.ts';
-import { refusedPart } from '../refusal.ts';
-import type { Timing } from '../source.ts';
+import { isShown } from '../families.ts';
+import { refused } from '../refusal.ts';
+import type { Slashed } from '../slashed.ts';
+import type { Poll } from '../source.ts';
 import { maxAge } from './metrics.ts';
-import type { PollContext, Step } from './part.ts';
+import type { PollContext } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
-import { slashingOf } from './slashed.ts';
 
+/** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
+const WITHDRAWABLE_AFTER_EXIT = 256;
+const WITHDRAWABLE_AFTER_SLASHING = 8192;
 /** After this many failures in a row the poll ends: it is more than one odd answer. */
 const MAX_FAILURES = 3;
 
@@ -19,8 +22,7 @@ const MAX_FAILURES = 3;
  * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
-export async function readStatus(context: PollContext, previous: Validators, timing: Timing): Promise<Step> {
-  const { statusRefusal: before, ...rest } = previous;
+export async function readStatus(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
   const known = new Map(previous.validators.map((one) => [one.index, one]));
   const read: Read[] = [];
   let answers = 0;
@@ -42,26 +44,18 @@ export async function readStatus(context: PollContext, previous: Validators, tim
   // All are shown at the end, so their age begins there: the next sweep may take as long.
   const readAt = context.api.now();
   for (const one of read) {
-    const before = remembered(known.get(one.index), { ...timing, now: readAt });
+    const last = known.get(one.index);
+    const isKnown = last && isShown(last.readAt, maxAge(context.timing), readAt);
+    // Nobody knows what happened while its values were withdrawn, so being offline begins anew after that.
+    const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
     known.set(one.index, withHistory({ ...one, readAt }, before));
   }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
-  const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
+  const pollsSincePerformance = previous.pollsSincePerformance + 1;
+  const value = { ...previous, validators, pollsSincePerformance, statusRefusal: undefined };
   if (!failure || answers > 0) return { value, failure };
-  const { refusal, failure: reported } = refusedPart(context, 'status', before, failure);
-  return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: reported };
-}
-
-/** The watched indices in groups of up to `size`, ascending. */
-export function* chunksOf(watch: Watch, size: number): Generator<number[]> {
-  let chunk: number[] = [];
-  for (const index of indicesOf(watch)) {
-    chunk.push(index);
-    if (chunk.length < size) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
+  const { refusal, failure: reported } = refused(context, 'status', previous.statusRefusal, failure);
+  return { value: { ...value, statusRefusal: refusal }, failure: reported };
 }
 
 /** A row, before it is known when the sweep ends. */
@@ -103,28 +97,31 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
     balance: row?.balances?.current ?? null,
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
-    ...(online === false && { offlineSince: epoch }),
-    ...(row?.slashed && { slashed: { validator: index, ...slashingOf(row, epoch) } }),
-    ...(row?.slashed === false && { wasUnslashed: true }),
+    offlineSince: online === false ? epoch : undefined,
+    slashed: row?.slashed ? { validator: index, ...slashingOf(row, epoch) } : undefined,
+    wasUnslashed: row && !row.slashed,
   };
 }
 
-/** Nobody knows what happened while its values were withdrawn, so being offline begins anew after that. */
-function remembered(before: Validator | undefined, timing: Timing): Validator | undefined {
-  if (!before || isShown(before.readAt, maxAge(timing), timing.now)) return before;
-  const { offlineSince, ...rest } = before;
-  return rest;
+/**
+ * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the
+ * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
+ */
+function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Slashed, 'slot'> {
+  if (!life || life.withdrawable <= life.exit + WITHDRAWABLE_AFTER_EXIT) return {};
+  const epoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
+  return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
 function withHistory(read: Validator, before: Validator | undefined): Validator {
-  const { offlineSince, slashed, wasUnslashed = before?.wasUnslashed, ...rest } = read;
-  const since = before?.wasUnslashed && { reportedSlot: read.epoch * SLOTS_PER_EPOCH };
+  const { index, epoch, offlineSince } = read;
+  const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
+  const isSlashed = read.slashed !== undefined || before?.slashed !== undefined;
   return {
-    ...rest,
-    ...(offlineSince !== undefined && { offlineSince: Math.min(before?.offlineSince ?? offlineSince, offlineSince) }),
-    ...(slashed || before?.slashed
-      ? { slashed: { validator: read.index, ...since, ...slashed, ...before?.slashed } }
-      : wasUnslashed && { wasUnslashed }),
+    ...read,
+    offlineSince: offlineSince === undefined ? undefined : Math.min(before?.offlineSince ?? epoch, offlineSince),
+    slashed: isSlashed ? { validator: index, ...reported, ...read.slashed, ...before?.slashed } : undefined,
+    wasUnslashed: isSlashed ? undefined : (read.wasUnslashed ?? before?.wasUnslashed),
   };
 }

@@ -4,35 +4,33 @@ import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
-import { type Refusal, refusedUntil } from '../refusal.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
-import { type Shown, shownOf } from './metrics.ts';
+import { type Sums, shownPerformance, shownSums, slashedIn } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
-import { slashedIn } from './slashed.ts';
 
 const MAX_NAMED = 5;
 
 /** The watched validators: who is offline, balances, duties, and who is in a sync committee. */
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
-  const shown = shownOf(options, value, timing);
+  const sums = shownSums(options, value, timing);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
-      ...noticesOf(options, shown),
+      ...(sums ? noticesOf(chain, sums) : []),
     ],
     facts: [
-      ...(status ? [['Watched validators', validators(options, value, shown, timing.now)] as const] : []),
+      ...(status ? [['Watched validators', sums ? validators(options, value, sums, timing) : NOT_KNOWN] as const] : []),
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
     ],
   };
 }
 
 /** As in the alert rule, a validator is offline if two answers of different epochs report it. */
-function noticesOf({ chain }: ValidatorsOptions, { offline, epoch = 0, validators }: Shown): Notice[] {
+function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[] {
   const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
@@ -45,21 +43,17 @@ function indices(validators: readonly Validator[]): number[] {
   return validators.map(({ index }) => index);
 }
 
-function validators(options: ValidatorsOptions, value: Validators, shown: Shown, now: UnixMs): Cell {
+function validators(options: ValidatorsOptions, value: Validators, sums: Sums, timing: Timing): Cell {
   const { chain } = options;
-  const { offline, byStatus, epoch, performance } = shown;
-  const refused = refusal(value.statusRefusal, now, 'the status of validators');
-  if (epoch === undefined) return refused ?? NOT_KNOWN;
-  const online = shown.validators.filter((one) => one.online).length;
+  const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
-  const score = performance?.scores.total;
+  const score = shownPerformance(options, value, timing)?.scores.total;
   return lines(
-    `${count(online)} of ${plural(shown.validators.length, 'validator')} online`,
+    `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
-    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
-    ...(refused ? [refused] : []),
+    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, timing.now)}`,
   );
 }
 
@@ -68,19 +62,9 @@ function committees(options: ValidatorsOptions, value: Validators, now: UnixMs):
   const period = periodAt(chain, now);
   const [current, next] = [period, period + 1].map((one) => watchedMembers(options, value, one));
   const turn = time(startOf(chain, period + 1), now);
-  const refused = refusal(value.membersRefusal, now, 'the members');
-  if (!current && !next && refused) return refused;
   return lines(
     current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
     next?.length ? html`next ${named(chain, next)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
-    ...(refused ? [refused] : []),
-  );
-}
-
-function refusal(refusal: Refusal | undefined, now: UnixMs, what: string): Html | undefined {
-  if (!refusal || now >= refusedUntil(refusal)) return undefined;
-  return quiet(
-    `The service refuses to list ${what} (${spaced(refusal.reason)}). The exporter tries again every day, and after a reload or restart.`,
   );
 }
 

@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Clock, Nap } from '../lib/clock.ts';
+import { type Clock, Nap, pauseBetweenSlices } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import { type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -29,8 +28,6 @@ export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, max
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
-/** How long rendering may block the event loop, plus at most one piece of a family. */
-const SLICE_MS = 5;
 
 const END: Rendered = {
   text: NOTHING.text,
@@ -130,15 +127,8 @@ export class Exposition<Snapshot> {
     return section.families(snapshot());
   }
 
-  /** Renders in slices, so that scrapes and other work run between. */
   async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
-    let sliceEnds = this.#clock.monotonic() + SLICE_MS;
-    const rendering = new Rendering(before, () => {
-      if (this.#clock.monotonic() < sliceEnds) return undefined;
-      return setImmediate().then(() => {
-        sliceEnds = this.#clock.monotonic() + SLICE_MS;
-      });
-    });
+    const rendering = new Rendering(before, pauseBetweenSlices(this.#clock));
     for (const family of families) await rendering.add(family);
     return rendering.finish(this.#options.compress);
   }

@@ -1,9 +1,6 @@
-import { Bytes } from './bytes.ts';
+import type { Pause } from '../lib/clock.ts';
 import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE_LINES } from './encode.ts';
 import type { Family } from './family.ts';
-
-/** Lets other work run if it is time. */
-export type Pause = () => Promise<void> | undefined;
 
 /** Compresses with gzip. */
 export type Compress = (plain: Buffer) => Promise<Buffer>;
@@ -54,19 +51,28 @@ export class Rendering {
     } else if (samples.length < PIECE_LINES) {
       await this.#addLines(family, 'text', [this.#text, this.#openmetrics]);
     } else {
-      const shared = new Lines(samples.length);
-      await this.#addLines(family, 'text', [shared]);
-      const block = shared.written();
+      const block = await this.#encodeOnce(family);
       this.#text.append(block);
       this.#openmetrics.append(block);
     }
   }
 
-  async #addLines(family: Family, format: Format, blocks: readonly { add(lines: string): void }[]): Promise<void> {
+  async #addLines(family: Family, format: Format, blocks: readonly Blocks[]): Promise<void> {
     for (const lines of encodeSamples(family, format, this.#labels)) {
       for (const block of blocks) block.add(lines);
       await this.#pause();
     }
+  }
+
+  /** All lines are about as long as those of the first piece. */
+  async #encodeOnce(family: Family): Promise<Buffer> {
+    let bytes: Bytes | undefined;
+    for (const lines of encodeSamples(family, 'text', this.#labels)) {
+      bytes ??= new Bytes((Buffer.byteLength(lines) / PIECE_LINES) * family.samples.length);
+      bytes.add(lines);
+      await this.#pause();
+    }
+    return bytes?.written() ?? Buffer.alloc(0);
   }
 
   /** Compresses one block after the other. */
@@ -83,25 +89,6 @@ export class Rendering {
       return { plain, gzipped: members.length > 1 ? [Buffer.concat(members)] : members };
     };
     return { text: await formsOf(this.#text.finish()), openmetrics: await formsOf(this.#openmetrics.finish()) };
-  }
-}
-
-/** The lines of one family, of which all are about as long as those of the first piece. */
-class Lines {
-  readonly #count: number;
-  #bytes: Bytes | undefined;
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  add(piece: string): void {
-    this.#bytes ??= new Bytes((Buffer.byteLength(piece) / PIECE_LINES) * this.#count);
-    this.#bytes.add(piece);
-  }
-
-  written(): Buffer {
-    return this.#bytes?.written() ?? Buffer.alloc(0);
   }
 }
 
@@ -133,5 +120,37 @@ class Blocks {
   #close(): void {
     if (this.#copied) this.#blocks.push(this.#copied.written());
     this.#copied = undefined;
+  }
+}
+
+const FIRST_SIZE = 4_096;
+
+/**
+ * Builds UTF-8 text piece by piece in one buffer of about the right size. Separate chunks and their final copy would
+ * leave garbage of twice the size, which the process does not return to the system.
+ */
+class Bytes {
+  #buffer: Buffer;
+  #length = 0;
+
+  /** @param expected The approximate size in bytes. */
+  constructor(expected: number) {
+    // A sixteenth more, so that small changes still fit.
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_SIZE, Math.ceil(expected * 1.0625)));
+  }
+
+  add(text: string): void {
+    const end = this.#length + Buffer.byteLength(text);
+    if (end > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.ceil(end * 1.5));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    this.#length += this.#buffer.write(text, this.#length);
+  }
+
+  /** The text so far. */
+  written(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
   }
 }

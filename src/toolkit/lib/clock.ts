@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { MS_PER_MINUTE } from './duration.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from './time.ts';
 
@@ -33,6 +33,23 @@ export async function within<T, L>(
     // Without a reason, an exception with a stack trace would be made for each call.
     done.abort('done');
   }
+}
+
+/** Lets other work run if it is time. */
+export type Pause = () => Promise<void> | undefined;
+
+/** How long work may block the event loop, plus at most one of its steps. */
+const SLICE_MS = 5;
+
+/** Cuts work into slices, between which scrapes and other work run. To be awaited after each step. */
+export function pauseBetweenSlices(clock: Pick<Clock, 'monotonic'>): Pause {
+  let sliceEnds = clock.monotonic() + SLICE_MS;
+  return () => {
+    if (clock.monotonic() < sliceEnds) return undefined;
+    return setImmediate().then(() => {
+      sliceEnds = clock.monotonic() + SLICE_MS;
+    });
+  };
 }
 
 /** A sleep that can be ended early. */

@@ -3,6 +3,28 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && error.code ? String(error.code) : undefined;
 }
 
+const MEANINGS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'it is a file',
+  EISDIR: 'it is a directory',
+  EFTYPE: 'it is not a regular file',
+  // Of a socket.
+  ENXIO: 'it is not a regular file',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENAMETOOLONG: 'the path is too long',
+  ELOOP: 'its symbolic links form a loop',
+};
+
+/** Why a file or directory cannot be used, by the code of the system; undefined for other codes. */
+export function meaningOf(code: string): string | undefined {
+  return MEANINGS[code];
+}
+
 /** Whether this is an error with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = codeOf(error);

@@ -20,7 +20,6 @@ const LATEST_DATE_MS = 8.64e15;
 
 /** A time as `30 s ago`, `in 2 h`. */
 export function relative(at: UnixMs, now: UnixMs): string {
-  if (!Number.isFinite(at)) return 'stopped: needs a new key or a restart';
   if (Math.abs(at) > LATEST_DATE_MS) return 'unknown';
   if (Math.abs(at - now) < 500) return 'now';
   return at <= now ? `${span(now - at)} ago` : `in ${span(at - now)}`;

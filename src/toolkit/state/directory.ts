@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, hasCode } from '../lib/error-code.ts';
+import { codeOf, hasCode, meaningOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { anewIn } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
@@ -10,38 +10,12 @@ export type Warner = Pick<Logger, 'warn'>;
 const OWNER_ONLY = 0o700;
 /** The mode of every file in the directory. */
 export const FILE_MODE = 0o600;
-const WRITABLE_BY_ALL = 0o002;
 
-/**
- * As mkdir with `recursive`, which in Node never returns on a file system that refuses the directory, such as /proc. A
- * directory that exists keeps its mode: it may be a volume, whose mode the operator chooses.
- */
+/** A directory that exists keeps its mode: it may be a volume, whose mode the operator chooses. */
 export async function makeDirectory(dir: string): Promise<void> {
-  try {
-    await mkdir(dir, OWNER_ONLY);
-  } catch (error) {
-    if (await isDirectory(dir)) return;
-    const parent = dirname(dir);
-    if (!hasCode(error, 'ENOENT') || (await isDirectory(parent))) throw error;
-    await makeDirectory(parent);
-    return makeDirectory(dir);
-  }
+  await mkdir(dir, { recursive: true, mode: OWNER_ONLY });
   // A parent that is writable but not readable cannot be synced.
   await syncDirectory(dirname(dir)).catch(() => undefined);
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-}
-
-/**
- * Warns if any user can replace the state. Write access for the group is allowed, because clusters assign volumes this
- * way.
- */
-export async function warnOfOpenDirectory(dir: string, log: Warner): Promise<void> {
-  const { mode } = await stat(dir);
-  if (mode & WRITABLE_BY_ALL)
-    log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'the state directory is writable by all users');
 }
 
 /** Removes the remains of interrupted writes. */
@@ -50,21 +24,6 @@ export async function cleanUp(dir: string): Promise<void> {
     if (name.includes(`.json${DRAFT}`)) await rm(join(dir, name), { recursive: true, force: true });
   }
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of its path is a file',
-  EEXIST: 'it is a file',
-  ENOENT: 'it cannot be created',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'the path is too long',
-  ELOOP: 'its symbolic links form a loop',
-  EISDIR: 'it is a directory',
-  EFTYPE: 'it is not a regular file',
-};
 
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
@@ -81,7 +40,7 @@ export function unreadable(file: string, error: unknown): Error {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);
-  return [REASONS[code], code].filter(Boolean).join(', ');
+  return [meaningOf(code), code].filter(Boolean).join(', ');
 }
 
 /** The user to whom access is denied. */

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 
 /** The version of the format in which this program writes documents. It reads no other. */
-export const STATE_VERSION = 2;
-
-/** In characters: the documents of most users. */
-const SMALL = 100_000;
+export const STATE_VERSION = 3;
 
 const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 
@@ -26,23 +23,21 @@ export function anewIn(dir: string): string {
   return /^[\w./-]+$/.test(dir) ? `mv ${dir} ${dir}.old` : `mv "${dir}" "${dir}.old"`;
 }
 
-export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
-
-type Unwrapped = { success: true; value: unknown } | { success: false; why: string; isOfOtherVersion: boolean };
+export type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
 
 export function wrap(value: unknown): string {
   return JSON.stringify({ version: STATE_VERSION, value });
 }
 
 /** The value in a document, if this version of the program wrote it. */
-export function unwrap(text: string): Unwrapped {
+export function unwrap(text: string): Parsed<unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { success: false, why: 'not JSON', isOfOtherVersion: false };
+    return { success: false, why: 'not JSON' };
   }
-  const envelope = Envelope.safeParse(json, { jitless: true });
+  const envelope = Envelope.safeParse(json);
   const { version = 0, value } = envelope.data ?? {};
   // No version of the program has written a lower one.
   if (version >= 1 && version !== STATE_VERSION) {
@@ -50,8 +45,8 @@ export function unwrap(text: string): Unwrapped {
     const why = `written by ${age} version of the exporter (format ${version}, this version has ${STATE_VERSION})`;
     return { success: false, why, isOfOtherVersion: true };
   }
-  if (version === STATE_VERSION && value !== undefined) return { success: true, value };
-  return { success: false, why: 'not a document of the exporter', isOfOtherVersion: false };
+  if (version === STATE_VERSION && value !== undefined) return { success: true, data: value };
+  return { success: false, why: 'not a document of the exporter' };
 }
 
 /**
@@ -66,14 +61,13 @@ export function parseDocument<S extends z.ZodType>(
   schema: S,
 ): Parsed<z.output<S>> {
   const opened = unwrap(text);
-  if (opened.success) return parseValue(opened.value, schema, text.length < SMALL);
+  if (opened.success) return parseValue(opened.data, schema);
   if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
   return opened;
 }
 
-/** `isSmall`: it takes less time to check the value than to generate code that checks it quickly. */
-export function parseValue<S extends z.ZodType>(value: unknown, schema: S, isSmall = false): Parsed<z.output<S>> {
-  const parsed = schema.safeParse(value, { jitless: isSmall });
+export function parseValue<S extends z.ZodType>(value: unknown, schema: S): Parsed<z.output<S>> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return { success: true, data: parsed.data };
   return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
-import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner, warnOfOpenDirectory } from './directory.ts';
+import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner } from './directory.ts';
 import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
@@ -37,7 +37,6 @@ export class FileStore implements StateStore {
   /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
   static async open(dir: string, clock: Clock, log: Warner, options: FileStoreOptions = {}): Promise<FileStore> {
     await makeDirectory(dir);
-    await warnOfOpenDirectory(dir, log);
     const lock = DirectoryLock.take(dir, clock, log);
     await cleanUp(dir);
     return new FileStore(dir, clock, log, lock, options);

@@ -32,8 +32,6 @@ export interface LeaseReply {
   readonly holder: string;
   /** The newest term that any replica has had; '' before the first. */
   readonly term: string;
-  /** Another replica holds the lease, and it never ends by itself: something other than a replica has written it. */
-  readonly isEndless: boolean;
   /** The revision of each document, by its name. */
   readonly revisions: ReadonlyMap<string, string>;
 }
@@ -63,8 +61,7 @@ elseif not holder and ARGV[2] ~= '0' then
   redis.call('SET', KEYS[2], term)
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 end
-local endless = holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) == -1
-return {holder or '', term or '', endless and '1' or '', unpack(redis.call('HGETALL', KEYS[3]))}
+return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
 `;
 
 /**
@@ -108,10 +105,10 @@ export class RedisState {
   /** Takes or renews the lease for this time; 0: gives it back if it is ours. */
   async lease(id: string, ttlMs: Milliseconds): Promise<LeaseReply> {
     const reply = await this.#run(LEASE, ['lease', 'term', 'revisions'], [id, String(ttlMs)]);
-    const [holder = '', term = '', endless = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
+    const [holder = '', term = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
     const revisions = new Map<string, string>();
     for (let i = 0; i + 1 < pairs.length; i += 2) revisions.set(pairs[i] ?? '', pairs[i + 1] ?? '');
-    return { holder, term, isEndless: endless !== '', revisions };
+    return { holder, term, revisions };
   }
 
   /** The texts of these documents; undefined: there is none. */
@@ -128,11 +125,6 @@ export class RedisState {
   /** Keeps a text that cannot be read where no replica looks for documents. */
   async setAside(name: string, text: string): Promise<void> {
     await this.#send(['HSET', this.#key('unreadable'), name, text]);
-  }
-
-  /** The command with which the operator removes the lease. */
-  get removeLease(): string {
-    return `redis-cli DEL '${this.#key('lease')}'`;
   }
 
   #key(name: string): string {

@@ -30,9 +30,6 @@ export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 10_000, marginMs: 2_500, hea
  */
 const HEARTBEATS_TO_WRITE_BACK = 3;
 
-/** A leader that lives makes its lease end again with its next heartbeat. */
-const ENDLESS_HEARTBEATS = 5;
-
 /** A host that is still starting may be slow. */
 const TRIES_AT_START = 3;
 
@@ -86,8 +83,6 @@ export class Replica implements StateStore {
   #term = '';
   /** Numbers the writes of this process. */
   #writes = 0;
-  /** Heartbeats in a row that found a lease of another replica without an end. */
-  #endless = 0;
   /** No other replica can hold the lease before this time. */
   #validUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
   /** Until then other replicas may write documents back. */
@@ -231,19 +226,13 @@ export class Replica implements StateStore {
 
   async #heartbeat(sentAt: MonotonicMs): Promise<void> {
     const { ttlMs, marginMs, heartbeatMs } = this.#timings;
-    const reply = await this.#redis.lease(this.#id, sentAt < this.#restsUntil ? 0 : ttlMs);
-    const { holder, term, revisions, isEndless } = reply;
+    const { holder, term, revisions } = await this.#redis.lease(this.#id, sentAt < this.#restsUntil ? 0 : ttlMs);
     const isHeld = holder === this.#id;
     const isNewTerm = term !== this.#term;
     if (!isHeld || isNewTerm) this.#lapse(isHeld ? 'the lease was lost' : 'another replica leads');
     if (holder !== this.#holder && holder !== '' && !isHeld) this.#log.info({ leader: holder }, 'following');
     this.#holder = holder;
     this.#term = term;
-    this.#endless = isEndless ? this.#endless + 1 : 0;
-    if (this.#endless === ENDLESS_HEARTBEATS) {
-      const help = `make sure that ${holder} does not run, then: ${this.#redis.removeLease}`;
-      this.#log.error({ leader: holder, help }, 'the lease never ends, so no other replica can lead');
-    }
     // Redis counts from when it received the request, which was no earlier.
     this.#validUntil = isHeld ? sentAt + ttlMs - marginMs : Number.NEGATIVE_INFINITY;
     await this.#writeBack(revisions);
@@ -289,7 +278,7 @@ export class Replica implements StateStore {
 
   #passOn(name: string): void {
     const opened = unwrap(this.#documents.get(name)?.text ?? '');
-    if (opened.success) this.#events.onDocument(name, opened.value);
+    if (opened.success) this.#events.onDocument(name, opened.data);
     else this.#log.warn({ document: name, why: opened.why }, 'state not readable, still serving the previous state');
   }
 

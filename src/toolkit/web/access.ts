@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -8,14 +9,15 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { SocketAddress } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
-import { whyRefused } from './client-certificates.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
-import { type RateLimit, readCertificates, type WebConfig } from './web-config.ts';
+import { sendText } from './send.ts';
+import { type RateLimit, readCertificates, type TlsSettings, type WebConfig } from './web-config.ts';
 
 /** Renewed certificates are served within a minute. */
 const RENEW_EVERY_MS = 30_000;
@@ -28,7 +30,7 @@ export class Access {
   readonly #log: Logger;
   readonly #passwords = new Passwords();
   #config: WebConfig;
-  #bucket: TokenBucket | undefined;
+  #takeToken: ReturnType<typeof tokenBucket> | undefined;
   readonly #servers: HttpsServer[] = [];
   readonly #stop = new AbortController();
 
@@ -36,7 +38,7 @@ export class Access {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;
-    this.#bucket = this.#newBucket();
+    this.#takeToken = this.#newBucket();
   }
 
   get isTls(): boolean {
@@ -46,7 +48,7 @@ export class Access {
   /** Uses a config that was read again. It must not differ in settings that need a restart. */
   adopt(config: WebConfig): void {
     this.#config = config;
-    this.#bucket = this.#newBucket();
+    this.#takeToken = this.#newBucket();
     if (config.tls) for (const server of this.#servers) server.setSecureContext(config.tls.context);
   }
 
@@ -117,12 +119,13 @@ export class Access {
   /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
   async #admits({ headers, socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
-    if (this.#bucket?.take(this.#clock.monotonic()) === false) return refuse(response, 429);
+    if (this.#takeToken?.(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, config.users, socket))) return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users, socket.remoteAddress ?? '')))
+        return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;
@@ -131,42 +134,58 @@ export class Access {
     return refuse(response, 401);
   }
 
-  #newBucket(): TokenBucket | undefined {
+  #newBucket(): ReturnType<typeof tokenBucket> | undefined {
     const { rateLimit } = this.#config;
-    return rateLimit && new TokenBucket(rateLimit, this.#clock.monotonic());
+    return rateLimit && tokenBucket(rateLimit, this.#clock.monotonic());
   }
 }
 
-/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. */
-export class TokenBucket {
-  readonly #limit: RateLimit;
-  #tokens: number;
-  #filledAt: MonotonicMs;
-
-  constructor(limit: RateLimit, now: MonotonicMs) {
-    this.#limit = limit;
-    this.#tokens = limit.burst;
-    this.#filledAt = now;
-  }
-
-  /** Takes a token if there is one. */
-  take(now: MonotonicMs): boolean {
-    const { intervalMs, burst } = this.#limit;
-    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);
-    this.#filledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+/**
+ * A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. The result takes a token if
+ * there is one.
+ */
+export function tokenBucket({ intervalMs, burst }: RateLimit, start: MonotonicMs): (now: MonotonicMs) => boolean {
+  let tokens = burst;
+  let filledAt = start;
+  return (now) => {
+    tokens = Math.min(burst, tokens + (now - filledAt) / intervalMs);
+    filledAt = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
     return true;
-  }
+  };
 }
 
 function refuse(response: ServerResponse, status: number): false {
-  const text = `${STATUS_CODES[status]}\n`;
-  const headers = {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': text.length,
-    'X-Content-Type-Options': 'nosniff',
-  };
-  response.writeHead(status, headers).end(text);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  sendText(response, status, `${STATUS_CODES[status]}\n`);
   return false;
+}
+
+/** Why a client is refused because of its certificate; undefined: it is not. */
+function whyRefused(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
+  if (!clients.isAsked) return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) {
+    return clients.isRequired || allowedSans ? 'the client has no certificate' : undefined;
+  }
+  if (clients.isVerified && !socket.authorized) {
+    return `the client certificate is not accepted: ${socket.authorizationError}`;
+  }
+  if (allowedSans && !namesOf(certificate).some((name) => allowedSans.includes(name))) {
+    return 'the client certificate has no name in client_allowed_sans';
+  }
+  return undefined;
+}
+
+/** `DNS:a, IP Address:1.2.3.4, URI:"..."`: Node quotes a name that could be read as several. */
+const ENTRY = /(?:^|, )(DNS|IP Address|email|URI):("(?:[^"\\]|\\.)*"|[^,]*)/g;
+
+/** The subject alternative names of a certificate, as Go writes them. */
+export function namesOf({ subjectAltName = '' }: Pick<X509Certificate, 'subjectAltName'>): string[] {
+  return [...subjectAltName.matchAll(ENTRY)].map(([, type, value = '']) => {
+    const name = value.startsWith('"') ? String(JSON.parse(value)) : value;
+    const isIPv6 = type === 'IP Address' && name.includes(':');
+    return isIPv6 ? new SocketAddress({ address: name, family: 'ipv6' }).address : name;
+  });
 }

@@ -4,10 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 /** As many good logins as exporter-toolkit remembers. */
 const MAX_REMEMBERED = 100;
-/**
- * A comparison takes about 60 ms at the usual cost of 10: less than a minute for all. As many as the server has connections,
- * so that each client has a place.
- */
+/** A comparison takes about 60 ms at the usual cost of 10: less than a minute for all. */
 export const MAX_WAITING = 900;
 /** Compared for a name that is not in the file. Otherwise the response time would reveal which names exist. */
 const DECOY = `$2y$10$${'.'.repeat(53)}`;
@@ -25,16 +22,12 @@ export interface Comparison {
   readonly hash: string;
 }
 
-/** The connection of a client. */
-export interface Connection {
-  readonly destroyed: boolean;
-}
-
 interface Waiting {
   readonly comparison: Comparison;
   readonly digest: string;
-  /** Once it is destroyed nobody waits for the result, but it is still remembered. */
-  client: Connection;
+  readonly address: string;
+  /** One higher for each that waits from the same address. The lowest is compared first. */
+  readonly round: number;
   readonly result: Promise<boolean>;
   readonly resolve: (isEqual: boolean) => void;
   readonly reject: (error: unknown) => void;
@@ -46,36 +39,33 @@ export class TooBusy extends Error {
 }
 
 /**
- * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good logins
- * are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the start: then
- * each connection has one place in the queue, which is kept after its client gave up. Who asks again with the same
- * password is next: scrapers do that, and guesses do not.
+ * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good
+ * logins are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the
+ * start: then addresses take turns, so that a flood of guesses delays a client with another address by one comparison.
+ * A password keeps its place after its client gave up, so that the next scrape is admitted.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
   readonly #salt = randomBytes(32);
   /** Digests of good logins, the oldest first. */
   readonly #good = new Set<string>();
-  /** The worker compares the first one. */
+  /** By round. The worker compares the first one. */
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
 
   /**
    * @param users Bcrypt hashes by name
+   * @param address That of the client
    * @throws TooBusy
    */
-  async admits(
-    { user, password }: Credentials,
-    users: ReadonlyMap<string, string>,
-    client: Connection,
-  ): Promise<boolean> {
+  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>, address: string): Promise<boolean> {
     const hash = users.get(user);
     // The hash is part of the digest: a changed password or a removed user is forgotten at once.
     const digest = createHmac('sha256', this.#salt)
       .update(JSON.stringify([user, hash, password]))
       .digest('hex');
     if (this.#good.has(digest)) return true;
-    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY }, client)) && hash !== undefined;
+    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY }, address)) && hash !== undefined;
     if (isAdmitted) this.#remember(digest);
     return isAdmitted;
   }
@@ -91,28 +81,18 @@ export class Passwords {
     this.#good.add(digest);
   }
 
-  async #compare(digest: string, comparison: Comparison, client: Connection): Promise<boolean> {
-    if (this.#waiting.some((one) => one.client === client)) throw new TooBusy('this client already waits');
-    const i = this.#waiting.findIndex((one) => one.digest === digest);
-    const [again] = i < 0 ? [] : this.#waiting.splice(i, 1);
-    if (again) {
-      again.client = client;
-      // The worker is comparing the first.
-      this.#waiting.splice(Math.min(i, 1), 0, again);
-      return again.result;
-    }
-    if (this.#waiting.length >= MAX_WAITING) this.#makeRoom();
+  #compare(digest: string, comparison: Comparison, address: string): Promise<boolean> {
+    const same = this.#waiting.find((one) => one.digest === digest);
+    if (same) return same.result;
+    const ofAddress = this.#waiting.findLast((one) => one.address === address);
+    const round = Math.max(this.#waiting[0]?.round ?? 0, (ofAddress?.round ?? -1) + 1);
     const { promise: result, ...settle } = Promise.withResolvers<boolean>();
-    if (this.#waiting.push({ comparison, digest, client, result, ...settle }) === 1) this.#next();
+    const place = this.#waiting.findLastIndex((one) => one.round <= round) + 1;
+    this.#waiting.splice(place, 0, { comparison, digest, address, round, result, ...settle });
+    if (this.#waiting.length === 1) this.#next();
+    // The last one is of the address of which most wait.
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.pop()?.reject(new TooBusy('too many passwords wait'));
     return result;
-  }
-
-  /** Takes the place of the newest client that is gone: those that came early have their turn soon. @throws TooBusy */
-  #makeRoom(): void {
-    const busy = new TooBusy('too many passwords wait');
-    const i = this.#waiting.findLastIndex(({ client }, at) => at > 0 && client.destroyed);
-    if (i < 0) throw busy;
-    for (const { reject } of this.#waiting.splice(i, 1)) reject(busy);
   }
 
   #next(): void {

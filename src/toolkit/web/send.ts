@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
+import { type Clock, pauseBetweenSlices } from '../lib/clock.ts';
 
 export function sendText(response: ServerResponse, status: number, text: string): void {
   send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
@@ -42,4 +43,29 @@ export function setHeaders(response: ServerResponse, headers: Readonly<Record<st
   for (const [name, value] of Object.entries(headers)) {
     if (!response.hasHeader(name)) response.setHeader(name, value);
   }
+}
+
+/** A page is rendered at most once in this time. */
+const FRESH_MS = 1_000;
+
+/** Renders a page on request, in slices so that scrapes run in between. The page is at most a second old. */
+export function renderedPage(read: () => Iterable<string>, clock: Pick<Clock, 'monotonic'>): () => Promise<Buffer> {
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let page: Promise<Buffer> | undefined;
+  const render = async (): Promise<Buffer> => {
+    const pause = pauseBetweenSlices(clock);
+    const chunks: string[] = [];
+    for (const piece of read()) {
+      chunks.push(piece);
+      await pause();
+    }
+    return Buffer.from(chunks.join(''));
+  };
+  return () => {
+    const now = clock.monotonic();
+    if (page && now - startedAt < FRESH_MS) return page;
+    startedAt = now;
+    page = render();
+    return page;
+  };
 }

@@ -1,13 +1,168 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import * as z from 'zod';
+import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds } from '../lib/time.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { readDocument } from '../yaml/document.ts';
-import { ConfigError, type Finding, fileFailure, locate, readOrRefuse, schemaFindings } from '../yaml/mistakes.ts';
+import { duration, either, flag, optional, section } from '../yaml/fields.ts';
+import {
+  ConfigError,
+  type Finding,
+  fileFailure,
+  locate,
+  notBoth,
+  readOrRefuse,
+  schemaFindings,
+} from '../yaml/mistakes.ts';
 import { valueAt } from '../yaml/value-at.ts';
-import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, tlsFindings, VERSIONS } from './tls-rules.ts';
-import { WebConfigDocument } from './web-config-schema.ts';
+
+/**
+ * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
+ * https://pkg.go.dev/crypto/tls#CipherSuites: without the ones that Go calls insecure.
+ */
+const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
+  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
+  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
+];
+
+const SUITES: ReadonlyMap<string, string> = new Map([
+  ...SUITES_1_3,
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+]);
+
+/** Those that this Node was built with. */
+const SUITE_NAMES = [...SUITES].filter(([, openssl]) => getCiphers().includes(openssl.toLowerCase())).map(([go]) => go);
+
+/** The list for OpenSSL. As in Go, only suites for TLS up to 1.2 can be chosen: those of 1.3 are always included. */
+function opensslSuites(names: readonly string[]): string {
+  return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
+}
+
+const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
+
+/** Oldest first. */
+const VERSIONS = {
+  TLS10: 'TLSv1',
+  TLS11: 'TLSv1.1',
+  TLS12: 'TLSv1.2',
+  TLS13: 'TLSv1.3',
+} as const satisfies Record<string, SecureVersion>;
+
+/** Whether a server asks clients for a certificate, requires one, and verifies it with its CAs. */
+interface ClientPolicy {
+  readonly isAsked: boolean;
+  readonly isRequired: boolean;
+  readonly isVerified: boolean;
+}
+
+const ANY: ClientPolicy = { isAsked: true, isRequired: true, isVerified: false };
+
+/** https://pkg.go.dev/crypto/tls#ClientAuthType */
+const CLIENT_POLICIES = {
+  NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
+  RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
+  RequireAnyClientCert: ANY,
+  // The older name in exporter-toolkit.
+  RequireClientCert: ANY,
+  VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
+  RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
+} as const satisfies Record<string, ClientPolicy>;
+
+// Errors are written as in yaml/fields.ts.
+
+/** exporter-toolkit treats a key with null or an empty string as absent. */
+function filled<S extends z.ZodType>(schema: S) {
+  return z.preprocess((value) => (isEmpty(value) ? undefined : value), schema.optional());
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || value === undefined;
+}
+
+function oneOf<T extends object>(names: T) {
+  const keys = Object.keys(names) as [keyof T & string, ...(keyof T & string)[]];
+  return z.enum(keys, { error: either(keys) });
+}
+
+const file = filled(z.string({ error: 'the path of a file' }));
+const version = oneOf(VERSIONS);
+
+function pem(what: string) {
+  return filled(z.custom<string>((value) => typeof value === 'string', { error: `expected ${what} as PEM text` }));
+}
+
+function listOf<S extends z.ZodType>(item: S, expected: string) {
+  return filled(z.array(item, { error: expected }));
+}
+
+const Tls = section({
+  cert: pem('a certificate'),
+  key: pem('a private key'),
+  client_ca: pem('certificates'),
+  cert_file: file,
+  key_file: file,
+  client_ca_file: file,
+  client_auth_type: filled(oneOf(CLIENT_POLICIES)),
+  client_allowed_sans: listOf(z.string({ error: 'a DNS name, IP address, e-mail address or URI' }), 'a list of names'),
+  min_version: filled(version),
+  max_version: filled(version),
+  cipher_suites: listOf(z.enum(SUITE_NAMES, { error: `one of ${SUITE_NAMES.join(', ')}` }), 'a list of cipher suites'),
+  curve_preferences: listOf(oneOf(CURVES), 'a list of curves'),
+  prefer_server_cipher_suites: filled(flag),
+});
+
+/** YAML reads `X-XSS-Protection: 1` as a number. */
+const header = filled(
+  z
+    .union([z.string(), z.number()], { error: 'a text' })
+    .transform(String)
+    .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a valid header value' }),
+);
+
+/** exporter-toolkit allows no other headers. */
+const Headers = section({
+  'Content-Security-Policy': header,
+  'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),
+  'X-Content-Type-Options': filled(z.literal('nosniff', { error: 'nosniff' })),
+  'X-XSS-Protection': header,
+  'Strict-Transport-Security': header,
+});
+
+const Http = section({ http2: filled(flag), headers: optional(Headers) });
+
+const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
+
+const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.test(value), {
+  error: 'expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
+});
+
+const Rate = section({
+  interval: filled(duration(0)),
+  burst: filled(z.int({ error: 'a whole number' }).min(0, { error: 'a whole number of at least 0' })),
+});
+
+/** The format: https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md */
+const WebConfigDocument = optional(
+  section({
+    tls_server_config: optional(Tls),
+    http_server_config: optional(Http),
+    basic_auth_users: optional(z.record(z.string(), hash, { error: 'a mapping of names to bcrypt hashes' })),
+    rate_limit: optional(Rate),
+  }),
+);
+type WebConfigDocument = z.output<typeof WebConfigDocument>;
 
 export interface TlsSettings {
   readonly context: SecureContextOptions;
@@ -59,7 +214,7 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
  * @throws Error if they cannot be used; they may be half replaced
  */
 export async function readCertificates({ section, folder }: TlsSettings['source']): Promise<TlsSettings> {
-  const { pems, findings } = await readPems({ tls_server_config: section }, folder);
+  const { pems, findings } = await readPems({ [SECTION]: section }, folder);
   const tls = tlsOf(section, pems, folder);
   const [first] = [...findings, ...contextFindings(tls)];
   if (!tls || first) throw new Error(first?.message ?? 'no certificate');
@@ -73,8 +228,46 @@ function contextFindings(tls: TlsSettings | undefined): Finding[] {
     return [];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [{ path: ['tls_server_config'], message: `OpenSSL does not accept these settings: ${reason}` }];
+    return [{ path: [SECTION], message: `OpenSSL does not accept these settings: ${reason}` }];
   }
+}
+
+const SECTION = 'tls_server_config';
+const VERSION_NAMES = Object.keys(VERSIONS);
+
+/** What is given as text, or as a file under `NAME_file`. */
+const PEM_NAMES = ['cert', 'key', 'client_ca'] as const;
+
+/** Contradictions between keys. Reads the document before the schema does, so that all mistakes are reported together. */
+function tlsFindings(document: unknown): Finding[] {
+  const tls = valueAt(document, [SECTION]);
+  // An empty section is plain HTTP; one that has only an empty cert_file is a mistake.
+  if (!isObject(tls) || Object.keys(tls).length === 0) return [];
+  const has = (key: string): boolean => !isEmpty(tls[key]);
+  const asksNobody = !has('client_auth_type') || tls['client_auth_type'] === 'NoClientCert';
+  const at = (key: string, message: string): Finding => ({ path: [SECTION, key], message });
+  const unasked =
+    'clients are not asked for a certificate: set client_auth_type, for example to RequireAndVerifyClientCert';
+  return [
+    ...['cert', 'key']
+      .filter((name) => !has(name) && !has(`${name}_file`))
+      .map((name) => at(name in tls ? name : `${name}_file`, `missing one of ${name} or ${name}_file`)),
+    ...PEM_NAMES.filter((name) => has(name) && has(`${name}_file`)).map((name) => at(`${name}_file`, notBoth(name))),
+    ...['client_ca', 'client_ca_file', 'client_allowed_sans']
+      .filter((key) => has(key) && asksNobody)
+      .map((key) => at(key, unasked)),
+    ...versionFindings(tls),
+  ];
+}
+
+function versionFindings({
+  min_version: min = 'TLS12',
+  max_version: max = 'TLS13',
+}: Readonly<Record<string, unknown>>): Finding[] {
+  const [lowest = -1, highest = -1] = [min, max].map((name) => VERSION_NAMES.indexOf(String(name)));
+  if (highest < 0 || lowest <= highest) return [];
+  const path = [SECTION, max === 'TLS13' ? 'min_version' : 'max_version'];
+  return [{ path, message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
 /** A text in PEM, and the key of the config that gave it. */
@@ -83,17 +276,17 @@ interface Pem {
   readonly text: string;
 }
 
-type Pems = Partial<Record<'cert' | 'key' | 'client_ca', Pem>>;
+type Pems = Partial<Record<(typeof PEM_NAMES)[number], Pem>>;
 
 /** The certificates and the key, from the document or from files. Paths are relative to the folder of the web config. */
 async function readPems(document: unknown, folder: string): Promise<{ pems: Pems; findings: Finding[] }> {
   const pems: Pems = {};
   const findings: Finding[] = [];
-  for (const name of ['cert', 'key', 'client_ca'] as const) {
-    const inline = ['tls_server_config', name];
+  for (const name of PEM_NAMES) {
+    const inline = [SECTION, name];
     const text = valueAt(document, inline);
     if (typeof text === 'string' && text !== '') pems[name] = { path: inline, text };
-    const path = ['tls_server_config', `${name}_file`];
+    const path = [SECTION, `${name}_file`];
     const file = valueAt(document, path);
     if (typeof file !== 'string' || file === '') continue;
     const tried = resolve(folder, file);

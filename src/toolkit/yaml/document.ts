@@ -44,7 +44,6 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    uniqueKeys: false,
     stringKeys: true,
     // A public key stays text. As a number it would be shown as 3.5e+116.
     customTags: (tags) => tags.filter((tag) => !(typeof tag === 'object' && 'format' in tag && tag.format === 'HEX')),
@@ -57,15 +56,18 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   };
   const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): Position | undefined =>
     offset === undefined ? undefined : positionAt(offset);
-  const broken = syntaxFindings([...document.errors, ...document.warnings], (offset) => positionAt(offset).line);
-  broken.push(...danglingAliases(document));
-  const twice = duplicateKeys(document);
+  const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
+    code === 'DUPLICATE_KEY' ? 'twice' : 'others',
+  );
+  const lineOf = (offset: number): number => positionAt(offset).line;
+  const duplicates = syntaxFindings(twice, lineOf);
+  const broken = [...syntaxFindings(others, lineOf), ...danglingAliases(document)];
   if (broken.length > 0) {
-    return { value: undefined, written: undefined, findings: [...broken, ...twice], positionOf };
+    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], positionOf };
   }
   const written: unknown = document.toJS(SHARED);
   const unset = env ? substituteAll(document, env) : [];
-  return { value: document.toJS(SHARED), written, findings: [...twice, ...unset], positionOf };
+  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], positionOf };
 }
 
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
@@ -77,6 +79,7 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_SCALAR_START: 'a text that starts with this character needs quotes',
   BLOCK_AS_IMPLICIT_KEY:
     'a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
+  DUPLICATE_KEY: 'the key is given twice',
   MISSING_CHAR: 'a quote, bracket, colon or comma is missing',
   MULTIPLE_DOCS: 'expected one document, got several',
   TAB_AS_INDENT: 'expected spaces, got a tab',
@@ -110,16 +113,6 @@ function danglingAliases(document: Document): Finding[] {
   return [...nodesOf(document.contents)]
     .filter(({ node }) => isAlias(node) && !node.resolve(document))
     .map(({ path }) => ({ path, message: 'a text that starts with * needs quotes' }));
-}
-
-function duplicateKeys(document: Document): Finding[] {
-  return [...nodesOf(document.contents)].flatMap(({ node, path }) => {
-    if (!isMap(node)) return [];
-    const keys = node.items.map(keyOf);
-    return node.items
-      .filter((_, i) => keys.indexOf(keys[i] ?? '') < i)
-      .map((pair) => ({ path: [...path, keyOf(pair)], message: 'the key is given twice', ...startOf(pair.key) }));
-  });
 }
 
 function startOf(node: unknown): { offset?: number } {

@@ -130,12 +130,15 @@ export interface ListenAddress {
 
 const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
 
-const ADDRESS = 'host:port, :port or [::1]:port';
+/** The forms of a listen address. */
+export const ADDRESS = 'host:port, :port, or [::1]:port for IPv6';
 const listenAddress = parsed(ADDRESS, parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
 
 /** One address or a list of them. */
 export const listenAddresses = z
-  .union([listenAddress, z.array(listenAddress).min(1)], { error: `${ADDRESS}, or a list of them` })
+  .union([listenAddress, z.array(listenAddress).min(1, { error: 'at least one address such as :10032' })], {
+    error: `${ADDRESS}, or a list of them`,
+  })
   .transform((given) => (Array.isArray(given) ? given : [given]));
 
 export function parseListenAddress(text: string): ListenAddress | undefined {

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
-import { codeOf } from '../lib/error-code.ts';
+import { codeOf, meaningOf } from '../lib/error-code.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
@@ -117,22 +117,10 @@ function shorten(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }
 
-const READ_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is not a directory',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'its symbolic links form a loop',
-  EFTYPE: 'it is not a regular file',
-  // Of a socket.
-  ENXIO: 'it is not a regular file',
-};
-
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
-  return `cannot be read: ${READ_FAILURES[code] ?? code}`;
+  return `cannot be read: ${meaningOf(code) ?? code}`;
 }
 
 /** The same for a file that a setting names. @param file Its absolute path. */

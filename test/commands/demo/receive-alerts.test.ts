@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { receiveAlerts } from '../../../src/commands/demo-alerts.ts';
+import { receiveAlerts } from '../../../src/commands/demo.ts';
 import { NOW } from '../../support/timing.ts';
 
 const TIME = new Date(NOW).toTimeString().slice(0, 8);

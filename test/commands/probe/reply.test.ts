@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../../src/api/errors.ts';
 import { mayBeAbsent, replyOf } from '../../../src/commands/probe/probe.ts';
 import {
+  accountQuestions,
   dailyQuestions,
-  machinesQuestion,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -37,7 +37,7 @@ const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Quest
 const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   [
     'machine_metrics',
-    machinesQuestion(NOW),
+    accountQuestions(NOW)[0],
     machinesPage({ system: [systemRecord()], validator: [validatorRecord()], node: [nodeRecord()] }),
     3,
   ],

@@ -149,8 +149,8 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'page that is not full taken for the last',
     file: 'sources/machines/poll.ts',
-    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };',
-    replace: '    return { cursor: count < 10 ? undefined : next, records: count };',
+    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };',
+    replace: '    return { cursor: count < 10 ? undefined : next, count };',
   },
   {
     name: 'failed sweep publishes nothing',
@@ -184,23 +184,24 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'smaller day replaces a larger one',
-    file: 'sources/daily-returns/poll.ts',
+    file: 'sources/daily-returns/index.ts',
     find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
     replace: 'days.at(-1) ?? known;',
   },
   {
     name: 'next sync committee never asked for',
     file: 'sources/sync-committee/index.ts',
-    find: '  const endsAt = period &&',
-    replace: '  if (period) return Number.POSITIVE_INFINITY;\n  const endsAt = period &&',
+    find: '    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
+    replace:
+      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
   },
   // The scheduler, a start, a reload, and /metrics.
   {
     name: 'a timer left by each request',
     file: 'api/client.ts',
-    find: '        return await attempt(request, read, signal);',
+    find: '        return await attempt(request, signal);',
     replace: `        void clock.sleep(86_400_000).catch(() => undefined);
-        return await attempt(request, read, signal);`,
+        return await attempt(request, signal);`,
   },
   {
     name: 'revocation logged without a cause',
@@ -247,7 +248,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'reload makes every source new',
-    file: 'scheduler/tasks.ts',
+    file: 'scheduler/scheduler.ts',
     find: 'const task = before.get(id) ?? newTask(id, source);',
     replace: 'const task = newTask(id, source);',
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts';
+import type { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
-import type { DailyReturns } from '../../../src/sources/daily-returns/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/datapoint.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';

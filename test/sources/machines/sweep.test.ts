@@ -91,7 +91,7 @@ describe('sources/machines/sweep', () => {
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
     const names = ['', 'unnamed'].map((name) => ({ name, seen: SECONDS - 400 }));
-    expect(absentNames(next, STALE, EVERY_MINUTE)).toEqual(names);
+    expect(absentNames(next, EVERY_MINUTE)).toEqual(names);
     expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
   });
 
@@ -100,9 +100,9 @@ describe('sources/machines/sweep', () => {
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
-    expect(absentNames(sweep, 100_000, EVERY_MINUTE)).toEqual([]);
+    expect(absentNames({ ...sweep, silentMs: 100_000 }, EVERY_MINUTE)).toEqual([]);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    expect(absentNames(next, 300_000, EVERY_MINUTE).map(({ name }) => name)).toEqual(['b']);
+    expect(absentNames({ ...next, silentMs: 300_000 }, EVERY_MINUTE).map(({ name }) => name)).toEqual(['b']);
   });
 
   it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
@@ -111,7 +111,7 @@ describe('sources/machines/sweep', () => {
     const at = (beganAt?: number): string[] => {
       const previous = { machines, dropped: 0, ...(beganAt !== undefined && { beganAt }) } as Machines;
       const sweep = startSweep(machinesOptions(), previous, NOW, STALE);
-      return absentNames(sweep, STALE, EVERY_MINUTE).map(({ name }) => name);
+      return absentNames(sweep, EVERY_MINUTE).map(({ name }) => name);
     };
     expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
     expect([at(), at(SECONDS + 1)]).toEqual([[], []]);

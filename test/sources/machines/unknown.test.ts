@@ -143,7 +143,7 @@ describe('sources/machines machine-names', () => {
       expect(account.lists).toEqual([]);
       await account.poll(NOW + DAY);
       expect(account.lists).toEqual([NOW + DAY]);
-      expect(account.events).toMatchObject([{ reason: 'names_refused' }]);
+      expect(account.events).toMatchObject([{ type: 'part_refused', part: 'machine_names' }]);
       const reloadedAt = NOW + DAY + 7 * HOUR;
       account.state = machinesSource(machinesOptions()).anew?.(account.state, reloadedAt) ?? EMPTY;
       await account.poll(reloadedAt);

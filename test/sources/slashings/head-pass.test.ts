@@ -18,13 +18,18 @@ async function settled(): Promise<Follower> {
   return follower;
 }
 
-describe('sources/slashings/head-pass', () => {
+describe('the head pass of slashings', () => {
   it('takes the newest canonical block for the head', async () => {
     const follower = await settled();
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
     follower.chain.epochs.set(E, rows.toReversed());
     await follower.poll();
-    expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
+    expect(follower.state.head).toMatchObject({
+      slot: E * 32 + 7,
+      epoch: E,
+      syncaggregate_participation: 0.5,
+      exec_gas_used: 11704811,
+    });
   });
 
   it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {

@@ -46,10 +46,10 @@ describe('sources/slashings/metrics', () => {
     const follower = await settled();
     const heads = (overrides: Parameters<Follower['families']>[0]): number =>
       follower.families(overrides).filter(({ name, samples }) => name.includes('_head_') && samples.length > 0).length;
-    expect(heads({ now: follower.now + 10 * MINUTE - 1 })).toBe(8);
-    expect(heads({ now: follower.now + 10 * MINUTE })).toBe(0);
-    expect(heads({ now: follower.now + 2 * HOUR - 1, intervalMs: HOUR })).toBe(8);
-    expect(heads({ now: follower.now + 2 * HOUR, intervalMs: HOUR })).toBe(0);
+    expect(heads({ now: follower.now + 10 * MINUTE })).toBe(8);
+    expect(heads({ now: follower.now + 10 * MINUTE + 1 })).toBe(0);
+    expect(heads({ now: follower.now + 2 * HOUR, intervalMs: HOUR })).toBe(8);
+    expect(heads({ now: follower.now + 2 * HOUR + 1, intervalMs: HOUR })).toBe(0);
     // The clock was set back since, so its age is unknown.
     expect(heads({ now: follower.now - 5 * MINUTE })).toBe(8);
     expect(heads({ now: follower.now - 5 * MINUTE - 1 })).toBe(0);

@@ -36,7 +36,7 @@ function shown(follower: Follower): number[] {
   return names;
 }
 
-describe('sources/slashings/proposer-names', () => {
+describe('the names of slashed proposers', () => {
   it('is off by default: not one request more, and a count without names', async () => {
     const follower = await following({ readsProposerNames: false });
     follower.chain.grow(E + 1, F + 1);
@@ -101,7 +101,7 @@ describe('sources/slashings/proposer-names', () => {
       }
       expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
       expect(follower.failure).toBeUndefined();
-      expect(follower.found('names_unreadable')).toHaveLength(1);
+      expect(follower.found('part_refused')).toMatchObject([{ part: 'proposer_slashings' }]);
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(3);
       for (let epoch = F + 2; epoch < F + 5; epoch += 1) {
@@ -109,7 +109,7 @@ describe('sources/slashings/proposer-names', () => {
         follower.chain.slashProposers(epoch * 32, [5]);
         expect(namesAsked(await follower.poll())).toEqual([]);
       }
-      expect(follower.found('names_unreadable')).toHaveLength(1);
+      expect(follower.found('part_refused')).toMatchObject([{ part: 'proposer_slashings' }]);
 
       follower.fault = () => undefined;
       follower.startAnew();
@@ -133,7 +133,7 @@ describe('sources/slashings/proposer-names', () => {
     expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
     expect(follower.state.scannedEpoch).toBe(F + 1);
     expect(shown(follower)).toEqual([1]);
-    expect(follower.found('names_unreadable')).toEqual([]);
+    expect(follower.found('part_refused')).toEqual([]);
     // After the success, another one is the first again.
     expect(follower.state.namesRefusal).toBeUndefined();
   });

@@ -40,7 +40,7 @@ describe('sources/slashings/summary', () => {
       'a missed proposal',
       { missedProposals: [[5, slotAt(NOW - HOUR)]] },
       { missedProposals: [[5, slotAt(NOW - 2 * DAY)]] },
-      'warning: Watched validator 5 of mainnet missed its proposal 1 h ago.',
+      'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.',
     ],
   ])('%s', (_, holds, not, text) => {
     expect(told(holds)).toEqual([text]);

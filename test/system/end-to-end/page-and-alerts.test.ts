@@ -87,17 +87,11 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ],
 ];
 
-function familiesOf({ views, ledger, budgetOptions, clockOffsetMs }: StatusInput): Family[] {
-  const lastReload = { isSuccessful: true, successAt: NOW };
+function familiesOf(known: StatusInput): Family[] {
   return [
-    ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
+    ...known.views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...ownFamilies({
-      ...{ views, ledger, budgetOptions, lastReload, clockOffsetMs },
-      isLeader: true,
-      linesDropped: 0,
-      now: NOW,
-    }),
+    ...ownFamilies({ ...known, isLeader: true, reloadedAt: NOW, linesDropped: 0, now: NOW }),
   ];
 }
 

@@ -36,8 +36,8 @@ describe('system/faults/clock', () => {
     }
     const metrics = await world.look();
     expect(metrics.value('beaconchain_exporter_clock_offset_seconds') + wrongMs / 1000).toBeCloseTo(0, -1);
-    const isOnPage = (await world.ask('/')).body.includes('Set up NTP on the');
-    expect(isOnPage).toBe(wrongMs !== 0);
+    const said = / (fast|slow)\b.*Set up NTP on the/.exec(`${(await world.ask('/')).body}`)?.[1];
+    expect(said).toBe(wrongMs === 0 ? undefined : wrongMs > 0 ? 'fast' : 'slow');
 
     // Somebody sets it right.
     world.clock.step(-wrongMs);

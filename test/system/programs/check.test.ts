@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fault, FaultServer, FaultServerOptions } from '../../support/fault-server.ts';
@@ -200,20 +200,5 @@ describe.concurrent('system/programs/check', () => {
     const { service, stderr, ...ended } = await probed({ args });
     expect({ ...ended, requests: service.requests }).toEqual({ code, stdout: '', requests: [] });
     expect(stderr).toContain(line);
-  });
-
-  it('prints a report that can no longer be written, because it cost requests', async () => {
-    const folder = temporaryFolder();
-    const args = ['--probe', '--yes', `--report=${join(folder, 'report.md')}`];
-    const { code, stdout, stderr } = await probed({
-      args,
-      request: () => {
-        rmSync(folder, { recursive: true, force: true });
-        return undefined;
-      },
-    });
-    expect(stdout).toContain('"request": "POST /api/v2/machine-metrics"');
-    expect(stderr).toMatch(/--report: .*report\.md cannot be written: ENOENT\n$/);
-    expect([code, existsSync(folder)]).toEqual([1, false]);
   });
 });

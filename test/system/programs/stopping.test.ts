@@ -40,12 +40,13 @@ describe('system/programs/stopping', () => {
     expect(program.lines('poll failed')).toEqual([]);
   });
 
-  it('demo stops although a thread is blocked, as by the look-up of a name', async () => {
+  it('demo stops although a thread is blocked, as by the look-up of a name, and Node was replaced', async () => {
     // Reading a pipe that nobody writes blocks a thread, as a silent name server does.
     const pipe = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const block = `import('node:fs').then(({ readFile }) => readFile('${pipe}', () => undefined))`;
-    const program = startExporter(['demo', LISTEN], preloaded(block));
+    const replaced = `process.execPath = '/no/longer/here'`;
+    const program = startExporter(['demo', LISTEN], preloaded(`${block}; ${replaced}`));
     await program.line('listening');
     await expectOrderlyStop(program, 'SIGTERM');
   });

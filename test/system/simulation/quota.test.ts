@@ -55,6 +55,12 @@ describe('system/simulation/quota', () => {
         expect((intervals(sim)[id] ?? 0) / (before[id] ?? 0), `${id} on day ${day}`).toBeCloseTo(1, 1);
       expect(shown(sim), `day ${day}`).toBe(0);
     }
+    // Each source is logged as waiting.
+    const waits = ['machines', 'slashings-mainnet', 'sync_committee-mainnet', 'daily_returns-mainnet'];
+    const told = Object.fromEntries(
+      waits.map((id) => [id, `monthly quota, until ${new Date(NOVEMBER).toISOString()}`]),
+    );
+    expect(sim.waits.at(-1)).toEqual(told);
     expect(sim.exchanges.length - polled).toBeLessThanOrEqual(most);
     if (left === 0) expect(statuses(sim).slice(polled)).toEqual([429]);
     await sim.clock.advance(NOVEMBER + 4 * HOUR - sim.clock.now());

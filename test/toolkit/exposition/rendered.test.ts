@@ -1,10 +1,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { encodeHead, encodeSamples, type Format } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, lazyFamily, type Sample } from '../../../src/toolkit/exposition/family.ts';
 import { NOTHING, Rendering } from '../../../src/toolkit/exposition/rendered.ts';
 
 function family(name: string, count: number, more: Partial<Sample> = {}): Family {
-  const samples = Array.from({ length: count }, (_, i) => ({ labels: { machine: `m${i}` }, value: i, ...more }));
+  const samples = Array.from({ length: count }, (_, i) => ({
+    labels: { machine: `ä机\u{1f980}${i}` },
+    value: i,
+    ...more,
+  }));
   return { name, type: 'gauge', help: 'Help.', samples };
 }
 
@@ -38,11 +43,13 @@ describe('metrics/rendered', () => {
   });
 
   it.each([[[FEW]], [[MANY]], [[FEW, MANY, TIMED, FEW]]])(
-    'has the same bytes plain and compressed, also after a rendering of another size',
+    'has all lines, plain and compressed, also after a rendering of another size',
     async (families) => {
       const { rendered: before } = await render([MANY, FEW, FEW]);
       for (const { rendered } of [await render(families), await render(families, before)]) {
-        for (const { plain, gzipped } of Object.values(rendered)) {
+        for (const [format, { plain, gzipped }] of Object.entries(rendered)) {
+          const linesOf = (one: Family) => [encodeHead(one, format as Format), ...encodeSamples(one, format as Format)];
+          expect(Buffer.concat(plain).toString()).toBe(families.flatMap(linesOf).join(''));
           expect(gunzipSync(Buffer.concat(gzipped)).equals(Buffer.concat(plain))).toBe(true);
           expect(gzipped).toHaveLength(1);
         }

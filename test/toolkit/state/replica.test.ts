@@ -99,24 +99,6 @@ async function put(redis: RedisServer, text: string, revision: string): Promise<
 
 describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
   describe('the lease', () => {
-    it('that never ends is told, with the command that removes it, unless its leader lives', async () => {
-      const redis = await startRedis();
-      const leader = await startReplica(redis.url, { id: 'a' });
-      await leader.leads();
-      const follower = await startReplica(redis.url);
-      await redis.command('PERSIST', `${PREFIX}:lease`);
-      await nextHeartbeat(leader);
-      await leader.replica.close();
-      await waitFor(() => expect(follower.replica.leads()).toBe(true));
-      await redis.command('SET', `${PREFIX}:lease`, 'b');
-      const told = () => follower.messages('the lease never ends, so no other replica can lead');
-      await waitFor(() => expect(told()).toHaveLength(1));
-      const help = `make sure that b does not run, then: redis-cli DEL '${PREFIX}:lease'`;
-      expect(told()).toMatchObject([{ level: 'error', leader: 'b', help }]);
-      await redis.command('DEL', `${PREFIX}:lease`);
-      await follower.leads();
-    });
-
     it('is taken by exactly one of several, and only that one can write', async () => {
       const redis = await redisWithDocument();
       const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((id) => startReplica(redis.url, { id })));

@@ -1,7 +1,8 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../../src/toolkit/web/access.ts';
+import { namesOf, tokenBucket } from '../../../src/toolkit/web/access.ts';
+import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { ask } from '../../support/ask.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../../support/web-config.ts';
 
@@ -89,25 +90,43 @@ describe.concurrent('web/access', () => {
     socket.destroy();
   });
 
-  it('answers 503 to a second guess on a connection whose first is not yet compared', async () => {
-    const { port } = await serveGuarded(USERS);
+  it('answers 503 to a guess for which there is no place', async () => {
+    const { port } = await serveGuarded(`basic_auth_users:\n  slow: $2b$20$${'a'.repeat(53)}\n`);
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    socket.write(getAs('alice', 'a') + getAs('alice', 'b', 'Connection: close\r\n'));
-    const text = (await socket.toArray()).join('');
-    expect(text.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['401', '503']);
+    const guesses = Array.from({ length: MAX_WAITING }, (_, i) => getAs('slow', `${i}`));
+    // The server closes the connection at the last line, when all guesses wait.
+    socket.write(`${guesses.join('')}no HTTP\r\n\r\n`);
+    await socket.toArray();
+    expect((await ask(port, '/metrics', { headers: basic('slow', 'one more') })).status).toBe(503);
   });
 });
 
-function getAs(user: string, password: string, more = ''): string {
-  return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n${more}\r\n`;
+function getAs(user: string, password: string): string {
+  return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n\r\n`;
 }
 
 describe('web/access: the rate limit', () => {
   it('starts full, gives back one at each interval, and never holds more than the burst', () => {
-    const bucket = new TokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
-    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket.take(now));
+    const bucket = tokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
+    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket(now));
     expect(takenAt(1_000, 1_000, 1_000)).toEqual([true, true, false]);
     expect(takenAt(1_099, 1_100, 1_150)).toEqual([false, true, false]);
     expect(takenAt(9_000, 9_000, 9_000)).toEqual([true, true, false]);
+  });
+});
+
+describe('web/access: the names of a client certificate', () => {
+  it.each([
+    [undefined, []],
+    ['DNS:one', ['one']],
+    ['DNS:one, DNS:*.two, email:a@b.c', ['one', '*.two', 'a@b.c']],
+    ['IP Address:10.0.0.1, IP Address:FE80:0:0:0:0:0:0:1', ['10.0.0.1', 'fe80::1']],
+    ['URI:spiffe://a/b?c=d', ['spiffe://a/b?c=d']],
+    // Node quotes a name that would read like several.
+    ['DNS:"good.example, DNS:evil.example"', ['good.example, DNS:evil.example']],
+    ['URI:"http://a/\\u0000, DNS:evil", DNS:last', ['http://a/\u0000, DNS:evil', 'last']],
+    ['othername:<unsupported>, DNS:one', ['one']],
+  ])('of %s', (subjectAltName, names) => {
+    expect(namesOf({ subjectAltName })).toEqual(names);
   });
 });

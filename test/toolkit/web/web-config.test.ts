@@ -2,7 +2,6 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
-import { parseGoDuration } from '../../../src/toolkit/web/web-config-schema.ts';
 import { ConfigError } from '../../../src/toolkit/yaml/mistakes.ts';
 import { makeCertificate } from '../../support/certificates.ts';
 import { temporaryFolder } from '../../support/files.ts';
@@ -154,21 +153,5 @@ describe.skipIf(isSkipped)('web/web-config', () => {
     );
     expect(told).toHaveLength(4);
     expect(told.join()).not.toContain('SECRET');
-  });
-});
-
-describe('web/web-config: durations of Go', () => {
-  it.each([
-    ['0', 0],
-    ['1.5s', 1_500],
-    ['.5s', 500],
-    ['250us', 0.25],
-    ['1h2m3s', 3_723_000],
-  ])('%s', (text, ms) => {
-    expect(parseGoDuration(text)).toBeCloseTo(ms, 9);
-  });
-
-  it.each(['', '1', 's', '1d', '-1s', ' 1s', '.s', '1s2'])('%j is none', (text) => {
-    expect(parseGoDuration(text)).toBeUndefined();
   });
 });

@@ -3,31 +3,31 @@ import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/sources/content.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
-import { RenderedPage } from '../../../src/toolkit/web/rendered-page.ts';
+import { renderedPage } from '../../../src/toolkit/web/send.ts';
 import { pageText } from '../../status-page/page-text.ts';
 import { pageIn } from '../../support/status-states.ts';
 import { NOW } from '../../support/timing.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-describe('web/rendered-page', () => {
+describe('web/send: a rendered page', () => {
   it('returns the page of the pure function', async () => {
-    const page = new RenderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
-    expect((await page.bytes()).toString()).toBe(pageText(pageIn('healthy')));
+    const page = renderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
+    expect((await page()).toString()).toBe(pageText(pageIn('healthy')));
   });
 
   it('renders once a second, however many ask', async () => {
     const clock = new VirtualClock(NOW);
     let readings = 0;
-    const page = new RenderedPage(() => {
+    const page = renderedPage(() => {
       readings += 1;
       return pagePieces(pageIn('empty'));
     }, clock);
-    await Promise.all([page.bytes(), page.bytes(), page.bytes()]);
+    await Promise.all([page(), page(), page()]);
     await clock.advance(999);
-    await page.bytes();
+    await page();
     expect(readings).toBe(1);
     await clock.advance(1);
-    await page.bytes();
+    await page();
     expect(readings).toBe(2);
   });
 
@@ -49,7 +49,7 @@ describe('web/rendered-page', () => {
     }
     const empty = pageIn('empty');
     const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
-    const bytes = new RenderedPage(() => pagePieces({ ...empty, tables: [table] }), clock).bytes();
+    const bytes = renderedPage(() => pagePieces({ ...empty, tables: [table] }), clock)();
     while (!order.includes('three')) {
       order.push('turn');
       await setImmediate();

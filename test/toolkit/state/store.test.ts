@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LatestWriter } from '../../../src/toolkit/state/latest.ts';
+import { latestWriter } from '../../../src/toolkit/state/store.ts';
 import { NOW } from '../../support/timing.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -9,7 +9,7 @@ function setUp() {
   const errors: unknown[] = [];
   const pending: PromiseWithResolvers<void>[] = [];
   const state = { value: 0 };
-  const writer = new LatestWriter(
+  const writer = latestWriter(
     () => {
       written.push(state.value);
       const write = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('state/latest', () => {
+describe('state/store: the latest value', () => {
   it('writes one at a time, and what changed meanwhile once, as it is then', async () => {
     const { written, pending, state, writer } = setUp();
     for (let i = 1; i <= 5; i += 1) {

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { Exporter } from '../../src/exporter/exporter.ts';
+import { defaultConfig } from '../support/default-config.ts';
+import { logLines } from '../support/log-lines.ts';
+import { MINUTE, NOW, SECOND } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
+
+const WAIT = 10 * MINUTE;
+const CLOCKS = [
+  ['fast', 11, 11],
+  ['fast, and set right meanwhile', 11, 0],
+  ['slow', -11, -11],
+  ['slow, and set right meanwhile', -11, 0],
+] as const;
+
+/** The processes of an exporter, one after the other, and when they send a request, which is always refused. */
+function refused(clock: VirtualClock, status: number) {
+  const [sent, saved]: [number[], Map<string, string>] = [[], new Map()];
+  const send = async () => {
+    sent.push(clock.monotonic());
+    const date = new Date(NOW + clock.monotonic()).toUTCString();
+    return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
+  };
+  const start = () =>
+    Exporter.start({
+      settings: { config: defaultConfig(), key: 'k' },
+      readAgain: () => Promise.reject(new Error('not needed')),
+      clock,
+      log: logLines().log,
+      documents: {
+        load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
+        save: async (name, value) => void saved.set(name, JSON.stringify(value)),
+        close: async () => undefined,
+      },
+      processMetrics: false,
+      outside: {
+        createTransport: () => ({ send, close: async () => undefined }),
+        random: () => 0.5,
+      },
+    });
+  return { sent, start };
+}
+
+describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
+  it.each([401, 429])(
+    'a wait after a %i goes on after a restart, no less and at most twice as long',
+    async (status) => {
+      const clock = new VirtualClock(NOW);
+      const { sent, start } = refused(clock, status);
+      clock.step(before * MINUTE);
+      const first = await start();
+      await clock.advance(2 * MINUTE);
+      await first.stop();
+      const requests = sent.length;
+      const waited = clock.monotonic() - (sent.at(-1) as number);
+      clock.step((after - before) * MINUTE);
+      const second = await start();
+      await clock.advance(WAIT - waited - SECOND);
+      expect(sent.length).toBe(requests);
+      await clock.advance(WAIT + MINUTE);
+      expect(sent.length).toBeGreaterThan(requests);
+      await second.stop();
+    },
+  );
+});
