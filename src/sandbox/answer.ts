@@ -1,9 +1,23 @@
+import type * as z from 'zod';
 import type { Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { served } from './endpoints.ts';
-import { limitsOf } from './plan.ts';
-import { charge, revokedHeaders } from './rate-limit.ts';
+import {
+  accepted,
+  DailyReturnsBody,
+  MachineMetricsBody,
+  MachineNamesBody,
+  PerformanceBody,
+  parseJson,
+  SyncCommitteeBody,
+  ValidatorsBody,
+} from './body.ts';
+import { dailyReturns } from './daily-returns.ts';
+import { machineMetrics, machineNames } from './machines.ts';
+import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
+import { committee, syncCommittee } from './sync-committee.ts';
+import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
+import { performance, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -90,4 +104,65 @@ function serve(
     const { status, message } = error;
     return { status, body: isV1 ? v1Error(message || 'not found') : v2Error(status, message) };
   }
+}
+
+/** A request for the service, without its key. */
+export interface ServiceRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly contentType?: string | undefined;
+  readonly body: string;
+}
+
+/** The body of the answer to a request that the service knows. @throws Refusal */
+type Serve = (sandbox: Sandbox, now: UnixMs) => string;
+
+function v2<S extends z.ZodType>(schema: S, serve: (sandbox: Sandbox, body: z.output<S>, now: UnixMs) => string) {
+  return (body: unknown): Serve => {
+    const asked = accepted(schema, body);
+    return (sandbox, now) => serve(sandbox, asked, now);
+  };
+}
+
+/** v2 by path: JSON in a POST. */
+const V2: Readonly<Record<string, (body: unknown) => Serve>> = {
+  '/api/v2/machine-metrics': v2(MachineMetricsBody, machineMetrics),
+  '/api/v2/machine-metrics/machine-names': v2(MachineNamesBody, machineNames),
+  '/api/v2/ethereum/benchmark-store': v2(DailyReturnsBody, dailyReturns),
+  '/api/v2/ethereum/eth-store': v2(DailyReturnsBody, dailyReturns),
+  '/api/v2/ethereum/sync-committee': v2(SyncCommitteeBody, syncCommittee),
+  '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
+  '/api/v2/ethereum/validators/performance-aggregate': v2(PerformanceBody, performance),
+};
+
+type ServeV1 = (sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs) => string;
+
+/** v1 by path: GET at the host of a chain, with one selector (api-facts 4.1, 5.1, 5.2 and 8.1). */
+const V1: readonly (readonly [path: RegExp, serve: ServeV1])[] = [
+  [/^\/api\/v1\/epoch\/([^/]*)\/slots$/, epochSlots],
+  [/^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/, slashingsOfSlot(attesterSlashings)],
+  [/^\/api\/v1\/slot\/([^/]*)\/proposerslashings$/, slashingsOfSlot(proposerSlashings)],
+  [/^\/api\/v1\/sync_committee\/([^/]*)$/, committee],
+];
+
+/**
+ * How the service answers a request. The chain is that of the host.
+ * @throws Refusal for a request that no document and no recording shows
+ */
+export function served({ method, path, contentType = '', body }: ServiceRequest, chain: Chain): Serve {
+  if (!path.startsWith('/api/v1/')) {
+    const endpoint = V2[path];
+    if (!endpoint) throw new Refusal(404);
+    if (method !== 'POST') throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
+    if (!/^application\/json\b/i.test(contentType)) throw new Refusal(400);
+    return endpoint(parseJson(body));
+  }
+  for (const [pattern, serve] of V1) {
+    const selector = pattern.exec(path)?.[1];
+    if (selector === undefined) continue;
+    if (method !== 'GET') throw new Refusal(405, 'method not allowed');
+    return (sandbox, now) => serve(sandbox, chain, selector, now);
+  }
+  throw new Refusal(404);
 }

@@ -62,7 +62,7 @@ export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.outp
 }
 
 /** @throws Refusal 400 for anything but JSON. */
-export function parseBody(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

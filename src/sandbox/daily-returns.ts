@@ -1,9 +1,9 @@
 import { CHAINS, type Chain } from '../facts/chain.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { between, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { accepted, Bounds, type DailyReturnsBody, type DaysRange } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
@@ -40,4 +40,111 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: DaysRange, now: UnixMs
   const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   const last = dayAt(midnight(end) + SECONDS_PER_DAY - 1);
   return { first: Math.max(0, dayAt(midnight(start))), from: Math.min(newest, last) };
+}
+
+const WEI_PER_ETHER = 10n ** 18n;
+const WEI_PER_GWEI = 10n ** 9n;
+/** Finality and computation delay the publication of a day (api-facts 3.4). */
+const PUBLISHED_AFTER_SECONDS = 40 * 60;
+const MAX_WINDOW_DAYS = 31;
+
+/** The newest day that is published at `now`; negative if none is. */
+export function newestDay(chain: Chain, now: UnixMs): number {
+  return Math.floor((now / 1000 - PUBLISHED_AFTER_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY) - 1;
+}
+
+/** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as the service sends them. */
+export function datapoints(seed: number, chain: Chain, newest: number, oldest: number): object[] {
+  const first = Math.max(0, oldest - MAX_WINDOW_DAYS + 1);
+  const days = Array.from({ length: newest - first + 1 }, (_, i) => dayOf(seed, chain, first + i));
+  return days
+    .slice(oldest - first)
+    .map((day) => datapoint(chain, day, days.slice(0, day.number - first + 1)))
+    .reverse();
+}
+
+interface Day {
+  readonly number: number;
+  readonly effective: bigint;
+  readonly start: bigint;
+  readonly deposits: bigint;
+  readonly withdrawals: bigint;
+  readonly consensus: bigint;
+  readonly execution: bigint;
+}
+
+function dayOf(seed: number, chain: Chain, number: number): Day {
+  const parts = [seed, CHAINS[chain].genesis, number];
+  const effective = effectiveEther(chain, number) + between(0, 2000, 1, ...parts);
+  const apr = consensusApr(chain, effective, parts);
+  return {
+    number,
+    effective: BigInt(effective) * WEI_PER_ETHER,
+    start: gwei(effective * 1.0003e9),
+    deposits: BigInt(between(0, 3000, 2, ...parts)) * WEI_PER_ETHER,
+    withdrawals: gwei(between(500, 4000, 3, ...parts) * 1e9),
+    consensus: gwei(effective * (apr / 365) * 1e9),
+    // Fees are paid in wei.
+    execution:
+      gwei((chain === 'mainnet' ? 220 + 200 * unit(4, ...parts) : 5) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
+  };
+}
+
+/** Roughly the growth of the real chains (api-facts 3.6). */
+function effectiveEther(chain: Chain, day: number): number {
+  return chain === 'mainnet' ? 500_000 + 16_400 * day : 38_000_000 + 1000 * day;
+}
+
+/**
+ * Issuance grows with the square root of the stake (consensus-specs phase0, get_base_reward). A testnet can lose ether
+ * on a day.
+ */
+function consensusApr(chain: Chain, effective: number, parts: readonly number[]): number {
+  if (chain === 'hoodi' && unit(6, ...parts) < 0.02) return -0.004;
+  return 0.0276 * Math.sqrt(35e6 / effective) * (0.985 + 0.03 * unit(7, ...parts));
+}
+
+function gwei(amount: number): bigint {
+  return BigInt(Math.round(amount)) * WEI_PER_GWEI;
+}
+
+function datapoint(chain: Chain, day: Day, upToDay: readonly Day[]): object {
+  const start = CHAINS[chain].genesis + day.number * SECONDS_PER_DAY;
+  return {
+    day: day.number,
+    day_start: start,
+    day_end: start + SECONDS_PER_DAY,
+    effective_balance: String(day.effective),
+    start_balance: String(day.start),
+    end_balance: String(day.start + day.consensus + day.deposits - day.withdrawals),
+    deposits: String(day.deposits),
+    rewards: {
+      total: String(day.consensus + day.execution),
+      consensus_layer: String(day.consensus),
+      execution_layer: String(day.execution),
+    },
+    apr: { combined: combined(day), consensus_layer: consensus(day), execution_layer: execution(day) },
+    moving_averages: { window_7d: averages(upToDay.slice(-7)), window_31d: averages(upToDay.slice(-31)) },
+  };
+}
+
+const combined = (day: Day): number => annual(day.consensus + day.execution, day);
+const consensus = (day: Day): number => annual(day.consensus, day);
+const execution = (day: Day): number => annual(day.execution, day);
+
+function annual(reward: bigint, day: Day): number {
+  return (365 * Number(reward)) / Number(day.effective);
+}
+
+function averages(days: readonly Day[]): object {
+  const mean = (value: (day: Day) => number): number => days.reduce((sum, day) => sum + value(day), 0) / days.length;
+  const meanWei = (value: (day: Day) => bigint): string =>
+    String(days.reduce((sum, day) => sum + value(day), 0n) / BigInt(days.length));
+  return {
+    apr: { combined: mean(combined), consensus_layer: mean(consensus), execution_layer: mean(execution) },
+    rewards: {
+      consensus_layer: meanWei((day) => day.consensus),
+      execution_layer: meanWei((day) => day.execution),
+    },
+  };
 }

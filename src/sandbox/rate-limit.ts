@@ -1,5 +1,12 @@
-import type { PlanLimits } from '../facts/plans.ts';
+import { PLANS, type PlanLimits } from '../facts/plans.ts';
 import type { Seconds, UnixMs } from '../toolkit/lib/time.ts';
+
+/** A plan of api-facts 6.2, or agreed limits. */
+export type AccountPlan = keyof typeof PLANS | PlanLimits;
+
+export function limitsOf(plan: AccountPlan): PlanLimits {
+  return typeof plan === 'string' ? PLANS[plan] : plan;
+}
 
 /** The usage of a caller. */
 export interface Usage {

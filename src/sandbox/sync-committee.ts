@@ -2,8 +2,7 @@ import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../facts
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SyncCommitteeBody, whole } from './body.ts';
-import { epochsRange } from './chain-range.ts';
-import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
+import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
 import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */

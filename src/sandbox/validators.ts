@@ -2,11 +2,10 @@ import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPO
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { PerformanceBody, ValidatorsBody } from './body.ts';
-import { epochsRange } from './chain-range.ts';
+import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { limitsOf } from './plan.ts';
+import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
-import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** Each chain has about this many validators. */
@@ -83,9 +82,13 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
 }
 
 /** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
-function slashedIn({ ordered, slashedProposers }: ChainWorld, index: number, epoch: number): number | undefined {
+function slashedIn(
+  { slashedAttesters, slashedProposers }: ChainWorld,
+  index: number,
+  epoch: number,
+): number | undefined {
   const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  const slots = [...ordered, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
+  const slots = [...slashedAttesters, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
   return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
 }
 
