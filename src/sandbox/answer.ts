@@ -61,10 +61,10 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
   if (sandbox.revoked) {
     return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
   }
-  // The headers show the charge before it is refunded.
-  const { refused, headers, refund } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const { refused, headers } = charge(sandbox.account, limitsOf(sandbox.plan), now);
   const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
-  if (result.status === 429 || result.status >= 500) refund();
+  // Failures that the caller did not cause are refunded, after the headers showed them (api-facts 6.1).
+  if (result.status === 429 || result.status >= 500) sandbox.account.inMonth -= 1;
   return { ...result, headers: { ...common, ...headers } };
 }
 

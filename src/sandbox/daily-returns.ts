@@ -2,7 +2,7 @@ import { CHAINS, type Chain } from '../facts/chain.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { between, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
-import { accepted, Bounds, type DailyReturnsBody, type DaysRange } from './body.ts';
+import type { DailyReturnsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -18,8 +18,8 @@ interface Days {
 /** POST /api/v2/ethereum/benchmark-store (api-facts 3.1), without the range, which the exporter does not read. */
 export function dailyReturns(sandbox: Sandbox, asked: DailyReturnsBody, now: UnixMs): string {
   const { chain, range, page_size: size, cursor } = asked;
-  const query = ['daily-returns', chain, range, size];
-  const { first, from } = decodeCursor<Days>(query, cursor) ?? askedDays(sandbox, chain, range, now);
+  const query = [chain, range, size];
+  const { first, from } = decodeCursor<Days>(query, cursor) ?? askedDays(sandbox, asked, now);
   const to = Math.max(first, from - size + 1);
   return JSON.stringify({
     data: first > from ? [] : datapoints(sandbox.seed, chain, from, to),
@@ -27,17 +27,17 @@ export function dailyReturns(sandbox: Sandbox, asked: DailyReturnsBody, now: Uni
   });
 }
 
-/** @throws Refusal 403 if the plan does not allow ranges; 400 if the range is not one. */
-function askedDays(sandbox: Sandbox, chain: Chain, range: DaysRange, now: UnixMs): Days {
+/** @throws Refusal 403 if the plan does not allow ranges. */
+function askedDays({ plan }: Sandbox, { chain, range }: DailyReturnsBody, now: UnixMs): Days {
   const newest = newestDay(chain, now);
   if ('evaluation_window' in range) {
     return { first: Math.max(0, newest - WINDOW_DAYS[range.evaluation_window] + 1), from: newest };
   }
-  if (sandbox.plan !== 'scale') throw new Refusal(403);
-  const { start, end } = accepted(Bounds, range.timestamp);
+  if (plan !== 'scale') throw new Refusal(403);
   // The range is widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: UnixSeconds): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
+  const { start, end } = range.timestamp;
   const last = dayAt(midnight(end) + SECONDS_PER_DAY - 1);
   return { first: Math.max(0, dayAt(midnight(start))), from: Math.min(newest, last) };
 }
@@ -76,7 +76,8 @@ interface Day {
 function dayOf(seed: number, chain: Chain, number: number): Day {
   const parts = [seed, CHAINS[chain].genesis, number];
   const effective = effectiveEther(chain, number) + between(0, 2000, 1, ...parts);
-  const apr = consensusApr(chain, effective, parts);
+  // A testnet can lose ether on a day.
+  const apr = chain === 'hoodi' && unit(6, ...parts) < 0.02 ? -0.004 : 0.0276 + 0.0008 * unit(7, ...parts);
   return {
     number,
     effective: BigInt(effective) * WEI_PER_ETHER,
@@ -85,23 +86,13 @@ function dayOf(seed: number, chain: Chain, number: number): Day {
     withdrawals: gwei(between(500, 4000, 3, ...parts) * 1e9),
     consensus: gwei(effective * (apr / 365) * 1e9),
     // Fees are paid in wei.
-    execution:
-      gwei((chain === 'mainnet' ? 220 + 200 * unit(4, ...parts) : 5) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
+    execution: gwei(between(220, 420, 4, ...parts) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
   };
 }
 
 /** Roughly the growth of the real chains (api-facts 3.6). */
 function effectiveEther(chain: Chain, day: number): number {
   return chain === 'mainnet' ? 500_000 + 16_400 * day : 38_000_000 + 1000 * day;
-}
-
-/**
- * Issuance grows with the square root of the stake (consensus-specs phase0, get_base_reward). A testnet can lose ether
- * on a day.
- */
-function consensusApr(chain: Chain, effective: number, parts: readonly number[]): number {
-  if (chain === 'hoodi' && unit(6, ...parts) < 0.02) return -0.004;
-  return 0.0276 * Math.sqrt(35e6 / effective) * (0.985 + 0.03 * unit(7, ...parts));
 }
 
 function gwei(amount: number): bigint {
@@ -123,28 +114,28 @@ function datapoint(chain: Chain, day: Day, upToDay: readonly Day[]): object {
       consensus_layer: String(day.consensus),
       execution_layer: String(day.execution),
     },
-    apr: { combined: combined(day), consensus_layer: consensus(day), execution_layer: execution(day) },
+    apr: aprOf(day),
     moving_averages: { window_7d: averages(upToDay.slice(-7)), window_31d: averages(upToDay.slice(-31)) },
   };
 }
 
-const combined = (day: Day): number => annual(day.consensus + day.execution, day);
-const consensus = (day: Day): number => annual(day.consensus, day);
-const execution = (day: Day): number => annual(day.execution, day);
-
-function annual(reward: bigint, day: Day): number {
-  return (365 * Number(reward)) / Number(day.effective);
+function aprOf({ effective, consensus, execution }: Pick<Day, 'effective' | 'consensus' | 'execution'>): object {
+  const annual = (reward: bigint): number => (365 * Number(reward)) / Number(effective);
+  return {
+    combined: annual(consensus + execution),
+    consensus_layer: annual(consensus),
+    execution_layer: annual(execution),
+  };
 }
 
 function averages(days: readonly Day[]): object {
-  const mean = (value: (day: Day) => number): number => days.reduce((sum, day) => sum + value(day), 0) / days.length;
-  const meanWei = (value: (day: Day) => bigint): string =>
-    String(days.reduce((sum, day) => sum + value(day), 0n) / BigInt(days.length));
+  const sum = (amount: (day: Day) => bigint): bigint => days.reduce((total, day) => total + amount(day), 0n);
+  const effective = sum((day) => day.effective);
+  const consensus = sum((day) => day.consensus);
+  const execution = sum((day) => day.execution);
+  const count = BigInt(days.length);
   return {
-    apr: { combined: mean(combined), consensus_layer: mean(consensus), execution_layer: mean(execution) },
-    rewards: {
-      consensus_layer: meanWei((day) => day.consensus),
-      execution_layer: meanWei((day) => day.execution),
-    },
+    apr: aprOf({ effective, consensus, execution }),
+    rewards: { consensus_layer: String(consensus / count), execution_layer: String(execution / count) },
   };
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../facts/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import type { Bounds, MachineMetricsBody } from './body.ts';
+import type { MachineMetricsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   createMachine,
@@ -120,8 +120,7 @@ interface MachineMetricsCursor {
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
 export function machineMetrics({ fleet }: { readonly fleet: Fleet }, asked: MachineMetricsBody, now: UnixMs): string {
-  const { machines: names, page_size: size } = asked;
-  const range = asked.range.timestamp;
+  const { range, machines: names, page_size: size } = asked;
   const query = [range, names, size];
   const cursor = decodeCursor<MachineMetricsCursor>(query, asked.cursor);
   const window = windowOf(range, now, cursor);
@@ -154,7 +153,11 @@ export function machineNames({ fleet }: { readonly fleet: Fleet }, _: object, no
 }
 
 /** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */
-function windowOf(range: Bounds, now: UnixMs, cursor: MachineMetricsCursor | undefined): RecordWindow {
+function windowOf(
+  { timestamp: range }: MachineMetricsBody['range'],
+  now: UnixMs,
+  cursor: MachineMetricsCursor | undefined,
+): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
   return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };

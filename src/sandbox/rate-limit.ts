@@ -16,13 +16,6 @@ export interface Usage {
   inMonth: number;
 }
 
-export interface Charge {
-  readonly refused: boolean;
-  readonly headers: Record<string, string>;
-  /** Refunds the month for failures that the caller did not cause (api-facts 6.1). */
-  refund(): void;
-}
-
 export function newUsage(): Usage {
   return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
 }
@@ -44,7 +37,7 @@ export function spend(usage: Usage, requests: number, now: UnixMs): void {
 }
 
 /** Charges one request and returns the headers of its answer (api-facts 6.1). */
-export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
+export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;
@@ -64,9 +57,6 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
       ...(refused ? { 'retry-after': String(reset) } : {}),
       ...perWindow('limit', perSecond, perMonth),
       ...perWindow('remaining', leftInSecond, leftInMonth),
-    },
-    refund() {
-      usage.inMonth -= 1;
     },
   };
 }
