@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type SeriesOptions, samplesBySeries } from '../../src/backfill/series.ts';
+import { type SeriesOptions, samplesBySeries } from '../../src/backfill/write.ts';
 import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 
 const options: SeriesOptions = {
