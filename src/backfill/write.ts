@@ -144,40 +144,26 @@ function gapsOf(history: History, records: readonly unknown[]): Seconds[] {
   });
 }
 
-/**
- * The samples of a family in the order that OpenMetrics requires: series by series, each in ascending time. If a series
- * has several samples at one time, the first one is used.
- */
-export function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
+/** The samples of a family series by series, as OpenMetrics requires. A history gives each series in ascending time. */
+function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
   const isWanted = ({ chain }: Labels): boolean => chain === undefined || options.chains.has(chain);
   const samples = family.samples.filter(({ labels }) => isWanted(labels));
   // Values are enough: within a family the names are the same.
   const series = Map.groupBy(samples, ({ labels }) => Object.values(labels).join('\0'));
-  for (const one of series.values()) {
-    for (const sample of ascending(one)) {
-      // Created only now, so that each copy becomes garbage as soon as it is written.
-      yield* repeated({ ...sample, labels: { ...sample.labels, ...options.labels } }, options);
-    }
+  for (const sample of [...series.values()].flat()) {
+    // Created only now, so that each copy becomes garbage as soon as it is written.
+    yield* repeated({ ...sample, labels: { ...sample.labels, ...options.labels } }, options);
   }
-}
-
-function ascending(samples: Sample[]): Sample[] {
-  samples.sort((a, b) => timeOf(a) - timeOf(b));
-  return samples.filter((sample, i) => i === 0 || timeOf(sample) > timeOf(samples[i - 1] as Sample));
-}
-
-function timeOf({ at }: Sample): UnixSeconds {
-  if (at === undefined) throw new TypeError('a sample of the past without its time');
-  return at;
 }
 
 /** A value is valid until the next one, a day later. If the next one is missing, the gap remains. */
 function* repeated(sample: Sample, { step, end }: SeriesOptions): Generator<Sample> {
+  const { at } = sample;
+  if (at === undefined) throw new TypeError('a sample of the past without its time');
   yield sample;
   if (step === undefined) return;
-  const first = timeOf(sample);
-  const last = Math.min(end, first + SECONDS_PER_DAY - 1);
-  for (let at = first + step; at <= last; at += step) yield { ...sample, at };
+  const last = Math.min(end, at + SECONDS_PER_DAY - 1);
+  for (let next = at + step; next <= last; next += step) yield { ...sample, at: next };
 }
 
 const CHUNK = 64 * 1024;
