@@ -15,9 +15,8 @@ import { dailyReturns } from './daily-returns.ts';
 import { machineMetrics, machineNames } from './machines.ts';
 import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
-import { committee, syncCommittee } from './sync-committee.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
-import { performance, validators } from './validators.ts';
+import { committee, performance, syncCommittee, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
