@@ -4,7 +4,6 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   epochTime,
   periodOf,
-  SECONDS_PER_EPOCH,
   SLOTS_PER_EPOCH,
 } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
