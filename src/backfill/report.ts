@@ -190,9 +190,9 @@ export function nextSteps({ source, written, hasTargetLabels }: BackfillResult):
   const files = written.flatMap(({ file }) => file ?? []);
   if (files.length === 0) return '';
   return [
-    'Next, create blocks in the data directory of Prometheus (--storage.tsdb.path), as the user that runs Prometheus:',
+    'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',
     '',
-    ...files.map((file) => `  ${create} ${quote(file)} /var/lib/prometheus`),
+    ...files.map((file) => `  ${create} ${quote(file)} "$data"`),
     '',
     'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
     'the commands for Compose and Kubernetes.',

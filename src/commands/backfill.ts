@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { RequestFailed } from '../api/errors.ts';
 import { concurrencyAt, fetchAll } from '../backfill/fetch.ts';
 import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
-import { costsText, nextSteps, ProgressReport, summary, type Terminal } from '../backfill/report.ts';
+import { costsText, nextSteps, ProgressReport, summary } from '../backfill/report.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
@@ -15,7 +15,7 @@ import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateR
 import { CHAIN_NAMES } from '../facts/chain.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
-import { type Clock, systemClock, within } from '../toolkit/lib/clock.ts';
+import { systemClock, within } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
@@ -34,20 +34,17 @@ import {
 import type { Flags } from './flag-table.ts';
 import { CommandRefused } from './refusals.ts';
 
-export interface BackfillContext {
+interface Context {
   readonly config: Config;
   readonly key: string;
-  readonly proxies?: Proxies | undefined;
+  readonly proxies?: Proxies;
   readonly flags: Flags;
   readonly log: Logger;
-  readonly clock: Clock;
-  /** Shows costs and progress. */
-  readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-/** The context that all steps of a run share. */
-interface Run extends BackfillContext {
+/** What all steps of a run share. */
+interface Run extends Context {
   readonly options: BackfillOptions;
   readonly output: string;
   /** By the id of the source. */
@@ -57,13 +54,16 @@ interface Run extends BackfillContext {
   readonly progress: ProgressReport;
 }
 
+const clock = systemClock;
+/** Shows costs and progress. */
+const terminal = process.stderr;
+
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
-export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'terminal'>): Promise<void> {
-  const { flags, signal } = options;
-  const terminal = process.stderr;
+export async function runBackfill(context: Context): Promise<void> {
+  const { flags, signal } = context;
   terminal.on('error', () => undefined);
   try {
-    process.stdout.write(await backfill({ ...options, clock: systemClock, terminal }));
+    process.stdout.write(await backfill(context));
   } catch (error) {
     if (!signal.aborted) throw error;
     terminal.write(`Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`);
@@ -75,15 +75,15 @@ export async function runBackfill(options: Omit<BackfillContext, 'clock' | 'term
  * steps for the user. If it is interrupted, the data read so far stay next to the output.
  * @throws UsageError, CommandRefused, StateRefused; the signal's reason when it aborts
  */
-export async function backfill(context: BackfillContext): Promise<string> {
-  const { clock, config, key, proxies, log, flags, terminal, signal } = context;
+async function backfill(context: Context): Promise<string> {
+  const { config, key, proxies, log, flags, signal } = context;
   const output = outputOf(flags);
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
   const options = earlier
     ? backfillOptions(earlier.plan.flags, config, earlier.plan.now * 1000)
     : backfillOptions(flags, config, clock.now());
-  const histories = historiesOf(context, options);
+  const histories = historiesOf(config, options);
   const state = await openStateFor(context, opened);
   const account = await openAccount({
     settings: { config, key },
@@ -126,7 +126,7 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   if (!existsSync(folder)) {
     if (flags.resume) throw new CommandRefused(`--resume: there is no interrupted run in ${folder}`);
     const first = basename(output);
-    const isOurs = (name: string): boolean => name === first || /^\.\d+$/.test(name.replace(first, ''));
+    const isOurs = (name: string): boolean => name.startsWith(first) && /^(\.\d+)?$/.test(name.slice(first.length));
     const file = (await readdir(directory)).find(isOurs);
     if (file === undefined) return undefined;
     throw new CommandRefused(`${join(directory, file)} exists: choose another --output or remove it`);
@@ -150,7 +150,7 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   }
 }
 
-function historiesOf({ config }: BackfillContext, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
+function historiesOf(config: Config, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
   const sources = sourcesOf(config).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
@@ -166,7 +166,7 @@ const LEASE_WAIT_MS: Milliseconds = 15_000;
  * of the state, or the lease of the replicas, as the exporter does. @throws CommandRefused
  */
 async function openStateFor(
-  { config, log, clock, signal }: BackfillContext,
+  { config, log, signal }: Context,
   opened: AsyncDisposableStack,
 ): Promise<{ documents: StateStore; replica?: Replica }> {
   const { dir, redis } = config.state;
@@ -194,7 +194,7 @@ async function openStateFor(
 const WHY_LOCKED = 'A backfill spends from the same limits as the exporter, and only one process can count them.';
 
 async function planned(run: Run): Promise<Plan> {
-  const { account, clock, signal, documents, histories, options, flags, terminal, progress } = run;
+  const { account, signal, documents, histories, options, flags, progress } = run;
   const now = Math.floor(clock.now() / 1000);
   const firstStart = await loadDocument(documents, FIRST_START, FirstStart);
   const { end, note } = endOf(options.end, firstStart?.at, now);
@@ -235,7 +235,7 @@ function limitsOf({ account, options }: Run): AccountLimits {
 
 /** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
 function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
-  const { options, terminal, flags } = run;
+  const { options, flags } = run;
   const sequences = plan.slices.filter(({ id }) => left.get(id) !== 0).length;
   if (sequences === 0) return;
   const isDaily = options.source === 'daily_returns';
@@ -250,7 +250,7 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
 }
 
 async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
-  const { account, clock, signal, histories, progress } = run;
+  const { account, signal, histories, progress } = run;
   progress.start(() => ({ left: requestsLeft(plan, store.left()), perSecond: limitsOf(run).perSecond }));
   const fetchOptions = {
     api: account.api,
@@ -271,7 +271,7 @@ async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
 
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
-  const { options, flags, output, histories, clock, signal, terminal } = run;
+  const { options, flags, output, histories, signal } = run;
   const { source, labels, step, fullResolution } = options;
   // A machine can follow a chain that is not configured.
   const chains = source === 'machines' && flags.chain === undefined ? CHAIN_NAMES : options.chains;

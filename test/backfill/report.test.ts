@@ -65,9 +65,9 @@ describe('backfill/report', () => {
     expect(text.includes('apart')).toBe(warning !== '');
   });
 
-  it('daily returns become blocks as long as the longest that Prometheus makes itself', () => {
+  it('daily returns become blocks as long as the longest that Prometheus makes itself, in a directory that nobody guesses', () => {
     expect(commandsOf({ ...RESULT, source: 'daily_returns', written: [file('past.om')] })).toEqual([
-      'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h past.om /var/lib/prometheus',
+      'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h past.om "$data"',
     ]);
   });
 });

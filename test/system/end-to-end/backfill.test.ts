@@ -23,7 +23,7 @@ function makeBlocks(output: string, data: string): void {
   const lines = promtoolLines(output);
   expect(lines.length).toBeGreaterThan(0);
   for (const words of lines) {
-    expect(words.pop()).toBe('/var/lib/prometheus');
+    expect(words.pop()).toBe('"$data"');
     expect(runTool(PROMTOOL, [...words, data], '')).toMatchObject({ status: 0, stderr: '' });
   }
 }
