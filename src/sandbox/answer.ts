@@ -38,11 +38,9 @@ export function textAnswer(status: number, text: string): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-const HOODI_HOST = '/hoodi';
-
 interface RequestTarget {
   readonly chain: Chain;
-  readonly version: 'v1' | 'v2';
+  readonly isV1: boolean;
   readonly path: string;
 }
 
@@ -69,34 +67,26 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
 
 /** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
-  const [full = ''] = requestTarget.split('?', 1);
-  const isHoodi = full.startsWith(`${HOODI_HOST}/`);
-  const path = isHoodi ? full.slice(HOODI_HOST.length) : full;
-  if (!path.startsWith('/api/')) return undefined;
-  const version = path.startsWith('/api/v1/') ? 'v1' : 'v2';
-  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path };
+  const [, hoodi, path, v1] = /^(\/hoodi)?(\/api\/(v1\/)?[^?]*)/.exec(requestTarget) ?? [];
+  if (path === undefined) return undefined;
+  return { chain: hoodi === undefined ? 'mainnet' : 'hoodi', isV1: v1 !== undefined, path };
 }
 
 /** v2 accepts a bearer token, v1 the header `apikey` (api-facts 7.1). The exporter does not use the query for keys. */
-function keyOf({ version }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
-  if (version === 'v1') return single(headers['apikey']);
-  return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];
-}
-
-function single(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
+function keyOf({ isV1 }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
+  if (isV1) return headers['apikey']?.toString();
+  return /^Bearer (.+)$/i.exec(String(headers['authorization']))?.[1];
 }
 
 function serve(
   sandbox: Sandbox,
-  { chain, version, path }: RequestTarget,
+  { chain, isV1, path }: RequestTarget,
   { method, headers, body }: SandboxRequest,
   now: UnixMs,
 ): { status: number; body: string } {
-  const isV1 = version === 'v1';
   try {
     if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
-    const asked = { method, path, contentType: single(headers['content-type']), body };
+    const asked = { method, path, contentType: String(headers['content-type']), body };
     return { status: 200, body: served(asked, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -106,11 +96,12 @@ function serve(
 }
 
 /** A request for the service, without its key. */
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  readonly contentType?: string | undefined;
+  /** v2 only. */
+  readonly contentType?: string;
   readonly body: string;
 }
 
