@@ -13,8 +13,8 @@ export interface FetchOptions extends RetryOptions {
   readonly histories: ReadonlyMap<string, History>;
   /** How many slices to read concurrently. The pages of one slice are read one after the other. */
   readonly concurrency: number;
-  /** Called after each page with the number of requests that its slice is still expected to take. */
-  readonly onPage: (slice: Slice, left: number) => void;
+  /** Called after each page. */
+  readonly onPage: () => void;
 }
 
 /** Concurrent slices for each request per second: enough to hide the latency of an answer, about half a second. */
@@ -28,8 +28,8 @@ export function concurrencyAt(perSecond: number): number {
 /** Reads the slices that are not complete, oldest first. The first failure ends all of them. */
 export async function fetchAll(options: FetchOptions, plan: Plan): Promise<void> {
   const { store, concurrency, signal } = options;
-  const complete = store.completeSlices();
-  const waiting = plan.slices.filter(({ id }) => !complete.has(id));
+  const left = store.left();
+  const waiting = plan.slices.filter(({ id }) => left.get(id) !== 0);
   const failure = new AbortController();
   const ending = { ...options, signal: AbortSignal.any([signal, failure.signal]) };
   const readNext = async (): Promise<void> => {
@@ -59,7 +59,7 @@ async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promi
     const expected = page.records.filter((record) => isExpected(history, slice.range, record));
     const records = expected.filter((record) => history.at(record) <= plan.end);
     store.keep(slice, history, { next, left, bad: page.count - expected.length, records });
-    onPage(slice, left);
+    onPage();
     return page;
   }, Number.POSITIVE_INFINITY);
   if (ending !== 'end') store.keep(slice, history, { next: null, left: 0, ending, bad: 0, records: [] });

@@ -2,9 +2,8 @@ import * as z from 'zod';
 import type { Api } from '../api/client.ts';
 import { type PastRange, type Span, WINDOWS } from '../api/endpoints.ts';
 import type { History } from '../sources/history.ts';
-import { MS_PER_HOUR, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
-import { span } from '../toolkit/lib/words.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
 
 /** One sequence of pages. */
@@ -90,37 +89,7 @@ export function splitSpan({ start, end }: Span, seconds: Seconds): Span[] {
   }));
 }
 
-/** The cost of a run, and the limits that apply to it. */
-export interface Costs {
-  readonly what: string;
-  readonly requests: number;
-  readonly sequences: number;
-  readonly perSecond: number;
-  readonly left: { readonly hour?: number; readonly month?: number };
-  readonly isKnown: boolean;
-}
-
-/** Whether the run takes more requests than are left this month. */
-export function isOverBudget({ requests, left }: Costs): boolean {
-  return left.month !== undefined && requests > left.month;
-}
-
-/** The costs, for the user to decide on before the run begins. */
-export function costsText({ what, requests, sequences, perSecond, left, isKnown }: Costs): string {
-  const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
-  const ms = Math.max((1000 * requests) / perSecond, byHour);
-  const rate = `${Number(perSecond.toFixed(2))} requests a second${isKnown ? '' : ' (assumed)'}`;
-  return [
-    what,
-    `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${span(ms)} at ${rate}`,
-    `  quota     ${quotaText(requests, left.month)}`,
-    '',
-  ].join('\n');
-}
-
-function quotaText(requests: number, month: number | undefined): string {
-  if (month === undefined) return 'this plan has no known monthly quota';
-  if (month === 0) return 'nothing is left this month';
-  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests left this month`;
+/** The requests that a run still takes. @param left Those of the slices that were begun. */
+export function requestsLeft({ slices }: Plan, left: ReadonlyMap<number, number>): number {
+  return slices.reduce((sum, { id, expected }) => sum + (left.get(id) ?? expected), 0);
 }

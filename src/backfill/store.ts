@@ -112,13 +112,7 @@ export class Store implements Disposable {
     });
   }
 
-  /** The ids of the complete slices. */
-  completeSlices(): Set<number> {
-    const rows = this.#database.prepare('SELECT id FROM slice WHERE next IS NULL').all();
-    return new Set(rows.map(({ id }) => Number(id)));
-  }
-
-  /** The requests that each slice that was begun is still expected to take, by its id. */
+  /** The requests that each slice that was begun is still expected to take, by its id; 0: it is complete. */
   left(): Map<number, number> {
     const rows = this.#database.prepare('SELECT id, "left" FROM slice').all();
     return new Map(rows.map(({ id, left }) => [Number(id), Math.ceil(Number(left))]));

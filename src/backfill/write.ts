@@ -1,13 +1,25 @@
-import { rename, rm } from 'node:fs/promises';
+import { appendFileSync, createReadStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { History } from '../sources/history.ts';
+import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../toolkit/exposition/encode.ts';
+import type { Family, FamilyHead, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 import { syncDirectory } from '../toolkit/state/whole-file.ts';
-import { FamilySpool } from './family-spool.ts';
 import type { Plan, Written } from './plan.ts';
-import { type SeriesOptions, samplesBySeries } from './series.ts';
 import type { OutputSpan, Store } from './store.ts';
+
+export interface SeriesOptions {
+  /** Added to each sample. */
+  readonly labels: Labels;
+  /** Samples of other chains are dropped. Samples without a chain are kept. */
+  readonly chains: ReadonlySet<string>;
+  /** After this time a sample is repeated, for a day and never beyond `end`. */
+  readonly step: Seconds | undefined;
+  readonly end: UnixSeconds;
+}
 
 export interface WriteOptions {
   readonly store: Store;
@@ -123,17 +135,89 @@ function withGroup(found: Written, history: History, records: readonly unknown[]
 }
 
 /** The median gap between the records of each stream: minutes that a machine missed do not count. */
-function gapsOf(history: History, records: readonly unknown[]): number[] {
-  const gaps = new Map<string, number[]>();
-  const last = new Map<string, number>();
-  for (const record of records) {
-    const stream = history.stream(record);
-    const at = history.at(record);
-    const before = last.get(stream);
-    const known = gaps.get(stream) ?? [];
-    if (before !== undefined) known.push(at - before);
-    gaps.set(stream, known);
-    last.set(stream, at);
+function gapsOf(history: History, records: readonly unknown[]): Seconds[] {
+  const streams = Map.groupBy(records, (record) => history.stream(record));
+  return [...streams.values()].flatMap((stream) => {
+    const times = stream.map((record) => history.at(record));
+    const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
+    return gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? [];
+  });
+}
+
+/** The samples of a family series by series, as OpenMetrics requires. A history gives each series in ascending time. */
+function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
+  const isWanted = ({ chain }: Labels): boolean => chain === undefined || options.chains.has(chain);
+  const samples = family.samples.filter(({ labels }) => isWanted(labels));
+  // Values are enough: within a family the names are the same.
+  const series = Map.groupBy(samples, ({ labels }) => Object.values(labels).join('\0'));
+  for (const sample of [...series.values()].flat()) {
+    // Created only now, so that each copy becomes garbage as soon as it is written.
+    yield* repeated({ ...sample, labels: { ...sample.labels, ...options.labels } }, options);
   }
-  return [...gaps.values()].flatMap((all) => all.toSorted((a, b) => a - b)[all.length >> 1] ?? []);
+}
+
+/** A value is valid until the next one, a day later. If the next one is missing, the gap remains. */
+function* repeated(sample: Sample, { step, end }: SeriesOptions): Generator<Sample> {
+  const { at } = sample;
+  if (at === undefined) throw new TypeError('a sample of the past without its time');
+  yield sample;
+  if (step === undefined) return;
+  const last = Math.min(end, at + SECONDS_PER_DAY - 1);
+  for (let next = at + step; next <= last; next += step) yield { ...sample, at: next };
+}
+
+const CHUNK = 64 * 1024;
+
+interface SpooledFamily {
+  readonly head: FamilyHead;
+  /** Its lines so far. */
+  readonly file: string;
+}
+
+/** Accepts parts of families in any order, and writes complete families as one OpenMetrics exposition. */
+class FamilySpool {
+  readonly #folder: string;
+  readonly #families = new Map<string, SpooledFamily>();
+  #samples = 0;
+
+  /** @param folder An empty one. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get samples(): number {
+    return this.#samples;
+  }
+
+  /** @param samples Whole series, each in ascending time. */
+  add(head: FamilyHead, samples: Iterable<Sample>): void {
+    let lines = '';
+    for (const sample of samples) {
+      lines += sampleLine(head.name, sample, 'openmetrics');
+      this.#samples += 1;
+      if (lines.length < CHUNK) continue;
+      this.#append(head, lines);
+      lines = '';
+    }
+    if (lines !== '') this.#append(head, lines);
+  }
+
+  #append({ name, type, help }: FamilyHead, lines: string): void {
+    const file = join(this.#folder, `family-${this.#families.size}`);
+    const family = this.#families.get(name) ?? { head: { name, type, help }, file };
+    this.#families.set(name, family);
+    appendFileSync(family.file, lines);
+  }
+
+  /** @returns The bytes written. */
+  async writeTo(output: string): Promise<number> {
+    await using handle = await open(output, 'w');
+    for (const { head, file } of this.#families.values()) {
+      await handle.appendFile(encodeHead(head, 'openmetrics'));
+      for await (const lines of createReadStream(file)) await handle.appendFile(lines);
+    }
+    await handle.appendFile(OPENMETRICS_EOF);
+    await handle.sync();
+    return (await handle.stat()).size;
+  }
 }

@@ -3,10 +3,9 @@ import { access, constants, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RequestFailed } from '../api/errors.ts';
 import { concurrencyAt, fetchAll } from '../backfill/fetch.ts';
-import { costsText, isOverBudget, makePlan, type Plan } from '../backfill/plan.ts';
-import { Meter, ProgressReport } from '../backfill/progress.ts';
+import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
+import { costsText, nextSteps, ProgressReport, summary } from '../backfill/report.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
-import { nextSteps, summary } from '../backfill/summary.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
@@ -41,7 +40,7 @@ export interface BackfillContext extends LoadedConfig {
   readonly signal: AbortSignal;
 }
 
-/** The context that all steps of a run share. */
+/** What all steps of a run share. */
 interface Run extends BackfillContext {
   readonly options: BackfillOptions;
   readonly output: string;
@@ -56,10 +55,7 @@ const clock = systemClock;
 /** Shows costs and progress. */
 const terminal = process.stderr;
 
-/**
- * Runs until it is done or stopped. If it is stopped, the data read so far are kept.
- * @throws UsageError, CommandRefused, StateRefused
- */
+/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 export async function runBackfill(context: BackfillContext): Promise<void> {
   const { flags, signal } = context;
   terminal.on('error', () => undefined);
@@ -98,10 +94,10 @@ async function backfill(context: BackfillContext): Promise<string> {
   const run: Run = { ...context, ...state, options, output, histories, account, progress };
   try {
     const plan = earlier?.plan ?? (await planned(run));
-    const meter = agree(run, plan, earlier?.store);
+    agree(run, plan, earlier?.store.left() ?? new Map());
     const store = earlier?.store ?? opened.use(await Store.open(folderOf(output)));
     if (!earlier) store.save(plan);
-    await fetch(run, store, plan, meter);
+    await fetch(run, store, plan);
     return await write(run, store, plan);
   } catch (error) {
     const reason = signal.aborted ? undefined : reasonOf(error, options);
@@ -128,7 +124,7 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   if (!existsSync(folder)) {
     if (flags.resume) throw new CommandRefused(`--resume: there is no interrupted run in ${folder}`);
     const first = basename(output);
-    const isOurs = (name: string): boolean => name === first || /^\.\d+$/.test(name.replace(first, ''));
+    const isOurs = (name: string): boolean => name.startsWith(first) && /^(\.\d+)?$/.test(name.slice(first.length));
     const file = (await readdir(directory)).find(isOurs);
     if (file === undefined) return undefined;
     throw new CommandRefused(`${join(directory, file)} exists: choose another --output or remove it`);
@@ -231,31 +227,24 @@ function limitsOf({ account, options }: Run): AccountLimits {
 }
 
 /** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
-function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
+function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
   const { options, flags } = run;
-  const meter = new Meter(plan, store?.left() ?? new Map());
-  const sequences = plan.slices.length - (store?.completeSlices().size ?? 0);
-  if (sequences === 0) return meter;
+  const sequences = plan.slices.filter(({ id }) => left.get(id) !== 0).length;
+  if (sequences === 0) return;
   const isDaily = options.source === 'daily_returns';
   const what = `Backfill of ${isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;
-  const costs = { what, requests: meter.expected, sequences, ...limitsOf(run) };
+  const costs = { what, requests: requestsLeft(plan, left), sequences, ...limitsOf(run) };
   terminal.write(costsText(costs));
-  if (!isOverBudget(costs) || flags.yes) return meter;
+  if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
   const advice = isDaily ? 'a smaller --window' : 'a later --start';
   throw new CommandRefused(
     `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
   );
 }
 
-async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<void> {
+async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
   const { account, signal, histories, progress } = run;
-  const began = clock.monotonic();
-  progress.start(() => ({
-    done: meter.done,
-    expected: meter.expected,
-    elapsedMs: clock.monotonic() - began,
-    perSecond: limitsOf(run).perSecond,
-  }));
+  progress.start(() => ({ left: requestsLeft(plan, store.left()), perSecond: limitsOf(run).perSecond }));
   const fetchOptions = {
     api: account.api,
     store,
@@ -264,15 +253,12 @@ async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<
     histories,
     concurrency: concurrencyAt(limitsOf(run).perSecond),
     onWait: progress.onWait.bind(progress),
-    onPage: (slice: Plan['slices'][number], left: number) => {
-      meter.page(slice, left);
-      progress.onPage();
-    },
+    onPage: progress.onPage.bind(progress),
   };
   try {
     await fetchAll(fetchOptions, plan);
   } finally {
-    await progress.stop();
+    progress.stop();
   }
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
-import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
+import { QUIET_MACHINE } from '../sandbox/machines.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';

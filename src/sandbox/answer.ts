@@ -1,9 +1,22 @@
+import type * as z from 'zod';
 import type { Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { served } from './endpoints.ts';
-import { limitsOf } from './plan.ts';
-import { charge, revokedHeaders } from './rate-limit.ts';
+import {
+  accepted,
+  DailyReturnsBody,
+  MachineMetricsBody,
+  MachineNamesBody,
+  PerformanceBody,
+  parseJson,
+  SyncCommitteeBody,
+  ValidatorsBody,
+} from './body.ts';
+import { dailyReturns } from './daily-returns.ts';
+import { machineMetrics, machineNames } from './machines.ts';
+import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
+import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
+import { committee, performance, syncCommittee, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -25,11 +38,9 @@ export function textAnswer(status: number, text: string): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-const HOODI_HOST = '/hoodi';
-
 interface RequestTarget {
   readonly chain: Chain;
-  readonly version: 'v1' | 'v2';
+  readonly isV1: boolean;
   readonly path: string;
 }
 
@@ -47,47 +58,101 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
   if (sandbox.revoked) {
     return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
   }
-  // The headers show the charge before it is refunded.
-  const { refused, headers, refund } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const { refused, headers } = charge(sandbox.account, limitsOf(sandbox.plan), now);
   const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
-  if (result.status === 429 || result.status >= 500) refund();
+  // Failures that the caller did not cause are refunded, after the headers showed them (api-facts 6.1).
+  if (result.status === 429 || result.status >= 500) sandbox.account.inMonth -= 1;
   return { ...result, headers: { ...common, ...headers } };
 }
 
 /** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
-  const [full = ''] = requestTarget.split('?', 1);
-  const isHoodi = full.startsWith(`${HOODI_HOST}/`);
-  const path = isHoodi ? full.slice(HOODI_HOST.length) : full;
-  if (!path.startsWith('/api/')) return undefined;
-  const version = path.startsWith('/api/v1/') ? 'v1' : 'v2';
-  return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path };
+  const [, hoodi, path, v1] = /^(\/hoodi)?(\/api\/(v1\/)?[^?]*)/.exec(requestTarget) ?? [];
+  if (path === undefined) return undefined;
+  return { chain: hoodi === undefined ? 'mainnet' : 'hoodi', isV1: v1 !== undefined, path };
 }
 
 /** v2 accepts a bearer token, v1 the header `apikey` (api-facts 7.1). The exporter does not use the query for keys. */
-function keyOf({ version }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
-  if (version === 'v1') return single(headers['apikey']);
-  return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];
-}
-
-function single(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
+function keyOf({ isV1 }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
+  if (isV1) return headers['apikey']?.toString();
+  return /^Bearer (.+)$/i.exec(String(headers['authorization']))?.[1];
 }
 
 function serve(
   sandbox: Sandbox,
-  { chain, version, path }: RequestTarget,
+  { chain, isV1, path }: RequestTarget,
   { method, headers, body }: SandboxRequest,
   now: UnixMs,
 ): { status: number; body: string } {
-  const isV1 = version === 'v1';
   try {
     if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
-    const asked = { method, path, contentType: single(headers['content-type']), body };
+    const asked = { method, path, contentType: String(headers['content-type']), body };
     return { status: 200, body: served(asked, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, message } = error;
     return { status, body: isV1 ? v1Error(message || 'not found') : v2Error(status, message) };
   }
+}
+
+/** A request for the service, without its key. */
+interface ServiceRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** v2 only. */
+  readonly contentType?: string;
+  readonly body: string;
+}
+
+/** The body of the answer to a request that the service knows. @throws Refusal */
+type Serve = (sandbox: Sandbox, now: UnixMs) => string;
+
+function v2<S extends z.ZodType>(schema: S, serve: (sandbox: Sandbox, body: z.output<S>, now: UnixMs) => string) {
+  return (body: unknown): Serve => {
+    const asked = accepted(schema, body);
+    return (sandbox, now) => serve(sandbox, asked, now);
+  };
+}
+
+/** v2 by path: JSON in a POST. */
+const V2: Readonly<Record<string, (body: unknown) => Serve>> = {
+  '/api/v2/machine-metrics': v2(MachineMetricsBody, machineMetrics),
+  '/api/v2/machine-metrics/machine-names': v2(MachineNamesBody, machineNames),
+  '/api/v2/ethereum/benchmark-store': v2(DailyReturnsBody, dailyReturns),
+  '/api/v2/ethereum/eth-store': v2(DailyReturnsBody, dailyReturns),
+  '/api/v2/ethereum/sync-committee': v2(SyncCommitteeBody, syncCommittee),
+  '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
+  '/api/v2/ethereum/validators/performance-aggregate': v2(PerformanceBody, performance),
+};
+
+type ServeV1 = (sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs) => string;
+
+/** v1 by path: GET at the host of a chain, with one selector (api-facts 4.1, 5.1, 5.2 and 8.1). */
+const V1: readonly (readonly [path: RegExp, serve: ServeV1])[] = [
+  [/^\/api\/v1\/epoch\/([^/]*)\/slots$/, epochSlots],
+  [/^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/, slashingsOfSlot(attesterSlashings)],
+  [/^\/api\/v1\/slot\/([^/]*)\/proposerslashings$/, slashingsOfSlot(proposerSlashings)],
+  [/^\/api\/v1\/sync_committee\/([^/]*)$/, committee],
+];
+
+/**
+ * How the service answers a request. The chain is that of the host.
+ * @throws Refusal for a request that no document and no recording shows
+ */
+export function served({ method, path, contentType = '', body }: ServiceRequest, chain: Chain): Serve {
+  if (!path.startsWith('/api/v1/')) {
+    const endpoint = V2[path];
+    if (!endpoint) throw new Refusal(404);
+    if (method !== 'POST') throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
+    if (!/^application\/json\b/i.test(contentType)) throw new Refusal(400);
+    return endpoint(parseJson(body));
+  }
+  for (const [pattern, serve] of V1) {
+    const selector = pattern.exec(path)?.[1];
+    if (selector === undefined) continue;
+    if (method !== 'GET') throw new Refusal(405, 'method not allowed');
+    return (sandbox, now) => serve(sandbox, chain, selector, now);
+  }
+  throw new Refusal(404);
 }

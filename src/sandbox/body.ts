@@ -9,8 +9,8 @@ import { Refusal } from './refusal.ts';
 const Natural = z.int().nonnegative();
 
 /** A range with both ends in order. */
-export const Bounds = z.strictObject({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
-export type Bounds = z.infer<typeof Bounds>;
+const Bounds = z.strictObject({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
+const TimeRange = z.strictObject({ timestamp: Bounds });
 
 /** The cursor of the first page may be empty (api-facts 7.2). */
 const PAGE = { page_size: z.int().min(1).max(10).default(10), cursor: z.string().default('') };
@@ -19,7 +19,7 @@ const ChainName = z.enum(CHAIN_NAMES);
 const EvaluationWindow = z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) });
 
 export const MachineMetricsBody = z.strictObject({
-  range: z.strictObject({ timestamp: Bounds }),
+  range: TimeRange,
   // At most 20 names (api-facts 2); an empty list is no filter.
   machines: z.array(z.string()).max(20).default([]),
   ...PAGE,
@@ -28,11 +28,11 @@ export type MachineMetricsBody = z.infer<typeof MachineMetricsBody>;
 
 export const MachineNamesBody = z.strictObject({});
 
-/** Exactly one selector. */
-const DaysRange = z.union([EvaluationWindow, z.strictObject({ timestamp: z.unknown() })]);
-export type DaysRange = z.infer<typeof DaysRange>;
-
-export const DailyReturnsBody = z.strictObject({ chain: ChainName, range: DaysRange, ...PAGE });
+export const DailyReturnsBody = z.strictObject({
+  chain: ChainName,
+  range: z.union([EvaluationWindow, TimeRange]),
+  ...PAGE,
+});
 export type DailyReturnsBody = z.infer<typeof DailyReturnsBody>;
 
 export const SyncCommitteeBody = z.strictObject({
@@ -62,7 +62,7 @@ export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.outp
 }
 
 /** @throws Refusal 400 for anything but JSON. */
-export function parseBody(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -3,9 +3,9 @@ import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { between, seedOf, unit } from '../toolkit/lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 
-/** Which fields a client reports, and which it leaves at 0 (api-facts 1.3 - 1.6). */
+/** A client, and what its machine reports. */
 interface Profile {
-  readonly name: 'lighthouse' | 'teku' | 'nimbus' | 'lodestar';
+  readonly name: string;
   readonly version: string;
   readonly hasValidator: boolean;
   /** The version of the standalone exporter, which is the only one that reports its version. */
@@ -87,9 +87,8 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
   const cores = 4 * between(1, 4, seed, 3);
   const threads = 2 * cores;
   const user = counter(uptime, threads * 0.12);
-  const iowait = profile.name === 'lodestar' ? 0 : counter(uptime, threads * 0.005);
+  const iowait = counter(uptime, threads * 0.005);
   const kernel = counter(uptime, threads * 0.03);
-  const isTeku = profile.name === 'teku';
   return {
     cpu_cores: cores,
     cpu_threads: threads,
@@ -101,8 +100,8 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
     ...memory(machine, uptime),
     ...disk(machine, time, uptime),
     disk_node_io_seconds: profile.exporter ? Math.floor(counter(uptime, 80)) : 0,
-    disk_node_reads_total: isTeku ? 0 : Math.floor(counter(uptime, 45)),
-    disk_node_writes_total: isTeku ? 0 : Math.floor(counter(uptime, 81)),
+    disk_node_reads_total: Math.floor(counter(uptime, 45)),
+    disk_node_writes_total: Math.floor(counter(uptime, 81)),
     network_node_bytes_total_receive: Math.floor(counter(uptime, 2.1e6)),
     network_node_bytes_total_transmit: Math.floor(counter(uptime, 1.8e6)),
     misc_node_boot_ts_seconds: boot,
@@ -110,20 +109,17 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
   };
 }
 
-/** Teku reports "available" as free, and no cache (api-facts 1.3). */
-function memory({ seed, profile }: SimulatedMachine, uptime: Seconds): Record<string, number> {
+function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
-  const used = Math.floor(
-    total * (0.45 + 0.08 * Math.sin(uptime / 9000) + 0.02 * unit(seed, 5, Math.floor(uptime / 60))),
-  );
+  const noise = 0.02 * unit(seed, 5, Math.floor(uptime / 60));
+  const used = Math.floor(total * (0.45 + 0.08 * Math.sin(uptime / 9000) + noise));
   const buffers = Math.floor(total * 0.013);
   const cached = Math.floor((total - used - buffers) * 0.85);
-  const isTeku = profile.name === 'teku';
   return {
     memory_node_bytes_total: total,
-    memory_node_bytes_free: isTeku ? total - used : total - used - cached - buffers,
-    memory_node_bytes_cached: isTeku ? 0 : cached,
-    memory_node_bytes_buffers: isTeku ? 0 : buffers,
+    memory_node_bytes_free: total - used - cached - buffers,
+    memory_node_bytes_cached: cached,
+    memory_node_bytes_buffers: buffers,
   };
 }
 
@@ -143,9 +139,7 @@ function program(machine: SimulatedMachine, time: UnixMs, salt: number, cpuPerSe
     memory_process_bytes: Math.floor(resident),
     client_name: profile.name,
     client_version: profile.version,
-    client_build: 0,
     sync_eth2_fallback_configured: salt === 2 && profile.name === 'lighthouse',
-    sync_eth2_fallback_connected: false,
   };
 }
 
@@ -157,10 +151,10 @@ function validator({ seed }: SimulatedMachine): Record<string, unknown> {
 function node(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
   const { seed, profile, chain } = machine;
   const uptime = time / 1000 - bootOf(machine, time);
+  // Most clients count no bytes of libp2p (api-facts 1.6).
   const isLodestar = profile.name === 'lodestar';
-  const storesMuch = isLodestar || profile.name === 'lighthouse';
   return {
-    disk_beaconchain_bytes_total: storesMuch ? Math.floor(1.5e11 + 800 * uptime) : 0,
+    disk_beaconchain_bytes_total: Math.floor(1.5e11 + 800 * uptime),
     network_libp2p_bytes_total_receive: isLodestar ? Math.floor(counter(uptime, 9e5)) : 0,
     network_libp2p_bytes_total_transmit: isLodestar ? Math.floor(counter(uptime, 7e5)) : 0,
     network_peers_connected: between(70, 110, seed, 9, Math.floor(time / MS_PER_MINUTE)),
@@ -169,6 +163,5 @@ function node(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> 
     sync_beacon_head_slot:
       Math.floor((time / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - between(0, 1, seed, 10),
     sync_eth1_fallback_configured: isLodestar,
-    sync_eth1_fallback_connected: false,
   };
 }

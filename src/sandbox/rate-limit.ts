@@ -1,5 +1,12 @@
-import type { PlanLimits } from '../facts/plans.ts';
+import { PLANS, type PlanLimits } from '../facts/plans.ts';
 import type { Seconds, UnixMs } from '../toolkit/lib/time.ts';
+
+/** A plan of api-facts 6.2, or agreed limits. */
+export type AccountPlan = keyof typeof PLANS | PlanLimits;
+
+export function limitsOf(plan: AccountPlan): PlanLimits {
+  return typeof plan === 'string' ? PLANS[plan] : plan;
+}
 
 /** The usage of a caller. */
 export interface Usage {
@@ -7,13 +14,6 @@ export interface Usage {
   inSecond: number;
   monthEndsAt: UnixMs;
   inMonth: number;
-}
-
-export interface Charge {
-  readonly refused: boolean;
-  readonly headers: Record<string, string>;
-  /** Refunds the month for failures that the caller did not cause (api-facts 6.1). */
-  refund(): void;
 }
 
 export function newUsage(): Usage {
@@ -37,7 +37,7 @@ export function spend(usage: Usage, requests: number, now: UnixMs): void {
 }
 
 /** Charges one request and returns the headers of its answer (api-facts 6.1). */
-export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
+export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;
@@ -57,9 +57,6 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
       ...(refused ? { 'retry-after': String(reset) } : {}),
       ...perWindow('limit', perSecond, perMonth),
       ...perWindow('remaining', leftInSecond, leftInMonth),
-    },
-    refund() {
-      usage.inMonth -= 1;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { isFromPage } from '../toolkit/web/from-page.ts';
@@ -27,8 +28,6 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
-const TOO_LARGE = textAnswer(413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
 /** Otherwise any page that a browser on this machine shows could give orders and print alerts. */
 const FROM_A_PAGE = textAnswer(403, 'refused: the request comes from a page in a browser');
 
@@ -61,29 +60,11 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = await readBody(request);
   const { method = 'GET', url = '/', headers } = request;
-  const handled = (): SandboxAnswer => {
-    if (body === undefined) return { ...TOO_LARGE, headers: { ...TOO_LARGE.headers, connection: 'close' } };
-    if (isFromPage(headers)) return FROM_A_PAGE;
-    return answered({ method, path: url, headers, body }, clock.now());
-  };
-  const result = handled();
-  response.writeHead(result.status, { ...result.headers, 'content-length': Buffer.byteLength(result.body) });
-  response.end(result.body);
-}
-
-/** Undefined if it is too large; the rest of it is not read. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // By default, leaving the loop would also end the connection, before the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const asked = isFromPage(headers) ? undefined : { method, path: url, headers, body: await text(request) };
+  const { status, headers: sent, body } = asked ? answered(asked, clock.now()) : FROM_A_PAGE;
+  response.writeHead(status, { ...sent, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
 }
 
 function urlOf(server: Server): string {

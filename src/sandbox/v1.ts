@@ -1,18 +1,29 @@
-import type { Chain } from '../facts/chain.ts';
+import { type Chain, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { between, hexOf, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { whole } from './body.ts';
+import {
+  type ChainWorld,
+  epochOf,
+  headSlot,
+  kindOf,
+  proposerOf,
+  slashedAttestersIn,
+  slashedProposersIn,
+} from './chain-world.ts';
 import { Refusal } from './refusal.ts';
-import { epochOf, epochRows, finalizedEpoch, headSlot, type slotSlashings } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** GET /api/v1/epoch/{epoch}/slots (api-facts 5.1). */
-export function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
+export function epochSlots({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const head = headSlot(chain, now);
   const epoch = epochNumber(selector, head);
   if (epoch > epochOf(head)) {
     throw new Refusal(400, `epoch is in the future. The latest epoch is ${epochOf(head)}`);
   }
-  return JSON.stringify({ status: 'OK', data: epochRows(sandbox.chains[chain], epoch, head) });
+  const first = epoch * SLOTS_PER_EPOCH;
+  const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => first + i).filter((slot) => slot <= head);
+  return JSON.stringify({ status: 'OK', data: slots.map((slot) => rowOf(chains[chain], slot, head)) });
 }
 
 function epochNumber(selector: string, head: number): number {
@@ -21,13 +32,137 @@ function epochNumber(selector: string, head: number): number {
   return whole(selector, 'invalid epoch parameter');
 }
 
+function finalizedEpoch(head: number): number {
+  return Math.max(0, epochOf(head) - 2);
+}
+
+function rowOf(world: ChainWorld, slot: number, head: number): object {
+  const position = { slot, epoch: epochOf(slot), proposer: proposerOf(world, slot) };
+  const block = blockOf(world, slot);
+  const kind = kindOf(world, slot);
+  if (kind === 'missed') {
+    const isFinal = epochOf(slot) <= finalizedEpoch(head);
+    // A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1).
+    return { ...position, ...withoutBlock(block), status: isFinal ? '2' : '0', blockroot: isFinal ? '0x01' : '0x00' };
+  }
+  // While a block is the head, it does not look orphaned.
+  const isOrphan = kind === 'orphaned' && slot < head;
+  return { ...position, ...block, status: isOrphan ? '3' : '1' };
+}
+
+/** Execution block number minus slot, about that of mainnet in 2025. */
+const BLOCK_NUMBER_OFFSET = 10_774_538;
+const GAS_LIMIT = 60_000_000;
+
+/** The fields that only a block has. */
+function blockOf(world: ChainWorld, slot: number): object {
+  const { seed } = world;
+  const id = [seed, slot, 100];
+  const silent = between(0, 15, 1, ...id);
+  return {
+    blockroot: rootOf(seed, slot),
+    parentroot: rootOf(seed, previousBlock(world, slot)),
+    attestationscount: between(5, 8, 3, ...id),
+    attesterslashingscount: slashedAttestersIn(world, slot).length > 0 ? 1 : 0,
+    proposerslashingscount: slashedProposersIn(world, slot).length,
+    depositscount: 0,
+    voluntaryexitscount: unit(4, ...id) < 0.05 ? between(1, 16, 5, ...id) : 0,
+    withdrawalcount: 16,
+    syncaggregate_bits: `0x${'ff'.repeat(62)}${((0xffff << silent) & 0xffff).toString(16)}`,
+    syncaggregate_participation: (512 - silent) / 512,
+    // A daily wave between 0.3 and 1.9 gwei, with noise.
+    exec_base_fee_per_gas: Math.round(1e9 * (1 + 0.7 * Math.sin(slot / 1146) + 0.2 * unit(seed, slot, 101))),
+    exec_block_number: slot + BLOCK_NUMBER_OFFSET,
+    exec_gas_limit: GAS_LIMIT,
+    exec_gas_used: between(0.25 * GAS_LIMIT, 0.75 * GAS_LIMIT, 11, ...id),
+    exec_transactions_count: between(80, 400, 12, ...id),
+  };
+}
+
+/** The same fields without a block: counts are 0, the rest is null (api-facts 5.1). */
+function withoutBlock(block: object): object {
+  const names = Object.keys(block);
+  return Object.fromEntries(names.map((name) => [name, /count$|_participation$/.test(name) ? 0 : null]));
+}
+
+function previousBlock(world: ChainWorld, slot: number): number {
+  let previous = slot - 1;
+  while (previous > 0 && kindOf(world, previous) !== 'proposed') previous -= 1;
+  return previous;
+}
+
+/** The root of the block of a slot. */
+function rootOf(seed: number, slot: number): string {
+  return hexOf(32, seed, slot, 2);
+}
+
+/** The slashings of the block at a slot, without the fields that name the block. */
+type Read = (world: ChainWorld, slot: number) => readonly object[];
+
 /**
  * GET /api/v1/slot/{slot}/attesterslashings or proposerslashings. Only a number: `latest` is documented and refused, a
  * future slot has no slashings (api-facts 5.2).
  */
-export function slashingsOfSlot(read: typeof slotSlashings) {
+export function slashingsOfSlot(read: Read) {
   return ({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string => {
     const slot = whole(selector, 'invalid slot number provided');
-    return JSON.stringify({ status: 'OK', data: read(chains[chain], slot, headSlot(chain, now)) });
+    const world = chains[chain];
+    const hasBlock = slot <= headSlot(chain, now) && kindOf(world, slot) !== 'missed';
+    const block = { block_root: rootOf(world.seed, slot), block_slot: slot };
+    const found = hasBlock ? read(world, slot) : [];
+    return JSON.stringify({
+      status: 'OK',
+      data: found.map((one, block_index) => ({ block_index, ...block, ...one })),
+    });
+  };
+}
+
+/** Proposer slashings (api-facts 8.1). */
+export function proposerSlashings(world: ChainWorld, slot: number): object[] {
+  return slashedProposersIn(world, slot).map((proposerindex) => ({ proposerindex }));
+}
+
+/** Attester slashings (api-facts 5.2): a double vote, or every eighth time a surround vote (consensus-specs phase0). */
+export function attesterSlashings(world: ChainWorld, slot: number): object[] {
+  const { seed } = world;
+  const slashed = slashedAttestersIn(world, slot);
+  if (slashed.length === 0) return [];
+  const voted = Math.max(3 * SLOTS_PER_EPOCH, slot - 2);
+  const target = epochOf(voted);
+  const isSurround = unit(seed, slot, 11) < 1 / 8;
+  const one = { slot: voted, source: isSurround ? target - 3 : target - 1, target };
+  const two = isSurround
+    ? { slot: voted - SLOTS_PER_EPOCH, source: target - 2, target: target - 1 }
+    : { slot: voted, source: target - 1, target };
+  // Validators with only one of the two votes have even indices in the first and odd ones in the second.
+  const voters = (parity: 0 | 1): number[] => {
+    const others = Array.from({ length: 20 }, (_, i) => 2 * between(0, 500_000, seed, slot, 12 + parity, i) + parity);
+    return [...new Set([...slashed, ...others])].sort((a, b) => a - b);
+  };
+  return [
+    {
+      ...attestation(seed, 1, one, rootOf(seed, one.slot), voters(0)),
+      ...attestation(seed, 2, two, hexOf(32, seed, slot, 14), voters(1)),
+    },
+  ];
+}
+
+function attestation(
+  seed: number,
+  n: 1 | 2,
+  vote: { readonly slot: number; readonly source: number; readonly target: number },
+  beaconBlockRoot: string,
+  indices: readonly number[],
+): object {
+  return {
+    [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
+    // Committees are merged since Electra (api-facts 8).
+    [`attestation${n}_index`]: 0,
+    [`attestation${n}_indices`]: indices,
+    [`attestation${n}_slot`]: vote.slot,
+    [`attestation${n}_source_epoch`]: vote.source,
+    [`attestation${n}_source_root`]: rootOf(seed, vote.source * SLOTS_PER_EPOCH),
+    [`attestation${n}_target_epoch`]: vote.target,
+    [`attestation${n}_target_root`]: rootOf(seed, vote.target * SLOTS_PER_EPOCH),
   };
 }

@@ -1,12 +1,18 @@
-import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import {
+  type Chain,
+  EPOCHS_PER_DAY,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  epochTime,
+  periodOf,
+  SLOTS_PER_EPOCH,
+} from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { PerformanceBody, ValidatorsBody } from './body.ts';
-import { epochsRange } from './chain-range.ts';
+import { type PerformanceBody, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
+import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { limitsOf } from './plan.ts';
+import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
-import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** Each chain has about this many validators. */
@@ -39,7 +45,7 @@ export function performance(sandbox: Sandbox, { chain, validator }: PerformanceB
   const all = existing(sandbox, validator.validator_identifiers);
   const last = epochAt(chain, now) - 2;
   const assigned = all.length * EPOCHS_PER_DAY;
-  const missed = all.reduce((sum, index) => sum + missedEpochs(sandbox.chains[chain], index, last), 0);
+  const missed = all.reduce((sum, index) => sum + silentEpochs(sandbox.chains[chain], index, last, EPOCHS_PER_DAY), 0);
   const included = assigned - missed;
   const score = included / assigned;
   return JSON.stringify({
@@ -74,7 +80,7 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
     validator: { index },
     slashed: slashed !== undefined,
     status: slashed !== undefined ? 'active_slashed' : 'active_ongoing',
-    online: !isOffline(world, index, epoch),
+    online: silentEpochs(world, index, epoch - 1, SILENT_EPOCHS) < SILENT_EPOCHS,
     // consensus-specs phase0: the exit is the first that the queue allows.
     life_cycle_epochs:
       slashed === undefined ? { exit: null, withdrawable: null } : { exit: slashed + 5, withdrawable: slashed + 8192 },
@@ -83,26 +89,61 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
 }
 
 /** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
-function slashedIn({ ordered, slashedProposers }: ChainWorld, index: number, epoch: number): number | undefined {
+function slashedIn(
+  { slashedAttesters, slashedProposers }: ChainWorld,
+  index: number,
+  epoch: number,
+): number | undefined {
   const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  const slots = [...ordered, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
+  const slots = [...slashedAttesters, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
   return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
 }
 
-/** Whether the validator did not attest in the last epochs before this one. */
-function isOffline(world: ChainWorld, index: number, epoch: number): boolean {
-  return Array.from({ length: SILENT_EPOCHS }, (_, i) => epoch - 1 - i).every((one) => isSilentIn(world, index, one));
-}
-
-function missedEpochs(world: ChainWorld, index: number, last: number): number {
-  let missed = 0;
-  for (let epoch = last - EPOCHS_PER_DAY + 1; epoch <= last; epoch += 1)
-    if (isSilentIn(world, index, epoch)) missed += 1;
-  return missed;
-}
-
-function isSilentIn({ chain, offline }: ChainWorld, index: number, epoch: number): boolean {
+/** In how many of the `count` epochs up to `last` the validator did not attest. */
+function silentEpochs({ chain, offline }: ChainWorld, index: number, last: number, count: number): number {
   const span = offline.get(index);
-  const start = epochTime(chain, epoch) * 1000;
-  return span !== undefined && span.from <= start && start + SECONDS_PER_EPOCH * 1000 <= span.until;
+  if (!span) return 0;
+  const startMs = (epoch: number): UnixMs => epochTime(chain, epoch) * 1000;
+  const epochs = Array.from({ length: count }, (_, i) => last - i);
+  return epochs.filter((epoch) => span.from <= startMs(epoch) && startMs(epoch + 1) <= span.until).length;
+}
+
+/** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
+export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: UnixMs): string {
+  const period = periodOf(epochOf(headSlot(chain, now)));
+  const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+  return JSON.stringify({
+    data: { period, finality: 'not_finalized' },
+    range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
+  });
+}
+
+const SEATS = 512;
+
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known yet the answer is an empty list. */
+export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
+  const epoch = epochOf(headSlot(chain, now));
+  const period = numberOf(selector, periodOf(epoch));
+  // The service learns of the next committee when the first epoch of the period is over.
+  const newest = periodOf(epoch - 1) + 1;
+  return JSON.stringify({ status: 'OK', data: period > newest ? [] : membersOf(chains[chain], period) });
+}
+
+function numberOf(selector: string, latest: number): number {
+  if (selector === 'latest') return latest;
+  if (selector === 'next') return latest + 1;
+  return whole(selector, 'invalid period provided');
+}
+
+/** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
+const OWN_SEATS: readonly number[] = [100, 300];
+
+function membersOf({ seed, proposers }: ChainWorld, period: number): object {
+  const start_epoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+  const { validators: own } = proposers;
+  const member = own[between(0, own.length - 1, seed, period, 17)];
+  const validators = Array.from({ length: SEATS }, (_, seat) =>
+    member !== undefined && OWN_SEATS.includes(seat) ? member : between(0, 1_000_000, seed, period, seat, 18),
+  );
+  return { period, start_epoch, end_epoch: start_epoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1, validators };
 }

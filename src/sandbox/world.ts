@@ -1,17 +1,16 @@
 import type { Chain } from '../facts/chain.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
-import type { AccountPlan } from './plan.ts';
-import { newUsage, spend, type Usage } from './rate-limit.ts';
 import {
   type ChainWorld,
   createChainWorld,
   headSlot,
-  isCanonical,
+  kindOf,
+  slashedAttestersIn,
   slashedProposersIn,
-  slashingIn,
-} from './slashings-data.ts';
+} from './chain-world.ts';
+import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
+import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -73,8 +72,8 @@ export class Sandbox {
   /** The next block slashes these validators for an attester offence. Returns its slot. */
   slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashingIn(world, taken) !== undefined);
-    world.ordered.set(slot, ascending(validators));
+    const slot = firstFreeSlot(world, now, (taken) => slashedAttestersIn(world, taken).length > 0);
+    world.slashedAttesters.set(slot, validators);
     return slot;
   }
 
@@ -82,14 +81,18 @@ export class Sandbox {
   slashProposers(chain: Chain, validators: readonly number[], now: UnixMs): number {
     const world = this.chains[chain];
     const slot = firstFreeSlot(world, now, (taken) => slashedProposersIn(world, taken).length > 0);
-    world.slashedProposers.set(slot, ascending(validators));
+    world.slashedProposers.set(slot, validators);
     return slot;
   }
 
   /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
   missProposal(chain: Chain, validator: number, now: UnixMs): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => world.ordered.has(taken) || world.slashedProposers.has(taken));
+    const slot = firstFreeSlot(
+      world,
+      now,
+      (taken) => world.slashedAttesters.has(taken) || world.slashedProposers.has(taken),
+    );
     world.missed.set(slot, validator);
     return slot;
   }
@@ -115,10 +118,6 @@ export class Sandbox {
 /** The next slot that is not taken, with a block that can still be changed: that of the current slot has been sent. */
 function firstFreeSlot(world: ChainWorld, now: UnixMs, isTaken: (slot: number) => boolean): number {
   let slot = headSlot(world.chain, now) + 2;
-  while (!isCanonical(world, slot) || isTaken(slot)) slot += 1;
+  while (kindOf(world, slot) !== 'proposed' || isTaken(slot)) slot += 1;
   return slot;
-}
-
-function ascending(validators: readonly number[]): number[] {
-  return [...new Set(validators)].sort((a, b) => a - b);
 }

@@ -138,7 +138,7 @@ export const TABLE: readonly Row[] = [
     part: 'sandbox',
     what: 'The simulated service of `demo`, `sandbox` and the tests.',
     imports: ['toolkit', 'facts'],
-    packages: ['zod in body.ts', 'zod in endpoints.ts'],
+    packages: ['zod in answer.ts', 'zod in body.ts'],
   },
   {
     part: 'exporter',

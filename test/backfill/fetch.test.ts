@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Span } from '../../src/api/endpoints.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
-import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
+import { type Plan, requestsLeft, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { planOf } from '../support/backfill.ts';
@@ -35,12 +35,7 @@ function newStore(): Promise<Store> {
   return Store.open(join(temporaryFolder(), 'past.om.backfill'));
 }
 
-function fetchFrom(
-  api: FakeApi,
-  store: Store,
-  plan: Plan,
-  onPage: (id: number, left: number) => void = () => undefined,
-) {
+function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => undefined) {
   const options = {
     api,
     store,
@@ -49,7 +44,7 @@ function fetchFrom(
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
     concurrency: 1,
     onWait: () => undefined,
-    onPage: ({ id }: { id: number }, left: number) => onPage(id, left),
+    onPage,
   };
   return fetchAll(options, plan);
 }
@@ -63,13 +58,13 @@ describe('backfill/fetch', () => {
   it('reads every record, the oldest slice first, and counts down the rest of each slice', async () => {
     const api = fakeApi(service(['a', 'b']));
     using store = await newStore();
-    const left: [id: number, left: number][] = [];
-    await fetchFrom(api, store, TWO_SLICES, (...page) => left.push(page));
+    const left: number[] = [];
+    await fetchFrom(api, store, TWO_SLICES, () => left.push(requestsLeft(TWO_SLICES, store.left())));
     expect(new Set(timesIn(store)).size).toBe(DAY / 600 + 1);
     expect(api.requests[0]?.body).toMatchObject({ range: { timestamp: { start: END - DAY, end: END - DAY / 2 } } });
     // 73 times of two machines are 146 records.
-    expect(left.map(([id]) => id)).toEqual([...Array(15).fill(0), ...Array(15).fill(1)]);
-    expect(left.slice(0, 15).map(([, requests]) => requests)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1, 1, 0]);
+    const ofSlice = [9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1, 1, 0];
+    expect(left).toEqual([...ofSlice.map((requests) => requests + 10), ...ofSlice]);
   });
 
   it('takes as many requests as were announced', async () => {
@@ -97,7 +92,7 @@ describe('backfill/fetch', () => {
     expect(api.requests[0]?.body).toMatchObject({ cursor: '20' });
     // The second that both slices have is read twice.
     expect(timesIn(store)).toHaveLength(DAY / 600 + 2);
-    expect(store.completeSlices()).toEqual(new Set([0, 1]));
+    expect([...store.left().values()]).toEqual([0, 0]);
   });
 
   it('drops records after the end, and counts records of another time', async () => {

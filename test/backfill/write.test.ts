@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
-import { writeAll } from '../../src/backfill/write.ts';
+import { type SeriesOptions, writeAll } from '../../src/backfill/write.ts';
 import type { History } from '../../src/sources/history.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
 import { planOf } from '../support/backfill.ts';
@@ -15,7 +15,7 @@ type Item = readonly [group: string, at: number, stream: string, value: number];
 const DAY = 86_400;
 const END = 3 * DAY;
 
-/** A gauge of each record, with its group and stream as labels. */
+/** A gauge of each record, with its group as the machine and its stream as the chain. */
 function historyOf(isDaily: boolean): History {
   const history: History<Item> = {
     readPage: async () => ({ cursor: null, records: [], count: 0 }),
@@ -30,7 +30,7 @@ function historyOf(isDaily: boolean): History {
         name: 'beaconchain_test',
         type: 'gauge',
         help: 'A test.',
-        samples: records.map(([machine, at, stream, value]) => ({ labels: { machine, stream }, value, at })),
+        samples: records.map(([machine, at, chain, value]) => ({ labels: { machine, chain }, value, at })),
       },
     ],
   };
@@ -42,16 +42,19 @@ interface Wrote {
   readonly plan: Plan;
 }
 
-async function written(items: readonly Item[], isDaily = false, signal = noSignal()): Promise<Wrote> {
+async function written(
+  items: readonly Item[],
+  { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
+): Promise<Wrote> {
   const output = join(temporaryFolder(), 'past.om');
   using store = await Store.open(`${output}.backfill`);
   const history = historyOf(isDaily);
   const plan = planOf([{ start: 0, end: END }], END);
   const [slice] = plan.slices;
   if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records: items });
-  const series = { labels: {}, chains: new Set<string>(), step: undefined, end: END };
+  const series = { labels: {}, chains: new Set(['x', 'y']), step: undefined, end: END, ...more };
   const histories = new Map([['machines', history]]);
-  const options = { store, output, histories, series, clock: systemClock, signal };
+  const options = { store, output, histories, series, clock: systemClock, signal: noSignal() };
   const done = await writeAll(options, plan);
   expect(store.plan()).toEqual(done);
   // What is written is not written again.
@@ -73,10 +76,10 @@ describe('backfill/write', () => {
       ['a', 19.5, 'x', 4],
     ]);
     expect(linesOf(output)).toEqual([
-      'beaconchain_test{machine="a",stream="x"} 4 19.5',
-      'beaconchain_test{machine="b",stream="x"} 1 12',
-      'beaconchain_test{machine="b",stream="x"} 3 15',
-      'beaconchain_test{machine="b",stream="y"} 2 12',
+      'beaconchain_test{machine="a",chain="x"} 4 19.5',
+      'beaconchain_test{machine="b",chain="x"} 1 12',
+      'beaconchain_test{machine="b",chain="x"} 3 15',
+      'beaconchain_test{machine="b",chain="y"} 2 12',
     ]);
     expect(readFileSync(output, 'utf8')).toMatch(/^# TYPE beaconchain_test gauge\n# HELP [\s\S]*\n# EOF\n$/);
     expect(plan.written[0]).toMatchObject({ file: output, samples: 4, records: 4 });
@@ -89,17 +92,38 @@ describe('backfill/write', () => {
     ]);
     expect(plan.written.map(({ file }) => file)).toEqual([output, undefined, `${output}.2`, undefined]);
     expect([output, `${output}.2`].map(linesOf)).toEqual([
-      ['beaconchain_test{machine="a",stream="x"} 1 86399'],
-      ['beaconchain_test{machine="a",stream="x"} 2 172800'],
+      ['beaconchain_test{machine="a",chain="x"} 1 86399'],
+      ['beaconchain_test{machine="a",chain="x"} 2 172800'],
     ]);
   });
 
   it('writes daily records into one file', async () => {
     const { plan } = await written(
-      [0, 1, 4].map((day): Item => ['mainnet', day * DAY, '', day]),
-      true,
+      [0, 1, 4].map((day): Item => ['mainnet', day * DAY, 'x', day]),
+      { isDaily: true },
     );
     expect(plan.written).toMatchObject([{ samples: 3 }]);
+  });
+
+  it('adds labels, and leaves other chains out', async () => {
+    const items: Item[] = [
+      ['a', 1, 'x', 1],
+      ['a', 1, 'z', 1],
+    ];
+    const { output } = await written(items, { labels: { job: 'j' } });
+    expect(linesOf(output)).toEqual(['beaconchain_test{machine="a",chain="x",job="j"} 1 1']);
+  });
+
+  it('repeats a value until the next day, never beyond the end, and leaves gaps', async () => {
+    const items = [0, 1, 3].map((day): Item => ['a', day * DAY, 'x', day]);
+    const { output } = await written(items, { isDaily: true, step: 21_600, end: 3 * DAY + 30_000 });
+    const first = [0, 1, 2, 3].map((i) => i * 21_600);
+    expect(linesOf(output).map((line) => Number(line.split(' ').at(-1)))).toEqual([
+      ...first,
+      ...first.map((at) => at + DAY),
+      3 * DAY,
+      3 * DAY + 21_600,
+    ]);
   });
 
   it('measures how far the records of the densest series are apart, without the minutes that it missed', async () => {

@@ -1,4 +1,4 @@
-import type { AccountPlan } from '../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../src/sandbox/rate-limit.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../src/sources/machines/options.ts';

@@ -1,4 +1,4 @@
-import { served } from '../../src/sandbox/endpoints.ts';
+import { served } from '../../src/sandbox/answer.ts';
 import { Refusal } from '../../src/sandbox/refusal.ts';
 
 /** A request as it leaves the process. */

@@ -1,5 +1,5 @@
-import type { AccountPlan } from '../../src/sandbox/plan.ts';
-import { limitsOf } from '../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../src/sandbox/rate-limit.ts';
+import { limitsOf } from '../../src/sandbox/rate-limit.ts';
 import { parseDuration } from '../../src/toolkit/lib/duration.ts';
 import { unit } from '../../src/toolkit/lib/random.ts';
 import { Fleet } from './fleet.ts';

@@ -2,7 +2,7 @@ import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts
 import { keyAt, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
+import { createFleet, PROCESSES } from '../../src/sandbox/machines.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/schedules.ts';

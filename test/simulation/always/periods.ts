@@ -3,7 +3,7 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD,
   epochAt,
 } from '../../../src/facts/chain.ts';
-import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { datapoints } from '../../../src/sandbox/daily-returns.ts';
 import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';

@@ -5,8 +5,8 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   epochAt,
 } from '../../../src/facts/chain.ts';
-import { epochsRange } from '../../../src/sandbox/chain-range.ts';
-import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { epochsRange } from '../../../src/sandbox/chain-world.ts';
+import { datapoints } from '../../../src/sandbox/daily-returns.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
 import { DAY } from '../../support/timing.ts';
 import type { ServiceSetting } from './setting.ts';

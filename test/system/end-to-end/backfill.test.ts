@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../../../src/facts/chain.ts';
-import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
-import { newestPushes, PROCESSES } from '../../../src/sandbox/machines-data.ts';
+import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
+import { newestPushes, PROCESSES } from '../../../src/sandbox/machines.ts';
 import { recordOf } from '../../../src/sandbox/machines-records.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import { BackfillRuns, FAST, KEY, promtoolLines } from '../../support/backfill.ts';
@@ -23,7 +23,7 @@ function makeBlocks(output: string, data: string): void {
   const lines = promtoolLines(output);
   expect(lines.length).toBeGreaterThan(0);
   for (const words of lines) {
-    expect(words.pop()).toBe('/var/lib/prometheus');
+    expect(words.pop()).toBe('"$data"');
     expect(runTool(PROMTOOL, [...words, data], '')).toMatchObject({ status: 0, stderr: '' });
   }
 }

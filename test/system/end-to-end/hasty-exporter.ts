@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import type { Exporter } from '../../../src/exporter/exporter.ts';
-import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
+import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { type Alertmanager, startAlertmanager } from '../../support/alertmanager.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
+import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
 import type { Metrics } from '../../support/scraped-metrics.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';

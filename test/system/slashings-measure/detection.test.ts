@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../../src/facts/chain.ts';
-import { served } from '../../../src/sandbox/endpoints.ts';
+import { served } from '../../../src/sandbox/answer.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';

@@ -49,7 +49,7 @@ function keysOf(records: readonly Wire[]): string[] {
   return records.map(({ timestamp, machine }) => `${timestamp} ${machine}`);
 }
 
-describe('sandbox/machine-metrics', () => {
+describe('sandbox/machines', () => {
   it('loses and doubles no record over its pages, newest first', () => {
     const sandbox = sandboxOf({ machines: 120 });
     const data = merged(allPages(sandbox, { ...last(75), page_size: 3 }));

@@ -10,7 +10,7 @@ function period(selector: object, chain?: string, now = NOW): { data: unknown; r
   return JSON.parse(post(sandboxOf(), PATH, body, now).body);
 }
 
-describe('sandbox/sync-committee', () => {
+describe('sandbox/validators', () => {
   it('gives the example period of the facts, 256 epochs with inclusive ends', () => {
     expect(period({ view: 'latest' }, 'mainnet', Date.UTC(2026, 2, 20))).toEqual({
       data: { period: 1700, finality: 'not_finalized' },

@@ -1,0 +1,210 @@
+import type { Clock } from '../toolkit/lib/clock.ts';
+import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import { span } from '../toolkit/lib/words.ts';
+import type { Written } from './plan.ts';
+
+/** The cost of a run, and the limits that apply to it. */
+export interface Costs {
+  readonly what: string;
+  readonly requests: number;
+  readonly sequences: number;
+  readonly perSecond: number;
+  readonly left: { readonly hour?: number; readonly month?: number };
+  readonly isKnown: boolean;
+}
+
+/** The costs, for the user to decide on before the run begins. */
+export function costsText({ what, requests, sequences, perSecond, left, isKnown }: Costs): string {
+  const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
+  const ms = Math.max((1000 * requests) / perSecond, byHour);
+  const rate = `${Number(perSecond.toFixed(2))} requests a second${isKnown ? '' : ' (assumed)'}`;
+  return [
+    what,
+    `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
+    `  time      about ${span(ms)} at ${rate}`,
+    `  quota     ${quotaText(requests, left.month)}`,
+    '',
+  ].join('\n');
+}
+
+function quotaText(requests: number, month: number | undefined): string {
+  if (month === undefined) return 'this plan has no known monthly quota';
+  if (month === 0) return 'nothing is left this month';
+  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests left this month`;
+}
+
+/** The progress of a run. */
+export interface Progress {
+  /** Requests of this run. */
+  readonly done: number;
+  /** Requests that are still expected. */
+  readonly left: number;
+  readonly elapsedMs: Milliseconds;
+  /** Requests per second that the plan allows. */
+  readonly perSecond: number;
+}
+
+const BAR_WIDTH = 24;
+
+/** One line: bar, requests done and expected, time left. */
+export function progressLine(progress: Progress): string {
+  const { done, left } = progress;
+  const share = shareOf(progress);
+  const filled = Math.round(BAR_WIDTH * share);
+  const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
+  const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
+  return `${bar} ${percent}  ${done} of ${done + left} requests, ${span(leftMs(progress))} left`;
+}
+
+function shareOf({ done, left }: Progress): number {
+  return left === 0 ? 1 : done / (done + left);
+}
+
+/** Estimated from the rate so far; at first from the rate that the plan allows. */
+function leftMs({ done, left, elapsedMs, perSecond }: Progress): Milliseconds {
+  return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;
+}
+
+export interface Terminal {
+  readonly isTTY: boolean;
+  write(text: string): void;
+}
+
+/** Shows the progress of a run: a line that is redrawn on a terminal, elsewhere a line after each tenth. */
+export class ProgressReport {
+  readonly #terminal: Terminal;
+  readonly #clock: Clock;
+  #read: (() => Omit<Progress, 'done' | 'elapsedMs'>) | undefined;
+  #began: Milliseconds = 0;
+  #done = 0;
+  #tenths = 0;
+  /** Why no request is sent now. */
+  #waitsFor: string | undefined;
+
+  constructor(terminal: Terminal, clock: Clock) {
+    this.#terminal = terminal;
+    this.#clock = clock;
+  }
+
+  /** Until here, only waits are shown. */
+  start(read: () => Omit<Progress, 'done' | 'elapsedMs'>): void {
+    this.#read = read;
+    this.#began = this.#clock.monotonic();
+    this.#showProgress(read());
+  }
+
+  onPage(): void {
+    this.#waitsFor = undefined;
+    this.#done += 1;
+    if (this.#read) this.#showProgress(this.#read());
+  }
+
+  #showProgress(read: Omit<Progress, 'done' | 'elapsedMs'>): void {
+    const progress = { done: this.#done, elapsedMs: this.#clock.monotonic() - this.#began, ...read };
+    const tenths = Math.floor(10 * shareOf(progress));
+    if (this.#isRedrawn() || tenths > this.#tenths) this.#show(progressLine(progress));
+    this.#tenths = Math.max(this.#tenths, tenths);
+  }
+
+  /** Nothing is requested before `until`. */
+  onWait(reason: string, until: UnixMs): void {
+    const isNew = reason !== this.#waitsFor;
+    this.#waitsFor = reason;
+    if (isNew || this.#isRedrawn()) this.#show(`waiting ${span(until - this.#clock.now())}: ${reason}`);
+  }
+
+  /** The last line stays on the terminal. */
+  stop(): void {
+    if (this.#isRedrawn()) this.#terminal.write('\n');
+  }
+
+  #isRedrawn(): boolean {
+    return this.#terminal.isTTY && this.#read !== undefined;
+  }
+
+  #show(line: string): void {
+    this.#terminal.write(this.#isRedrawn() ? `\r\x1b[2K${line}` : `${line}\n`);
+  }
+}
+
+export interface BackfillResult {
+  readonly source: 'daily_returns' | 'machines';
+  readonly written: readonly Written[];
+  /** Records that could not be read, or are of another time. */
+  readonly bad: number;
+  /** Why sequences of pages ended early. */
+  readonly endings: readonly string[];
+  readonly fullResolution: boolean;
+  /** Whether the labels include `job` and `instance`, so that the series continue those that Prometheus scrapes. */
+  readonly hasTargetLabels: boolean;
+}
+
+/** The written files, and the data that are missing in them. */
+export function summary({ source, written, bad, endings, fullResolution }: BackfillResult): string {
+  const records = sumOf(written, (one) => one.records);
+  if (records === 0) return 'There are no records in this time range. Nothing was written.\n';
+  const files = written.filter(({ file }) => file !== undefined).length;
+  const samples = sumOf(written, (one) => one.samples);
+  const bytes = sumOf(written, (one) => one.bytes);
+  const total = `${records} records, ${samples} samples in ${files === 1 ? '1 file' : `${files} files`}`;
+  const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
+  if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
+  if (endings.length > 0) {
+    lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
+  }
+  const gap = Math.min(...written.map(({ gapSeconds }) => gapSeconds ?? Number.POSITIVE_INFINITY));
+  if (source === 'machines' && Number.isFinite(gap) && gap > MAX_GAP_SECONDS) lines.push(thinned(gap, fullResolution));
+  return `${lines.join('\n')}\n`;
+}
+
+function sumOf<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + amount(item), 0);
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  repeated_cursor: 'the service repeated pages that were already read',
+  empty_pages: 'the service sent several pages in a row without records',
+};
+
+/** Clients push once a minute (api-facts 1.1). A push that is half a minute late is no gap. */
+const MAX_GAP_SECONDS: Seconds = 90;
+
+function thinned(gap: Seconds, fullResolution: boolean): string {
+  const apart = `Records are ${Math.round(gap)} s apart, although clients push every 60 s`;
+  return fullResolution
+    ? `${apart}: these machines push less often, or the service leaves out records of 12 hours too.`
+    : `${apart}: the service leaves out records of long ranges. Use --full-resolution to read all of them.`;
+}
+
+/**
+ * For promtool, which makes blocks of two hours by default and reads the whole file for each. Prometheus merges every
+ * block with all blocks that it overlaps, regardless of the job, so longer blocks would result in one huge block of all
+ * data (docs/backfill.md).
+ */
+const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
+
+/** The next steps for the user; '' if nothing was written. */
+export function nextSteps({ source, written, hasTargetLabels }: BackfillResult): string {
+  const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
+  const files = written.flatMap(({ file }) => file ?? []);
+  if (files.length === 0) return '';
+  return [
+    'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',
+    '',
+    ...files.map((file) => `  ${create} ${quote(file)} "$data"`),
+    '',
+    'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
+    'the commands for Compose and Kubernetes.',
+    'Prometheus deletes blocks older than --storage.tsdb.retention.time (default 15 days): raise it first.',
+    ...(hasTargetLabels
+      ? []
+      : ['Without --label job=... --label instance=..., these series do not join the series that Prometheus scrapes.']),
+    '',
+  ].join('\n');
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

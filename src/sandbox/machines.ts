@@ -1,0 +1,181 @@
+import type { Chain } from '../facts/chain.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { MachineMetricsBody } from './body.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import {
+  createMachine,
+  PROFILES,
+  type ProcessName,
+  type Push,
+  recordOf,
+  type SimulatedMachine,
+} from './machines-records.ts';
+
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
+
+/** The processes of a machine push one after the other. */
+const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
+/** Older records are deleted (api-facts 2). */
+const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
+
+/** All machines of the account. */
+export interface Fleet {
+  readonly machines: ReadonlyMap<string, SimulatedMachine>;
+  /** In the order of their records within a minute, newest first. */
+  readonly ring: readonly SimulatedMachine[];
+}
+
+/** Silent since 5 h before the start, until `wake`. */
+export const QUIET_MACHINE = 'quiet-1';
+const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
+  ['node-a', 'mainnet', 'lighthouse'],
+  ['node-b', 'mainnet', 'teku'],
+  ['node-c', 'mainnet', 'nimbus'],
+  ['hoodi-1', 'hoodi', 'lodestar'],
+  [QUIET_MACHINE, 'mainnet', 'lighthouse'],
+];
+export const NAMED_MACHINES = NAMED.length;
+
+/** The named machines, then machine-0001 and so on: `count` in all. */
+export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
+  const profiles = Object.values(PROFILES);
+  const machines = Array.from({ length: count }, (_, i) => {
+    const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
+    const chosen = (profile ? PROFILES[profile] : profiles[i % profiles.length]) ?? PROFILES.lighthouse;
+    return createMachine(name, chain, chosen, seed);
+  });
+  const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
+  if (quiet) quiet.silence = { from: start - 5 * MS_PER_HOUR, until: Number.POSITIVE_INFINITY };
+  return {
+    machines: new Map(machines.map((machine) => [machine.name, machine])),
+    ring: machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** @throws RangeError if no machine has this name. */
+export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
+  const machine = fleet.machines.get(name);
+  if (!machine) throw new RangeError(`no machine is called ${name}`);
+  return machine;
+}
+
+interface RecordWindow {
+  /** Both inclusive. */
+  readonly oldest: UnixMs;
+  readonly newest: UnixMs;
+  /** Only every n-th minute is returned. */
+  readonly gap: number;
+}
+
+/** The position of a record in the order of its process. */
+type RecordPosition = readonly [time: UnixMs, name: string];
+
+/** At most `max` pushes of one process after a position, newest first and by name at the same time. */
+export function newestPushes(
+  ring: readonly SimulatedMachine[],
+  process: ProcessName,
+  { oldest, newest, gap }: RecordWindow,
+  after: RecordPosition | undefined,
+  max: number,
+): Push[] {
+  const found: Push[] = [];
+  if (ring.length === 0) return found;
+  const start = (after ? after[0] : newest) - DELAY[process];
+  let minute = Math.floor(start / MS_PER_MINUTE);
+  const phase = start - minute * MS_PER_MINUTE;
+  let i = ring.filter((machine) => comesBefore(machine, phase, after?.[1])).length;
+  for (; (minute + 1) * MS_PER_MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
+    if (minute % gap !== 0) continue;
+    for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
+      const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
+      if (time < oldest || found.length === max) return found;
+      const isRunning = process !== 'validator' || machine.profile.hasValidator;
+      if (isRunning && !isSilent(machine, time)) found.push({ time, machine });
+    }
+  }
+  return found;
+}
+
+/** Whether a machine is in the ring before a phase, or not after a name at this phase. */
+function comesBefore(machine: SimulatedMachine, phase: Milliseconds, name: string | undefined): boolean {
+  if (machine.phase !== phase) return machine.phase > phase;
+  return name !== undefined && machine.name <= name;
+}
+
+function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
+  return silence !== undefined && time > silence.from && time <= silence.until;
+}
+
+const LISTED_MS = 300 * MS_PER_MINUTE;
+
+/**
+ * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
+ */
+interface MachineMetricsCursor {
+  readonly newest: UnixMs;
+  readonly gap: number;
+  readonly after: readonly (RecordPosition | null)[];
+}
+
+/** POST /api/v2/machine-metrics (api-facts 2). */
+export function machineMetrics({ fleet }: { readonly fleet: Fleet }, asked: MachineMetricsBody, now: UnixMs): string {
+  const { range, machines: names, page_size: size } = asked;
+  const query = [range, names, size];
+  const cursor = decodeCursor<MachineMetricsCursor>(query, asked.cursor);
+  const window = windowOf(range, now, cursor);
+  const ring = names.length === 0 ? fleet.ring : fleet.ring.filter(({ name }) => names.includes(name));
+  // One record more than fits shows whether there is another page.
+  const ahead = PROCESSES.map((process, i) =>
+    newestPushes(ring, process, window, cursor?.after[i] ?? undefined, size + 1),
+  );
+  const pages = ahead.map((found) => found.slice(0, size));
+  const isLast = ahead.every((found) => found.length <= size);
+  const after = pages.map((page, i) => lastOf(page) ?? cursor?.after[i] ?? null);
+  const next: MachineMetricsCursor = { newest: window.newest, gap: window.gap, after };
+  const arrays = PROCESSES.map((process, i) => [
+    `${process}_metrics`,
+    (pages[i] ?? []).map((push) => recordOf(process, push)),
+  ]);
+  return JSON.stringify({
+    data: Object.fromEntries(arrays),
+    paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
+  });
+}
+
+/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
+export function machineNames({ fleet }: { readonly fleet: Fleet }, _: object, now: UnixMs): string {
+  const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
+  const listed = [...fleet.machines.values()].filter(
+    (one) => newestPushes([one], 'system', window, undefined, 1).length > 0,
+  );
+  return JSON.stringify({ data: listed.map(({ name }) => name) });
+}
+
+/** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */
+function windowOf(
+  { timestamp: range }: MachineMetricsBody['range'],
+  now: UnixMs,
+  cursor: MachineMetricsCursor | undefined,
+): RecordWindow {
+  const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
+  const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
+  return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
+}
+
+/**
+ * Of long ranges the service returns only every n-th record of a machine, depending on the minutes requested (api-facts
+ * 2).
+ */
+function gapOf(minutes: number): number {
+  if (minutes > 20_160) return 8;
+  if (minutes > 10_080) return 7;
+  if (minutes > 2_880) return 5;
+  if (minutes > 1_440) return 4;
+  return minutes > 770 ? 2 : 1;
+}
+
+function lastOf(page: readonly Push[]): RecordPosition | undefined {
+  const last = page.at(-1);
+  return last && [last.time, last.machine.name];
+}
