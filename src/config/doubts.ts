@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 export function doubtsIn(config: Config, keyless: boolean): Finding[] {
   const { machines, validators } = config;
   const watches = Object.values(validators.watch).some((ranges) => ranges.length > 0);
-  const isOff = (section: object): boolean => !('enabled' in section && section.enabled);
+  const isOff = (section: object): boolean => !('enabled' in section && section.enabled === true);
   const isIdle = Object.values(config).every(isOff) && !watches;
   if (isIdle) return [{ path: [], message: 'all sources are disabled: nothing is polled' }];
   return [
