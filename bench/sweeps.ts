@@ -1,5 +1,5 @@
-import { boundOf, FleetRun, missedBy } from '../test/support/fleet-run.ts';
-import { type RateSeen, runAtRate } from '../test/support/rate-run.ts';
+import { boundOf, FleetRun, missedBy } from '../test/support/runs/fleet-run.ts';
+import { type RateSeen, runAtRate } from '../test/support/runs/rate-run.ts';
 import { digits, summary, table, verdict } from './report.ts';
 
 const HOUR = 3_600_000;

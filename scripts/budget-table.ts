@@ -12,7 +12,7 @@ import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
 import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
-import { defaultConfig } from '../test/support/default-config.ts';
+import { defaultConfig } from '../test/support/runs/default-config.ts';
 import { withTable } from './document-table.ts';
 
 /** Writes the tables of docs/budget.md and docs/validators.md: the intervals that the planner chooses for each plan. */

@@ -8,9 +8,9 @@ import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { sandboxAddress } from '../src/commands/demo.ts';
 import { ALERTS_PATH } from '../src/commands/demo-alerts.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
-import { unknownNames } from './support/exposed.ts';
-import { temporaryFolder } from './support/files.ts';
-import { AMTOOL, areMissing, runTool } from './support/tools.ts';
+import { unknownNames } from './support/contract/exposed.ts';
+import { temporaryFolder } from './support/files/files.ts';
+import { AMTOOL, areMissing, runTool } from './support/tools/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
 const FILE = join(DEPLOY, 'alertmanager/alertmanager.yml');

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { PROGRAM, parseCommand } from '../src/commands/flag-table.ts';
 import { control } from '../src/sandbox/control.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
-import { ALL_FAMILIES } from './support/metric-contract.ts';
-import { NOW } from './support/timing.ts';
+import { ALL_FAMILIES } from './support/contract/metric-contract.ts';
+import { NOW } from './support/time/timing.ts';
 
 const DOCUMENTS = [
   'README.md',

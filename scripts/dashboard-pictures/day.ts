@@ -1,4 +1,4 @@
-import { rendered, requestsAnswered } from '../../test/support/under-way.ts';
+import { rendered, requestsAnswered } from '../../test/support/time/under-way.ts';
 // The first import, because it patches modules that the program uses.
 
 import { pino } from 'pino';
@@ -11,9 +11,9 @@ import { QUIET_MACHINE } from '../../src/sandbox/machines-data.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { encodeFamilies } from '../../test/support/encode.ts';
-import { HOUR, MINUTE, NOW } from '../../test/support/timing.ts';
-import { VirtualClock } from '../../test/support/virtual-clock.ts';
+import { encodeFamilies } from '../../test/support/exposition/encode.ts';
+import { HOUR, MINUTE, NOW } from '../../test/support/time/timing.ts';
+import { VirtualClock } from '../../test/support/time/virtual-clock.ts';
 
 /** Unix ms: not a full hour, whose label the edge of a chart would cut. */
 export const END = NOW + 24 * MINUTE;

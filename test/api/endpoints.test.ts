@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
-import { refusalOf } from '../support/known-request.ts';
+import { refusalOf } from '../support/answers/known-request.ts';
 
 interface Form<E extends Endpoint = Endpoint> {
   readonly endpoint: E;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Meter, progressLine } from '../../src/backfill/progress.ts';
-import { planOf } from '../support/backfill.ts';
+import { planOf } from '../support/programs/backfill.ts';
 
 /** Two slices, each expected to take ten requests. */
 const PLAN = planOf(

@@ -1,14 +1,14 @@
-import { requestsAnswered } from '../support/under-way.ts';
+import { requestsAnswered } from '../support/time/under-way.ts';
 // The first import, because it patches modules that the program uses.
 
 import { expect, it } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { FaultServer } from '../support/fault-server.ts';
-import { logLines } from '../support/log-lines.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { FaultServer } from '../support/faults/fault-server.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const KEY = 'the-key';
 

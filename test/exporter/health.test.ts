@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isReady, whyUnhealthy } from '../../src/exporter/health.ts';
 import { emptyEntry } from '../../src/scheduler/entry.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { MINUTE, NOW, timing } from '../support/timing.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { MINUTE, NOW, timing } from '../support/time/timing.ts';
 
 function view(overrides: Partial<SourceView> = {}): SourceView {
   const source = fakeSource();

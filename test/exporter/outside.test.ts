@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { OUTSIDE } from '../../src/exporter/outside.ts';
-import { listen } from '../support/listen.ts';
-import { HOUR } from '../support/timing.ts';
+import { listen } from '../support/network/listen.ts';
+import { HOUR } from '../support/time/timing.ts';
 
 /** A request to a server that takes connections and says nothing on them. */
 async function toNobody(): Promise<WireRequest> {

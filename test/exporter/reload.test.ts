@@ -1,4 +1,4 @@
-import { rendered, requestsAnswered } from '../support/under-way.ts';
+import { rendered, requestsAnswered } from '../support/time/under-way.ts';
 // The first import, because it patches modules that the program uses.
 
 import { describe, expect, it } from 'vitest';
@@ -6,13 +6,13 @@ import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { atTheEnd } from '../support/cleanup.ts';
-import { steppedBack } from '../support/exposition-text.ts';
-import { FaultServer } from '../support/fault-server.ts';
-import { logLines } from '../support/log-lines.ts';
-import { Metrics } from '../support/scraped-metrics.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { settled, VirtualClock } from '../support/virtual-clock.ts';
+import { steppedBack } from '../support/exposition/exposition-text.ts';
+import { Metrics } from '../support/exposition/scraped-metrics.ts';
+import { FaultServer } from '../support/faults/fault-server.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { settled, VirtualClock } from '../support/time/virtual-clock.ts';
+import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'the-key';
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];

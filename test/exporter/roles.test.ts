@@ -4,10 +4,10 @@ import { Exporter } from '../../src/exporter/exporter.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { EXPOSITION_OPTIONS } from '../../src/toolkit/exposition/exposition.ts';
 import type { Replica, ReplicaEvents } from '../../src/toolkit/state/replica.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { logLines } from '../support/log-lines.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const KEY = 'k';
 

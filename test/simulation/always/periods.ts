@@ -4,7 +4,7 @@ import {
   epochAt,
 } from '../../../src/facts/chain.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
-import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';

@@ -1,4 +1,4 @@
-import { Fleet, type FleetRequest } from '../../support/fleet.ts';
+import { Fleet, type FleetRequest } from '../../support/model/fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 
 /** A record as a client reads it. */

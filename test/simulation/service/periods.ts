@@ -8,7 +8,7 @@ import {
 import { epochsRange } from '../../../src/sandbox/chain-range.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
-import { DAY } from '../../support/timing.ts';
+import { DAY } from '../../support/time/timing.ts';
 import type { ServiceSetting } from './setting.ts';
 
 /** What the service answers by the clock alone: daily returns, and periods of sync committees. */

@@ -1,7 +1,7 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
-import { refusalOf } from '../../support/known-request.ts';
+import { refusalOf } from '../../support/answers/known-request.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';

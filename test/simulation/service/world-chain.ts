@@ -1,6 +1,6 @@
 import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
 import { unit } from '../../../src/toolkit/lib/random.ts';
-import { LivelyChain } from '../../support/lively-chain.ts';
+import { LivelyChain } from '../../support/model/lively-chain.ts';
 
 /** So many epochs are there before the start. */
 const PAST_EPOCHS = 8;

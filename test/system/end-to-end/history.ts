@@ -4,11 +4,11 @@ import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.t
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
 import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
-import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
-import { encodeFamily } from '../../support/encode.ts';
-import { configured } from '../../support/month.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { encodeFamily } from '../../support/exposition/encode.ts';
+import { BOTH_CHAINS, defaultConfig } from '../../support/runs/default-config.ts';
+import { configured } from '../../support/runs/month.ts';
+import { Simulation } from '../../support/runs/simulation.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 /** As in the demo. */
 const WATCH = {

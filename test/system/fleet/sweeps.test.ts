@@ -8,8 +8,8 @@ import {
   missedBy,
   type SweepSeen,
   setBack,
-} from '../../support/fleet-run.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+} from '../../support/runs/fleet-run.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const STALE = 10 * MINUTE;
 /** A machine is asked for until its record is older than this, because records come up to 8 min late. */

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, scrape } from '../../support/ask.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { seriesOf } from '../../support/exposition-text.ts';
-import { listen } from '../../support/listen.ts';
-import { portOf, Running, SURROUNDINGS, startExporter, waitFor } from '../../support/program.ts';
+import { seriesOf } from '../../support/exposition/exposition-text.ts';
+import { ask, scrape } from '../../support/network/ask.ts';
+import { listen } from '../../support/network/listen.ts';
+import { portOf, Running, SURROUNDINGS, startExporter, waitFor } from '../../support/programs/program.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BOTH_CHAINS } from '../../support/default-config.ts';
-import { configured, runMonth } from '../../support/month.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
+import { configured, runMonth } from '../../support/runs/month.ts';
+import { Simulation } from '../../support/runs/simulation.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { restarted } from './restart.ts';
 
 /** A month of 31 days. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../../src/budget/ledger.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
-import { configured } from '../../support/month.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { configured } from '../../support/runs/month.ts';
+import { Simulation } from '../../support/runs/simulation.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { restarted } from './restart.ts';
 
 /** A first start so late that the month ends after twelve days. */

@@ -1,7 +1,7 @@
 import { Ledger } from '../../../src/budget/ledger.ts';
 import { type Entry, entrySchema, sourceId } from '../../../src/scheduler/entry.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { Simulation, type SimulationOptions } from '../../support/simulation.ts';
+import { Simulation, type SimulationOptions } from '../../support/runs/simulation.ts';
 
 /** Stops the program and starts it again after `pauseMs`, with its saved state and the same service. */
 export async function restarted(

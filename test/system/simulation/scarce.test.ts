@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { configured } from '../../support/month.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { DAY, HOUR } from '../../support/timing.ts';
+import { configured } from '../../support/runs/month.ts';
+import { Simulation } from '../../support/runs/simulation.ts';
+import { DAY, HOUR } from '../../support/time/timing.ts';
 
 /** The last days of a month: a quota of so many a month has as much a day. */
 const NOVEMBER = Date.UTC(2026, 10, 1);

@@ -5,12 +5,12 @@ import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
-import { defaultConfig } from '../../support/default-config.ts';
-import { fakeApi } from '../../support/fake-api.ts';
-import { Follower } from '../../support/follower.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { fakeApi } from '../../support/answers/fake-api.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { Simulation } from '../../support/runs/simulation.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 /** The service reports a slot when it is over. */
