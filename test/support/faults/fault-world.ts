@@ -1,6 +1,3 @@
-import { rendered, requestsAnswered } from '../time/under-way.ts';
-// The first import, because it patches modules that the program uses.
-
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
@@ -12,6 +9,7 @@ import { logLines } from '../log/log-lines.ts';
 import { type Asked, ask } from '../network/ask.ts';
 import { type ServedExporter, startServedExporter } from '../programs/served-exporter.ts';
 import { MINUTE, NOW } from '../time/timing.ts';
+import { TRACKED, workDone } from '../time/under-way.ts';
 import { VirtualClock } from '../time/virtual-clock.ts';
 import { FaultServer } from './fault-server.ts';
 
@@ -38,7 +36,7 @@ function frozen<T>(value: T): T {
  * They take real time, during which the virtual clock stands still. So hours pass in a second, and each run is the same.
  */
 export class FaultWorld {
-  readonly clock = new VirtualClock(NOW, requestsAnswered);
+  readonly clock = new VirtualClock(NOW, workDone);
   readonly service: FaultServer;
   /** Log lines, parsed. */
   readonly lines: readonly Record<string, unknown>[];
@@ -87,6 +85,7 @@ export class FaultWorld {
       },
       key: KEY,
       clock: this.clock,
+      outside: TRACKED,
       log: this.#log,
       documents: {
         load: (name, schema) => documents.load(name, schema),
@@ -145,11 +144,7 @@ export class FaultWorld {
   async look(): Promise<Metrics> {
     for (const path of ['/-/healthy', '/', '/metrics']) expect((await this.ask(path)).status, path).toBe(200);
     // A change is shown within a second and the real time that rendering takes.
-    for (let i = 0; i < 5; i += 1) {
-      await rendered();
-      await this.clock.advance(300);
-    }
-    await rendered();
+    for (let i = 0; i < 5; i += 1) await this.clock.advance(300);
     const metrics = new Metrics((await this.ask('/metrics')).body.toString());
     expect(tooOld(metrics, this.service.time())).toEqual([]);
     expect(steppedBack(this.#before, metrics.text)).toEqual([]);

@@ -1,5 +1,6 @@
 import { ConfigFile } from '../../../src/config/config.ts';
 import { Exporter } from '../../../src/exporter/exporter.ts';
+import type { Outside } from '../../../src/exporter/outside.ts';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import type { Logger } from '../../../src/toolkit/lib/log.ts';
@@ -12,6 +13,7 @@ interface ServedExporterOptions {
   readonly key: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly outside?: Outside;
   /** Default: none. */
   readonly documents?: StateStore | undefined;
 }
@@ -25,7 +27,7 @@ export interface ServedExporter {
 
 /** Starts the exporter in this process and serves it on a free port. */
 export async function startServedExporter(options: ServedExporterOptions): Promise<ServedExporter> {
-  const { file, key, clock, log, documents } = options;
+  const { file, key, clock, log, documents, outside } = options;
   const settings = { config: ConfigFile.parse(file), key };
   const exporter = await Exporter.start({
     settings,
@@ -34,6 +36,7 @@ export async function startServedExporter(options: ServedExporterOptions): Promi
     log,
     documents: { ...NO_DOCUMENTS, ...(documents && bound(documents)) },
     processMetrics: false,
+    outside,
   });
   const server = await startServer({ host: '127.0.0.1', port: 0, telemetryPath: '/metrics' }, exporter);
   return { exporter, port: server.port, close: () => server.close() };
