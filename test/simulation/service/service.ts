@@ -2,12 +2,13 @@ import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
+import type { Fleet } from '../../support/model/fleet.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
 import { revokedHeaders, sentHeaders } from './limits.ts';
-import { Machines, type Push, pushesIn } from './machines.ts';
+import { fleetOf, type Push, pageOf, pushesIn } from './machines.ts';
 import { Periods } from './periods.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
@@ -38,7 +39,7 @@ const BAD_V1: Content = { status: 400, body: v1Error('invalid epoch parameter') 
  */
 export class Service {
   readonly account: Account;
-  readonly machines: Machines;
+  readonly machines: Fleet;
   readonly periods: Periods;
   readonly disturbances = new Disturbances();
   readonly #chains: Readonly<Record<Chain, ChainView>>;
@@ -47,7 +48,7 @@ export class Service {
   constructor(setting: ServiceSetting, start: number) {
     this.#setting = setting;
     this.account = new Account(setting);
-    this.machines = new Machines(setting);
+    this.machines = fleetOf(setting);
     this.periods = new Periods(setting);
     const view = (name: Chain, i: number): ChainView => {
       const chain = new WorldChain(name, { seed: setting.seed + i, liveliness: setting.liveliness }, start);
@@ -151,7 +152,7 @@ export class Service {
   #content({ path, body = '' }: WireRequest, chain: Chain, now: number): Content {
     if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
     if (path === '/api/v2/machine-metrics') {
-      const page = this.machines.page(body, now);
+      const page = pageOf(this.machines, body, now);
       return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: v2Error(400) };
     }
     if (path === '/api/v2/machine-metrics/machine-names')

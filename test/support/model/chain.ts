@@ -36,13 +36,13 @@ export class Chain implements ChainView {
   finalized: number;
   /** The blocks of each slot from `firstSlot` on. A missed slot has none. */
   readonly slots: Block[][] = [];
-  readonly #seed: number;
+  protected readonly seed: number;
 
   /** Begins with three epochs, the first of them final. `seed` determines what the blocks count. */
   constructor(epoch: number, seed = 0) {
     this.firstSlot = epoch * 32;
     this.finalized = epoch;
-    this.#seed = seed;
+    this.seed = seed;
     for (let i = 0; i < 96; i += 1) this.add([]);
   }
 
@@ -94,7 +94,7 @@ export class Chain implements ChainView {
     const rows = blocks.map((block, fork) =>
       row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block), status: this.#statusOf(slot, block) }),
     );
-    return between(0, 1, this.#seed, slot) === 0 ? rows : rows.reverse();
+    return between(0, 1, this.seed, slot) === 0 ? rows : rows.reverse();
   }
 
   /** The slashing records of a slot, those of orphaned blocks included. */
@@ -155,7 +155,7 @@ export class Chain implements ChainView {
    * (api-facts 5.1). A block up to the slot `last` decides.
    */
   protected isTied(slot: number, last = slot + 63 - (slot % 32)): boolean {
-    const isLikely = (one: number): boolean => between(0, 1, this.#seed, one, 8) === 0;
+    const isLikely = (one: number): boolean => between(0, 1, this.seed, one, 8) === 0;
     const later = Array.from({ length: last - slot }, (_, i) => slot + 1 + i);
     return isLikely(slot) && later.some((one) => this.canonicalAt(one) && !isLikely(one));
   }
@@ -187,7 +187,7 @@ export class Chain implements ChainView {
 
   #fieldsOf({ root, parent, slashings }: Block): Fields {
     const seed = seedOf(root);
-    const count = (high: number, what: number): number => between(0, high, this.#seed, seed, what);
+    const count = (high: number, what: number): number => between(0, high, this.seed, seed, what);
     return {
       blockroot: root,
       parentroot: parent,

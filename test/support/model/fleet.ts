@@ -10,6 +10,8 @@ export interface FleetOptions {
   readonly missing?: { readonly machine?: number; readonly array?: number };
   /** Whether `page_size` limits each array or all together. The API documentation does not say. */
   readonly pageSizeOver?: 'each' | 'all';
+  /** A page has no more records of an array than this, whatever was requested. */
+  readonly longestPage?: number;
   /** Milliseconds by which the records of a machine are late, by its number. */
   readonly lateMs?: (id: number) => number;
   /** Whether the time of a record is compared with the range in milliseconds, or in whole seconds. */
@@ -24,6 +26,11 @@ export interface FleetRequest {
   readonly cursor?: string;
 }
 
+interface Span {
+  readonly from: number;
+  until: number;
+}
+
 interface Member {
   readonly name: string;
   readonly id: number;
@@ -31,7 +38,7 @@ interface Member {
   readonly phase: number;
   readonly everyMs: number;
   /** When it pushes, Unix ms. */
-  readonly spans: { from: number; until: number }[];
+  readonly spans: Span[];
   /** When it stops to push an array, Unix ms. */
   readonly ends: Partial<Record<ArrayName, number>>;
 }
@@ -61,6 +68,7 @@ export class Fleet {
   readonly #seed: number;
   readonly #missing: { readonly machine?: number; readonly array?: number };
   readonly #pageSizeOver: 'each' | 'all';
+  readonly #longestPage: number;
   readonly #lateMs: (id: number) => number;
   readonly #unit: number;
   readonly #members = new Map<string, Member>();
@@ -72,6 +80,7 @@ export class Fleet {
     seed = 1,
     missing = {},
     pageSizeOver = 'each',
+    longestPage = Number.POSITIVE_INFINITY,
     compares = 'milliseconds',
     lateMs = () => 0,
   }: FleetOptions) {
@@ -79,6 +88,7 @@ export class Fleet {
     this.#seed = seed;
     this.#missing = missing;
     this.#pageSizeOver = pageSizeOver;
+    this.#longestPage = longestPage;
     this.#unit = compares === 'milliseconds' ? 1 : 1_000;
     for (let i = 0; i < machines; i += 1) this.add(`m${i}`, Number.NEGATIVE_INFINITY);
   }
@@ -96,8 +106,8 @@ export class Fleet {
 
   /** The machine pushes nothing after `at`. */
   silence(name: string, at: number): void {
-    const last = this.#member(name).spans.at(-1);
-    if (last) last.until = at;
+    const last = this.lastSpan(name);
+    last.until = Math.min(last.until, at);
   }
 
   /** The machine pushes this array no more after `at`. */
@@ -107,7 +117,15 @@ export class Fleet {
 
   /** A silent machine pushes again from `at` on. */
   wake(name: string, at: number): void {
+    if (this.lastSpan(name).until > at) return;
     this.#member(name).spans.push({ from: at, until: Number.POSITIVE_INFINITY });
+  }
+
+  /** When a machine last began to push, and when it stops, Unix ms. */
+  lastSpan(name: string): Span {
+    const span = this.#member(name).spans.at(-1);
+    if (!span) throw new RangeError(`${name} never pushes`);
+    return span;
   }
 
   /** The time of the newest record of an array in the last hour that has arrived by `now`, Unix ms. */
@@ -131,7 +149,8 @@ export class Fleet {
   /** The body of the answer at `now`. @throws Error for a cursor with other filters than those it was given for. */
   answer(request: FleetRequest, now: number): string {
     this.requests.push({ at: now, body: request });
-    const { cursor, page_size: size, ...filters } = request;
+    const { cursor, page_size, ...filters } = request;
+    const size = Math.min(page_size, this.#longestPage);
     const [id, offsets] = cursor === undefined ? this.#begin(filters, now) : readCursor(cursor);
     const sequence = this.#sequences.get(id);
     if (sequence?.filters !== JSON.stringify(filters)) throw new Error('a cursor of another sequence');
