@@ -1,6 +1,5 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
-import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import type { Fleet } from '../../support/model/fleet.ts';
 import type { Counted } from '../traffic.ts';
@@ -31,7 +30,8 @@ interface Content {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const BAD_V1: Content = { status: 400, body: v1Error('invalid epoch parameter') };
+const REFUSED = '{"error":"refused"}';
+const BAD_V1: Content = { status: 400, body: '{"status":"ERROR: invalid epoch parameter","data":null}' };
 
 /**
  * The API of the simulation: a synchronous state machine that depends only on its setting, the seed, the requests and the
@@ -110,7 +110,7 @@ export class Service {
     if (isKeyValid && account.isRevoked) {
       const headers = { ...withHeaders({}), ...revokedHeaders(account.timeAt(now)) };
       const counted = { ...uncounted, refusedBy: 'revoked' as const };
-      return { status: 429, headers, body: v2Error(429), counted, onDelivered: nothing };
+      return { status: 429, headers, body: REFUSED, counted, onDelivered: nothing };
     }
     const charge = bucket.charge(plan, account.timeAt(now));
     const headers = withHeaders(charge.headers);
@@ -118,7 +118,7 @@ export class Service {
     const refused = (status: number): Served => ({
       status,
       headers,
-      body: v2Error(status),
+      body: REFUSED,
       counted,
       onDelivered: nothing,
     });
@@ -153,7 +153,7 @@ export class Service {
     if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
     if (path === '/api/v2/machine-metrics') {
       const page = pageOf(this.machines, body, now);
-      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: v2Error(400) };
+      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: REFUSED };
     }
     if (path === '/api/v2/machine-metrics/machine-names')
       return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };
@@ -162,8 +162,8 @@ export class Service {
         ? this.periods.periodBody(body, this.#setting.views, now)
         : this.periods.daysBody(body, now);
     const isKnown = path.endsWith('/sync-committee') || path === '/api/v2/ethereum/benchmark-store';
-    if (!isKnown) return { status: 404, body: v2Error(404) };
-    return text === undefined ? { status: 400, body: v2Error(400) } : { status: 200, body: text };
+    if (!isKnown) return { status: 404, body: REFUSED };
+    return text === undefined ? { status: 400, body: REFUSED } : { status: 200, body: text };
   }
 
   #v1(path: string, chain: Chain, now: number): Content {

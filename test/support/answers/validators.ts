@@ -1,4 +1,4 @@
-import { SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
+import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
@@ -6,25 +6,25 @@ import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/
 import { noSignal, timing } from '../time/timing.ts';
 import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
 
-const GENESIS = 1606824023;
 export const EPOCH = 384_000;
 export const PERIOD = 256 * EPOCH;
 
 /** Unix ms at which an epoch of mainnet starts. */
 export function startOfEpoch(epoch: number): number {
-  return (GENESIS + epoch * SECONDS_PER_EPOCH) * 1000;
+  return (CHAINS.mainnet.genesis + epoch * SECONDS_PER_EPOCH) * 1000;
 }
 
 /** Epoch 444377, of which api-facts 10.1 has a recorded answer; far from the boundaries of its period, 1735. */
 export const NOW = startOfEpoch(444_377) + 100_000;
 export const CURRENT = 1735;
 
-export function rangeOf(epoch: number): object {
-  const start = startOfEpoch(epoch) / 1000;
+/** The range of an answer about these epochs, both inclusive (api-facts 3.1). */
+export function rangeOf(first: number, last = first, chain: Chain = 'mainnet'): object {
+  const { genesis } = CHAINS[chain];
   return {
-    slot: { start: epoch * 32, end: epoch * 32 + 31 },
-    epoch: { start: epoch, end: epoch },
-    timestamp: { start, end: start + 383 },
+    slot: { start: first * 32, end: last * 32 + 31 },
+    epoch: { start: first, end: last },
+    timestamp: { start: genesis + first * SECONDS_PER_EPOCH, end: genesis + (last + 1) * SECONDS_PER_EPOCH - 1 },
   };
 }
 
