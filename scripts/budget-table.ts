@@ -28,7 +28,7 @@ const SWEEPS = 3;
 const ROOT = join(import.meta.dirname, '..');
 export const SCRIPT = 'scripts/budget-table.ts';
 
-/** The requests of a sweep of so many machines, counted by the simulated service. */
+/** The requests of a sweep of so many machines, counted by the sandbox. */
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');

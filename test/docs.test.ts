@@ -109,7 +109,7 @@ describe('docs', () => {
     expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('the simulated service obeys every order in %s', (file) => {
+  it.each(DOCUMENTS)('the sandbox obeys every order in %s', (file) => {
     const orders = readFileSync(file, 'utf8').matchAll(/\/-\/(?!healthy|ready|reload|metrics|\.\.\.)[a-z-]+[^\s"'`]*/g);
     const answers = [...orders].map(([path]) => {
       const sandbox = new Sandbox({ start: NOW });

@@ -42,7 +42,7 @@ function outage(isOut: boolean) {
 
 /**
  * The samples of a Prometheus that scrapes the exporter once a minute, after a day with some trouble, as lines of
- * OpenMetrics. The real exporter polls the simulated service on a virtual clock, so the day passes in a minute.
+ * OpenMetrics. The real exporter polls the sandbox on a virtual clock, so the day passes in a minute.
  */
 export async function simulatedDay(): Promise<string[]> {
   const clock = new VirtualClock(START, workDone);

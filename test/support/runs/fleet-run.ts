@@ -7,7 +7,7 @@ import type { SourceEvent } from '../../../src/sources/source.ts';
 import { machinesOptions } from '../answers/machine-records.ts';
 import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from '../model/fleet.ts';
 import { NOW } from '../time/timing.ts';
-import { Simulation } from './simulation.ts';
+import { SandboxRun } from './sandbox-run.ts';
 
 /** One sweep: what it cost and what it showed. */
 export interface SweepSeen {
@@ -32,7 +32,7 @@ export interface FleetRunOptions extends FleetOptions {
 /** Lets the real program, from scheduler to client, sweep a fleet on virtual time. */
 export class FleetRun {
   readonly fleet: Fleet;
-  readonly sim: Simulation;
+  readonly program: SandboxRun;
   /** All sweeps, in order. */
   readonly sweeps: SweepSeen[] = [];
   readonly warnings: SourceEvent[] = [];
@@ -41,7 +41,7 @@ export class FleetRun {
   constructor({ latencyMs = 50, plan = 'scale', options = {}, ...rest }: FleetRunOptions) {
     const { entries, onChange, ...fleet } = rest;
     this.fleet = new Fleet(fleet);
-    this.sim = new Simulation({
+    this.program = new SandboxRun({
       start: NOW,
       latencyMs,
       ...(entries ? { entries } : {}),
@@ -54,16 +54,16 @@ export class FleetRun {
           ? JSON.stringify({ data: this.fleet.listed(now) })
           : this.fleet.answer(JSON.parse(body), now),
     });
-    this.#lastStart = this.sim.view('machines').entry.lastAttemptAt;
+    this.#lastStart = this.program.view('machines').entry.lastAttemptAt;
   }
 
   get now(): number {
-    return this.sim.clock.now();
+    return this.program.clock.now();
   }
 
   /** The number of answers with a status other than 200. */
   get refused(): number {
-    return this.sim.exchanges.filter(({ status }) => status !== 200).length;
+    return this.program.exchanges.filter(({ status }) => status !== 200).length;
   }
 
   /** Lets time pass until this many more sweeps are published. Returns them. */
@@ -76,8 +76,8 @@ export class FleetRun {
   /** Lets time pass in steps of a second, so that it notes every sweep. */
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1_000) {
-      await this.sim.clock.advance(Math.min(1_000, left));
-      const { entry } = this.sim.view('machines');
+      await this.program.clock.advance(Math.min(1_000, left));
+      const { entry } = this.program.view('machines');
       const { lastAttemptAt: start, durationMs } = entry;
       if (start === undefined || start === this.#lastStart) continue;
       this.#lastStart = start;

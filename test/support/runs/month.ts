@@ -4,7 +4,7 @@ import { sourceId } from '../../../src/scheduler/entry.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { HOUR } from '../time/timing.ts';
 import { defaultConfig } from './default-config.ts';
-import { Simulation, type SimulationOptions } from './simulation.ts';
+import { SandboxRun, type SandboxRunOptions } from './sandbox-run.ts';
 
 /** The sources of the default configuration with these changes. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
@@ -12,7 +12,7 @@ export function configured(overrides: Partial<Config> = {}): Source[] {
 }
 
 export interface Month {
-  readonly sim: Simulation;
+  readonly run: SandboxRun;
   readonly requests: number;
   /** The number of refused requests, by the exceeded window. */
   readonly refused: Readonly<Record<string, number>>;
@@ -22,27 +22,27 @@ export interface Month {
   readonly withdrawn: readonly string[];
 }
 
-interface MonthOptions extends SimulationOptions {
+interface MonthOptions extends SandboxRunOptions {
   readonly hours: number;
   /** Runs before each hour. */
-  readonly eachHour?: (sim: Simulation, hour: number) => void;
+  readonly eachHour?: (run: SandboxRun, hour: number) => void;
 }
 
 /** Runs the program for many hours of virtual time. */
 export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
-  const sim = new Simulation({ sleepsLong: true, ...options });
+  const run = new SandboxRun({ sleepsLong: true, ...options });
   const withdrawn: string[] = [];
   for (let hour = 0; hour < hours; hour += 1) {
-    eachHour?.(sim, hour);
-    await sim.clock.advance(HOUR);
-    withdrawn.push(...missing(sim).map((name) => `${hour}: ${name}`));
+    eachHour?.(run, hour);
+    await run.clock.advance(HOUR);
+    withdrawn.push(...missing(run).map((name) => `${hour}: ${name}`));
   }
-  await sim.stop();
-  const refused = sim.exchanges.filter(({ status }) => status === 429);
-  const answers = answersBySource(sim, options.start, hours);
+  await run.stop();
+  const refused = run.exchanges.filter(({ status }) => status === 429);
+  const answers = answersBySource(run, options.start, hours);
   return {
-    sim,
-    requests: sim.exchanges.length,
+    run,
+    requests: run.exchanges.length,
     refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
     longestGap: longestOf(answers),
     withdrawn,
@@ -50,19 +50,19 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
 }
 
 /** Machines that push but are not shown. */
-function missing(sim: Simulation): string[] {
-  const machines = sim.view('machines');
+function missing(run: SandboxRun): string[] {
+  const machines = run.view('machines');
   const families = machines.source.families(machines.entry.value, machines.timing);
   const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
   const names = new Set(shown.map(({ labels }) => labels['machine']));
-  const living = [...sim.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
+  const living = [...run.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }
 
 /** The times of the answers to each source, and start and end of the run. */
-function answersBySource(sim: Simulation, start: number, hours: number): Map<string, number[]> {
-  const times = new Map(sim.scheduler.views().map(({ source }) => [sourceId(source), [start]]));
-  for (const { at, path, body, status } of sim.exchanges) {
+function answersBySource(run: SandboxRun, start: number, hours: number): Map<string, number[]> {
+  const times = new Map(run.scheduler.views().map(({ source }) => [sourceId(source), [start]]));
+  for (const { at, path, body, status } of run.exchanges) {
     if (status === 200) times.get(idOf(path, body))?.push(at);
   }
   for (const all of times.values()) all.push(start + hours * HOUR);

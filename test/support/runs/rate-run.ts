@@ -5,7 +5,7 @@ import { unit } from '../../../src/toolkit/lib/random.ts';
 import { Fleet } from '../model/fleet.ts';
 import { MINUTE, NOW } from '../time/timing.ts';
 import { configured } from './month.ts';
-import { Simulation } from './simulation.ts';
+import { SandboxRun } from './sandbox-run.ts';
 
 export interface RateRunOptions {
   readonly machines: number;
@@ -51,7 +51,7 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
     draws += 1;
     return unit(seed, draws);
   };
-  const sim = new Simulation({
+  const run = new SandboxRun({
     start: NOW,
     budgetOptions: { utilization: UTILIZATION },
     sandbox: { plan, machines: 0 },
@@ -63,23 +63,23 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
     },
     instead: (path, body, now) => (path.endsWith('/machine-metrics') ? fleet.answer(JSON.parse(body), now) : undefined),
   });
-  const sources = ['machines', 'slashings-mainnet'].map((id) => new Starts(sim, id));
-  await sim.clock.advance(warmUpMinutes * MINUTE);
-  const before = sim.exchanges.length;
+  const sources = ['machines', 'slashings-mainnet'].map((id) => new Starts(run, id));
+  await run.clock.advance(warmUpMinutes * MINUTE);
+  const before = run.exchanges.length;
   for (const starts of sources) starts.begin();
   for (let i = 0; i < minutes * 60; i += 1) {
-    await sim.clock.advance(1_000);
+    await run.clock.advance(1_000);
     for (const starts of sources) starts.look();
   }
-  const exchanges = sim.exchanges.slice(before);
-  const refused = sim.exchanges.filter(({ status }) => status === 429).length;
-  await sim.stop();
+  const exchanges = run.exchanges.slice(before);
+  const refused = run.exchanges.filter(({ status }) => status === 429).length;
+  await run.stop();
   const [sweeps, passes] = sources.map((starts) => starts.interval()) as [Interval, Interval];
   const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
   return {
     machines: sweeps,
     slashings: passes,
-    logged: (parseDuration(sim.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
+    logged: (parseDuration(run.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
     requestsPerSweep: (pages * sweeps.measured) / (minutes * 60),
     share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
     refused,
@@ -88,23 +88,23 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
 
 /** When the polls of a source started, and the intervals that were shown. */
 class Starts {
-  readonly #sim: Simulation;
+  readonly #run: SandboxRun;
   readonly #id: string;
   #starts: number[] = [];
   #reported: number[] = [];
 
-  constructor(sim: Simulation, id: string) {
-    this.#sim = sim;
+  constructor(run: SandboxRun, id: string) {
+    this.#run = run;
     this.#id = id;
   }
 
   begin(): void {
-    this.#starts = [this.#sim.view(this.#id).entry.lastAttemptAt ?? 0];
+    this.#starts = [this.#run.view(this.#id).entry.lastAttemptAt ?? 0];
     this.#reported = [];
   }
 
   look(): void {
-    const { entry, pace } = this.#sim.view(this.#id);
+    const { entry, pace } = this.#run.view(this.#id);
     this.#reported.push(pace.intervalMs / 1_000);
     const { lastAttemptAt = 0 } = entry;
     if (lastAttemptAt !== this.#starts.at(-1)) this.#starts.push(lastAttemptAt);

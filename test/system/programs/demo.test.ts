@@ -12,7 +12,7 @@ import { atTheEnd } from '../../support/vitest/cleanup.ts';
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
 
-/** The port at which the simulated service takes orders and alerts. */
+/** The port at which the sandbox takes orders and alerts. */
 function ordersPort(demo: Running): Promise<string> {
   return waitFor(() => /localhost:(\d+)\/alerts are printed/.exec(demo.stdout)?.[1] ?? expect.fail(demo.output));
 }
@@ -91,7 +91,7 @@ describe('system/programs/demo', () => {
     }
   });
 
-  it('names the flag if the address of the simulated service is taken', async () => {
+  it('names the flag if the address of the sandbox is taken', async () => {
     const taken = await listen(createServer());
     const address = `--sandbox.listen-address=:${taken}`;
     const refused = startExporter(['demo', '--web.listen-address=127.0.0.1:0', address]);

@@ -22,7 +22,7 @@ const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 let authority: Certificate;
 let own: Certificate;
 
-/** The simulated service over TLS, or in clear text. */
+/** The sandbox over TLS, or in clear text. */
 async function startOver(scheme: 'http' | 'https'): Promise<{ service: FaultServer; url: string }> {
   const tls = scheme === 'https' ? { credentials: own } : {};
   const service = await startService(KEY, { plan: { perSecond: 50 }, ...tls });

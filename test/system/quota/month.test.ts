@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
 import { configured, runMonth } from '../../support/runs/month.ts';
-import { Simulation } from '../../support/runs/simulation.ts';
+import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { restarted } from './restart.ts';
 
@@ -12,14 +12,14 @@ const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITI
 interface Case {
   readonly startDay?: number;
   readonly days?: number;
-  readonly eachHour?: (sim: Simulation, hour: number) => void;
+  readonly eachHour?: (run: SandboxRun, hour: number) => void;
   /** How many requests of the month are used in the end, those of others included. */
   readonly used: readonly [least: number, most: number];
   /** The longest time between two answers for the machines, hours. */
   readonly longest: number;
 }
 
-function spend({ sandbox, clock }: Simulation, requests: number): void {
+function spend({ sandbox, clock }: SandboxRun, requests: number): void {
   if (requests > 0) sandbox.spend(requests, clock.now());
 }
 
@@ -33,18 +33,18 @@ const BURSTS: Readonly<Record<number, number>> = { 53: 50, 125: 50, 221: 35, 222
 const CASES: Readonly<Record<string, Case>> = {
   'alone on the account': { used: [895, 900], longest: 5 },
   'another client takes 20 a day': {
-    eachHour: (sim, hour) => spend(sim, evenly(20, hour)),
+    eachHour: (run, hour) => spend(run, evenly(20, hour)),
     used: [970, 1_000],
     longest: 18,
   },
   'another client takes 300 in bursts': {
-    eachHour: (sim, hour) => spend(sim, BURSTS[hour] ?? 0),
+    eachHour: (run, hour) => spend(run, BURSTS[hour] ?? 0),
     used: [850, 1_000],
     longest: 24,
   },
   'requests that never arrive, twice a day and for two days, cost nothing': {
-    eachHour: (sim, hour) => {
-      sim.offline = (hour >= 240 && hour < 288) || hour % 12 === 5;
+    eachHour: (run, hour) => {
+      run.offline = (hour >= 240 && hour < 288) || hour % 12 === 5;
     },
     used: [895, 900],
     longest: 48 + 4,
@@ -53,18 +53,18 @@ const CASES: Readonly<Record<string, Case>> = {
     startDay: 19,
     days: 30,
     // The calendar would give a new one.
-    eachHour: (sim, hour) => {
-      if (hour === 12 * 24) spend(sim, sim.sandbox.account.inMonth);
+    eachHour: (run, hour) => {
+      if (hour === 12 * 24) spend(run, run.sandbox.account.inMonth);
     },
     used: [700, 900],
     longest: 24,
   },
 };
 
-describe('system/simulation/month', () => {
+describe('system/quota/month', () => {
   it.each(Object.entries(CASES))('a trial is polled to its last day, and nothing is refused: %s', async (_, one) => {
     const { startDay = 0, days = 31, used, longest, eachHour } = one;
-    const { sim, refused, longestGap } = await runMonth({
+    const { run, refused, longestGap } = await runMonth({
       start: OCTOBER + startDay * DAY,
       hours: days * 24,
       sandbox: TRIAL,
@@ -73,38 +73,38 @@ describe('system/simulation/month', () => {
     });
     // Two programs that ask within one second are another matter.
     expect(refused['month'] ?? 0).toBe(0);
-    expect(sim.sandbox.account.inMonth).toBeGreaterThanOrEqual(used[0]);
-    expect(sim.sandbox.account.inMonth).toBeLessThanOrEqual(used[1]);
-    for (const { source, entry } of sim.scheduler.views())
-      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(sim.clock.now() - 1.2 * DAY);
+    expect(run.sandbox.account.inMonth).toBeGreaterThanOrEqual(used[0]);
+    expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(used[1]);
+    for (const { source, entry } of run.scheduler.views())
+      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
     expect(longestGap['machines']).toBeLessThan(longest);
   });
 
   it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {
     const sources = configured();
-    let sim = new Simulation({ start: OCTOBER, sandbox: TRIAL, sources, sleepsLong: true });
+    let run = new SandboxRun({ start: OCTOBER, sandbox: TRIAL, sources, sleepsLong: true });
     for (let hour = 0; hour < 240; hour += 1) {
-      spend(sim, evenly(20, hour));
-      await sim.clock.advance(HOUR);
+      spend(run, evenly(20, hour));
+      await run.clock.advance(HOUR);
     }
-    const before = sim.view('machines').pace.intervalMs;
-    sim = await restarted(sim, sources);
-    expect(sim.view('machines').pace.intervalMs / before).toBeCloseTo(1, 2);
-    await sim.clock.advance(MINUTE);
-    expect(sim.exchanges.length).toBeLessThanOrEqual(1);
-    await sim.stop();
+    const before = run.view('machines').pace.intervalMs;
+    run = await restarted(run, sources);
+    expect(run.view('machines').pace.intervalMs / before).toBeCloseTo(1, 2);
+    await run.clock.advance(MINUTE);
+    expect(run.exchanges.length).toBeLessThanOrEqual(1);
+    await run.stop();
   });
 
   it('Hobbyist with two chains and 50 machines: everything as configured', async () => {
-    const { sim, refused, withdrawn } = await runMonth({
+    const { run, refused, withdrawn } = await runMonth({
       start: OCTOBER,
       hours: 4,
       sandbox: { plan: 'hobbyist', machines: 50 },
       sources: configured(BOTH_CHAINS),
     });
     expect([refused, withdrawn]).toEqual([{}, []]);
-    for (const { source, pace } of sim.scheduler.views())
+    for (const { source, pace } of run.scheduler.views())
       expect([pace.intervalMs, pace.coverage], source.name).toEqual([source.intervalMs, 'full']);
-    expect(sim.plans).toHaveLength(1);
+    expect(run.plans).toHaveLength(1);
   });
 });

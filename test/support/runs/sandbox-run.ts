@@ -20,7 +20,7 @@ import { logLines } from '../log/log-lines.ts';
 import { VirtualClock } from '../time/virtual-clock.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 
-export interface SimulationOptions {
+export interface SandboxRunOptions {
   /** Start of the virtual time, Unix ms. */
   readonly start: number;
   /** The service, or options for a new one. */
@@ -60,7 +60,7 @@ export interface Exchange {
 }
 
 /** The program and the sandbox in one process on virtual time, without sockets and files. */
-export class Simulation {
+export class SandboxRun {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
   readonly rateLimiter: RateLimiter;
@@ -77,7 +77,7 @@ export class Simulation {
   readonly #abort = new AbortController();
   readonly #run: Promise<void>;
 
-  constructor(options: SimulationOptions) {
+  constructor(options: SandboxRunOptions) {
     const { start, sources, latencyMs = 50, budgetOptions = { utilization: 0.9 } } = options;
     const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
@@ -101,7 +101,7 @@ export class Simulation {
       baseUrl: 'http://sandbox',
       v1BaseUrls: { mainnet: 'http://sandbox', hoodi: 'http://sandbox/hoodi' },
       key,
-      userAgent: 'simulation',
+      userAgent: 'test',
     };
     const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
