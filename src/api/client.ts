@@ -193,25 +193,23 @@ function retryDelay(reason: FailureReason, failures: number, random: number): Mi
 
 /** The route of a request in the budget: limits can differ by endpoint and by host. */
 export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
-  return `${endpoint} ${ENDPOINTS[endpoint].version === 'v1' ? v1BaseOf(options, chain) : options.baseUrl}`;
+  return `${endpoint} ${baseOf(options, endpoint, chain)}`;
 }
 
-function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
-  const base = chain && options.v1BaseUrls[chain];
+function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: Chain | undefined): string {
+  const base = ENDPOINTS[endpoint].version === 'v2' ? baseUrl : chain && v1BaseUrls[chain];
   if (base === undefined) throw new TypeError(`no v1 host for chain ${chain}`);
   return base;
 }
 
 function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRequest): WireRequest {
+  const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: 'application/json', 'user-agent': options.userAgent };
   if (ENDPOINTS[endpoint].version === 'v1') {
-    const base = v1BaseOf(options, chain);
-    return { endpoint, base, path, method: 'GET', headers: { ...headers, apikey: options.key } };
+    return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
   }
   return {
-    endpoint,
-    base: options.baseUrl,
-    path,
+    ...to,
     method: 'POST',
     headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
