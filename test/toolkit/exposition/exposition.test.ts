@@ -179,16 +179,17 @@ describe('metrics/exposition', () => {
     });
 
     it('shows touched sections before a refresh beside it resolves, also when it has ended', async () => {
-      const { exposition, a, shown, abort, stopped } = await running();
-      a.answer = () => [gauge('a', a.value)];
-      for (const value of [7, 8]) {
-        a.value = value;
-        exposition.touch('a');
-        await exposition.refresh();
-        expect(shown()).toBe(text(['a', value]));
-        abort.abort();
-        await stopped;
-      }
+      const { clock, exposition, a, shown, abort, stopped } = await running();
+      const slow = Promise.withResolvers<Family[]>();
+      a.answer = () => slow.promise;
+      exposition.touch('a');
+      await clock.advance(0);
+      setImmediate(() => slow.resolve([gauge('a', 7)]));
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 7]));
+      abort.abort();
+      await stopped;
+      await exposition.refresh();
     });
 
     it('renders a section when it changes by itself, and not before', async () => {
