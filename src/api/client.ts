@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
-import type { Budget } from '../budget/permit.ts';
+import type { Budget, Permit } from '../budget/permit.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
@@ -71,7 +71,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      const answer = await exchange(wire, permit.release, signal);
+      const answer = await exchange(wire, permit, signal);
       return parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body()));
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
@@ -82,11 +82,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   }
 
   /** Sends a request. Returns the head of a 200 of the service. */
-  async function exchange(
-    wire: WireRequest,
-    release: (answer: Answer | undefined) => Promise<void> | undefined,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  async function exchange(wire: WireRequest, { release }: Permit, signal: AbortSignal): Promise<Answer> {
     /** A request without an answer says nothing about the account. */
     const unanswered = async (error: unknown): Promise<never> => {
       await release(undefined);

@@ -38,7 +38,6 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Whether a request was sent and failed for one of these reasons. */
 export function isFailure(error: unknown, ...reasons: FailureReason[]): error is RequestFailed {
   return error instanceof RequestFailed && reasons.includes(error.reason);
 }

@@ -167,7 +167,6 @@ const NO_QUOTA = {
   end: Number.POSITIVE_INFINITY,
 };
 
-/** Counts a request of ours. */
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   return { ...withWindows(bucket, charge, options, now), firstUseAt: bucket.firstUseAt ?? now };
 }

@@ -161,7 +161,6 @@ export function unanswered(ledger: Ledger, route: string, options: BudgetOptions
   return withBucket(ledger, route, (bucket) => unchargeBucket(bucket, options, now));
 }
 
-/** Changes the bucket of a route. */
 function withBucket(ledger: Ledger, route: string, change: (bucket: Bucket) => Bucket): Ledger {
   const name = bucketOf(ledger, route);
   return { ...ledger, buckets: { ...ledger.buckets, [name]: change(ledger.buckets[name] ?? EMPTY_BUCKET) } };

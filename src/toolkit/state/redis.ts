@@ -152,7 +152,6 @@ export class RedisState {
     }
   }
 
-  /** Drops the connection. */
   close(): void {
     this.#client?.then(
       (client) => client.destroy(),

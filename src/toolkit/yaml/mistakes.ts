@@ -13,7 +13,6 @@ export interface Finding {
   readonly place?: string;
 }
 
-/** One mistake in the configuration. */
 export interface Mistake {
   /** The config file, or the flag or environment variable that gave the value. */
   readonly place: string;
