@@ -19,9 +19,6 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Failures that concern the account, and therefore every request. */
-export const KEY_REFUSALS: readonly FailureReason[] = ['unauthorized', 'revoked'];
-
 /** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';

@@ -171,12 +171,7 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs
   return { ...withWindows(bucket, charge, options, now), firstUseAt: bucket.firstUseAt ?? now };
 }
 
-function withWindows(
-  bucket: Bucket,
-  change: (window: LongWindow) => LongWindow,
-  options: BudgetOptions,
-  now: UnixMs,
-): Bucket {
+function withWindows(bucket: Bucket, change: typeof charge, options: BudgetOptions, now: UnixMs): Bucket {
   const changed = { ...bucket };
   for (const name of LONG_WINDOWS) {
     const window = currentWindow(bucket, name, options, now);
