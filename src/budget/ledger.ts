@@ -10,7 +10,6 @@ import {
   observeBucket,
   quotaOf,
   unchargeBucket,
-  waitingLonger,
   withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
@@ -44,8 +43,6 @@ export const Ledger = z.object({
   /** The bucket of the other routes: the first that an answer named. */
   otherRoutes: BucketName,
   key: Key,
-  /** By how much our clock was corrected when this was written. */
-  correctionMs: z.number().exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
@@ -93,26 +90,11 @@ function isWorthAsking({ month, closedAt = 0, closedUntil }: Bucket, now: UnixMs
   return closedUntil > now ? closedUntil - closedAt > MS_PER_HOUR : month !== undefined;
 }
 
-/** A time in the future is from before the clock was set back. The same object if there is none. */
+/** A time in the future is from before the clock was set back. */
 export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
-  const { key, buckets } = ledger;
-  const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
-  if (key.since > now) return { ...past, key: { ...key, since: now } };
-  return Object.entries(buckets).every(([name, bucket]) => past.buckets[name] === bucket) ? ledger : past;
-}
-
-/**
- * The ledger at a start, when no answer has corrected our clock yet. If it is as fast as it was, a wait ends at the same
- * moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
- */
-export function uncorrected({ correctionMs = 0, ...ledger }: Ledger): Ledger {
-  const fastMs = -correctionMs;
-  if (fastMs <= 0) return ledger;
   const { key } = ledger;
-  return {
-    ...mapBuckets(ledger, (bucket) => waitingLonger(bucket, fastMs)),
-    key: { ...key, since: key.since + fastMs },
-  };
+  const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
+  return { ...past, key: { ...key, since: Math.min(key.since, now) } };
 }
 
 function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {
@@ -179,7 +161,6 @@ export function unanswered(ledger: Ledger, route: string, options: BudgetOptions
   return withBucket(ledger, route, (bucket) => unchargeBucket(bucket, options, now));
 }
 
-/** Changes the bucket of a route. */
 function withBucket(ledger: Ledger, route: string, change: (bucket: Bucket) => Bucket): Ledger {
   const name = bucketOf(ledger, route);
   return { ...ledger, buckets: { ...ledger.buckets, [name]: change(ledger.buckets[name] ?? EMPTY_BUCKET) } };

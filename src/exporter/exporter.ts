@@ -302,7 +302,7 @@ export class Exporter implements Pages {
     } finally {
       // The client that requested the reload may scrape next.
       this.#exposition.touch(OWN);
-      await this.#exposition.shown();
+      await this.#exposition.refresh();
     }
   }
 

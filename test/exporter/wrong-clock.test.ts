@@ -8,10 +8,11 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WAIT = 10 * MINUTE;
 const CLOCKS = [
-  ['fast', 11, 11],
-  ['fast, and set right meanwhile', 11, 0],
-  ['slow', -11, -11],
-  ['slow, and set right meanwhile', -11, 0],
+  // The first answer corrects it.
+  ['fast', 11, 11, 1],
+  ['fast, and set right meanwhile', 11, 0, 0],
+  ['slow', -11, -11, 0],
+  ['slow, and set right meanwhile', -11, 0, 0],
 ] as const;
 
 /** The processes of an exporter, one after the other, and when they send a request, which is always refused. */
@@ -42,9 +43,9 @@ function refused(clock: VirtualClock, status: number) {
   return { sent, start };
 }
 
-describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
+describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after, early) => {
   it.each([401, 429])(
-    'a wait after a %i goes on after a restart, no less and at most twice as long',
+    'a wait after a %i goes on after a restart, no less but for one request on a fast clock, and at most twice as long',
     async (status) => {
       const clock = new VirtualClock(NOW);
       const { sent, start } = refused(clock, status);
@@ -57,9 +58,9 @@ describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
       clock.step((after - before) * MINUTE);
       const second = await start();
       await clock.advance(WAIT - waited - SECOND);
-      expect(sent.length).toBe(requests);
+      expect(sent.length).toBe(requests + early);
       await clock.advance(WAIT + MINUTE);
-      expect(sent.length).toBeGreaterThan(requests);
+      expect(sent.length).toBeGreaterThan(requests + early);
       await second.stop();
     },
   );
