@@ -54,7 +54,7 @@ export interface ApiDependencies {
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
   /** A `ServiceClock` receives the `Date` of each answer of the service. */
-  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered'>>;
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }

@@ -69,6 +69,11 @@ export class ServiceClock implements Clock {
     return this.#own.sleep(ms, signal);
   }
 
+  /** What is added to our clock. */
+  get correctionMs(): Milliseconds {
+    return this.#correctionMs;
+  }
+
   /** How far the clock of the service is ahead of ours; undefined: it is not known. */
   offsetMs(): Milliseconds | undefined {
     this.now();

@@ -315,6 +315,11 @@ function waitAfter(
   };
 }
 
+/** The bucket with its wait moved. */
+export function waitingLonger({ closedAt = 0, closedUntil, ...rest }: Bucket, ms: Milliseconds): Bucket {
+  return { ...rest, closedAt: closedAt + ms, closedUntil: closedUntil + ms };
+}
+
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
 export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
   const { askedAt, closedAt = 0, closedUntil, firstUseAt, hour, month } = bucket;

@@ -10,6 +10,7 @@ import {
   observeBucket,
   quotaOf,
   unchargeBucket,
+  waitingLonger,
   withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
@@ -43,6 +44,8 @@ export const Ledger = z.object({
   /** The bucket of the other routes: the first that an answer named. */
   otherRoutes: BucketName,
   key: Key,
+  /** By how much our clock was corrected when this was written. */
+  correctionMs: z.number().exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
@@ -95,6 +98,20 @@ export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
   const { key } = ledger;
   const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
   return { ...past, key: { ...key, since: Math.min(key.since, now) } };
+}
+
+/**
+ * The ledger at a start, when no answer has corrected our clock yet. If it is as fast as it was, a wait ends at the same
+ * moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ */
+export function uncorrected({ correctionMs = 0, ...ledger }: Ledger): Ledger {
+  const fastMs = -correctionMs;
+  if (fastMs <= 0) return ledger;
+  const { key } = ledger;
+  return {
+    ...mapBuckets(ledger, (bucket) => waitingLonger(bucket, fastMs)),
+    key: { ...key, since: key.since + fastMs },
+  };
 }
 
 function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {

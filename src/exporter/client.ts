@@ -72,7 +72,8 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const writer = latestWriter(() => save(limiter.ledger), onSaveError, clock);
+  const write = () => save({ ...limiter.ledger, correctionMs: clock.correctionMs ?? 0 });
+  const writer = latestWriter(write, onSaveError, clock);
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
