@@ -58,7 +58,7 @@ describe('system/quota/quota', () => {
     // Each source is logged as waiting.
     const waits = ['machines', 'slashings-mainnet', 'sync_committee-mainnet', 'daily_returns-mainnet'];
     const told = Object.fromEntries(
-      waits.map((id) => [id, `monthly quota, until ${new Date(NOVEMBER).toISOString()}`]),
+      waits.map((id) => [id, `the monthly quota, until ${new Date(NOVEMBER).toISOString()}`]),
     );
     expect(run.waits.at(-1)).toEqual(told);
     expect(run.exchanges.length - polled).toBeLessThanOrEqual(most);
