@@ -5,12 +5,12 @@ import { fetchAll } from '../../src/backfill/fetch.ts';
 import { type Plan, requestsLeft, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
-import { planOf } from '../support/backfill.ts';
-import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/fake-api.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { machinesOptions, machinesPage, systemRecord } from '../support/machine-records.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../support/answers/machine-records.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const END = Math.floor((NOW / 1000 - 3_600) / 600) * 600;
 const DAY = 86_400;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type BackfillResult, nextSteps, ProgressReport, progressLine, summary } from '../../src/backfill/report.ts';
 import type { Written } from '../../src/backfill/write.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WRITTEN: Written = { files: ['past.om'], bytes: 1_000_000, samples: 100, records: 10, gapSeconds: 60 };
 

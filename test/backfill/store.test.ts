@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import type { History } from '../../src/sources/history.ts';
-import { planOf } from '../support/backfill.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
 
 type Item = readonly [group: string, at: number, id: number];
 type Slice = Plan['slices'][number];

@@ -5,9 +5,9 @@ import { Store } from '../../src/backfill/store.ts';
 import { type SeriesOptions, type Written, writeAll } from '../../src/backfill/write.ts';
 import type { History } from '../../src/sources/history.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { planOf } from '../support/backfill.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { noSignal } from '../support/timing.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
+import { noSignal } from '../support/time/timing.ts';
 
 type Item = readonly [group: string, at: number, stream: string, value: number];
 

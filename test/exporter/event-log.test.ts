@@ -6,9 +6,9 @@ import { EventLog } from '../../src/exporter/event-log.ts';
 import type { Schedule, Wait } from '../../src/scheduler/schedules.ts';
 import { slashingEvent } from '../../src/sources/slashings/count.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { logLines } from '../support/log-lines.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 const machines = fakeSource();
 const slashings = fakeSource({ name: 'slashings', chain: 'mainnet' });

@@ -16,11 +16,11 @@ import {
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import type { FileStore } from '../../src/toolkit/state/file.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
-import { BOTH_CHAINS } from '../support/default-config.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { configured } from '../support/month.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { BOTH_CHAINS } from '../support/runs/default-config.ts';
+import { configured } from '../support/runs/month.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const BUDGET_OPTIONS = { utilization: 0.9, perMonth: 1_000 };

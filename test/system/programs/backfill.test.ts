@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
-import type { FaultServer, Respond } from '../../support/fault-server.ts';
-import { ahead, type Running, SURROUNDINGS, start, startServe } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import type { FaultServer, Respond } from '../../support/faults/fault-server.ts';
+import { startService } from '../../support/faults/service.ts';
+import { BackfillRuns, FAST, KEY } from '../../support/programs/backfill.ts';
+import { ahead, type Running, SURROUNDINGS, start, startServe } from '../../support/programs/program.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;

@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { DAY, HOUR, NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { DAY, HOUR, NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const SECOND = 1_000;
 
