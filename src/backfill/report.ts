@@ -11,14 +11,13 @@ export interface Costs {
   readonly sequences: number;
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
-  readonly isKnown: boolean;
 }
 
 /** The costs, for the user to decide on before the run begins. */
-export function costsText({ what, requests, sequences, perSecond, left, isKnown }: Costs): string {
+export function costsText({ what, requests, sequences, perSecond, left }: Costs): string {
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
-  const rate = `${Number(perSecond.toFixed(2))} requests a second${isKnown ? '' : ' (assumed)'}`;
+  const rate = `${Number(perSecond.toFixed(2))} requests a second`;
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,

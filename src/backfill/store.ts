@@ -43,7 +43,6 @@ const SETTINGS = `
  * spread each page over the whole database, and write three times as many bytes.
  */
 const TABLES = `
-  BEGIN;
   CREATE TABLE IF NOT EXISTS plan (json TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS slice (
     id INTEGER PRIMARY KEY,
@@ -60,7 +59,6 @@ const TABLES = `
     json TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS record_by_time ON record (at);
-  COMMIT;
 `;
 
 /** The folder next to the output with the data of a run until the output is complete. */

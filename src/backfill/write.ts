@@ -139,25 +139,16 @@ function* repeated(sample: Sample, { step, end }: SeriesOptions): Generator<Samp
 
 const CHUNK = 64 * 1024;
 
-interface SpooledFamily {
-  readonly head: FamilyHead;
-  /** Its lines so far. */
-  readonly file: string;
-}
-
 /** Accepts parts of families in any order, and writes complete families as one OpenMetrics exposition. */
 class FamilySpool {
+  /** Has a file with the lines so far of each family, named like it. */
   readonly #folder: string;
-  readonly #families = new Map<string, SpooledFamily>();
-  #samples = 0;
+  readonly #heads = new Map<string, FamilyHead>();
+  samples = 0;
 
   /** @param folder An empty one. */
   constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  get samples(): number {
-    return this.#samples;
   }
 
   /** @param samples Whole series, each in ascending time. */
@@ -165,7 +156,7 @@ class FamilySpool {
     let lines = '';
     for (const sample of samples) {
       lines += sampleLine(head.name, sample, 'openmetrics');
-      this.#samples += 1;
+      this.samples += 1;
       if (lines.length < CHUNK) continue;
       this.#append(head, lines);
       lines = '';
@@ -174,18 +165,16 @@ class FamilySpool {
   }
 
   #append({ name, type, help }: FamilyHead, lines: string): void {
-    const file = join(this.#folder, `family-${this.#families.size}`);
-    const family = this.#families.get(name) ?? { head: { name, type, help }, file };
-    this.#families.set(name, family);
-    appendFileSync(family.file, lines);
+    this.#heads.set(name, { name, type, help });
+    appendFileSync(join(this.#folder, name), lines);
   }
 
   /** @returns The bytes written. */
   async writeTo(output: string): Promise<number> {
     await using handle = await open(output, 'w');
-    for (const { head, file } of this.#families.values()) {
+    for (const head of this.#heads.values()) {
       await handle.appendFile(encodeHead(head, 'openmetrics'));
-      for await (const lines of createReadStream(file)) await handle.appendFile(lines);
+      for await (const lines of createReadStream(join(this.#folder, head.name))) await handle.appendFile(lines);
     }
     await handle.appendFile(OPENMETRICS_EOF);
     await handle.sync();

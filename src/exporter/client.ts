@@ -148,8 +148,6 @@ export interface AccountLimits {
   readonly perSecond: number;
   /** Requests left in this hour and month, if the plan limits them. */
   readonly left: Readonly<Partial<Record<LongWindowName, number>>>;
-  /** Whether an answer has confirmed the limits. */
-  readonly isKnown: boolean;
 }
 
 /** Access to the service for a program that is not the daemon. */
@@ -184,9 +182,9 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
     api,
     close,
     allowance(endpoint) {
-      const { buckets, key } = limiter.ledger;
+      const { ledger: current } = limiter;
       const route = routeOf(apiOptionsOf(settings), { endpoint });
-      const bucket = buckets[bucketOf(limiter.ledger, route)] ?? EMPTY_BUCKET;
+      const bucket = current.buckets[bucketOf(current, route)] ?? EMPTY_BUCKET;
       const left = LONG_WINDOWS.flatMap((name) => {
         const window = windowAt(bucket, name, budgetOptions, clock.now());
         return window ? [[name, window.left]] : [];
@@ -194,7 +192,6 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
       return {
         perSecond: perSecondOf(bucket, budgetOptions) * budgetOptions.utilization,
         left: Object.fromEntries(left),
-        isKnown: key.standing !== 'unknown',
       };
     },
   };

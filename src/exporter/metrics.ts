@@ -68,7 +68,11 @@ export function ownFamilies(snapshot: Snapshot): Family[] {
 type SourceColumn = readonly [name: string, help: string, value: (view: SourceView) => number];
 
 const SOURCE_COLUMNS: readonly SourceColumn[] = [
-  ['up', '1 if the last poll succeeded, 0 if it failed or no poll has been made', ({ entry }) => Number(isUp(entry))],
+  [
+    'up',
+    '1 if the last poll succeeded, 0 if it failed or no poll has been made',
+    ({ entry }) => Number(entry.lastAttemptAt !== undefined && entry.failuresInARow === 0),
+  ],
   [
     'last_attempt_timestamp_seconds',
     'Unix time at which the last poll started; 0 before the first',
@@ -100,10 +104,6 @@ const SOURCE_COLUMNS: readonly SourceColumn[] = [
     ({ entry }) => entry.durationMs / 1000,
   ],
 ];
-
-function isUp(entry: SourceView['entry']): boolean {
-  return entry.lastAttemptAt !== undefined && entry.failuresInARow === 0;
-}
 
 /** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
