@@ -88,11 +88,11 @@ export class ProgressReport {
     this.#showProgress(left());
   }
 
-  onPage(): void {
+  readonly onPage = (): void => {
     this.#waitsFor = undefined;
     this.#done += 1;
     if (this.#left) this.#showProgress(this.#left());
-  }
+  };
 
   #showProgress(left: number): void {
     const progress = { done: this.#done, left, elapsedMs: this.#clock.monotonic() - this.#began };
@@ -102,11 +102,11 @@ export class ProgressReport {
   }
 
   /** Nothing is requested before `until`. */
-  onWait(reason: string, until: UnixMs): void {
+  readonly onWait = (reason: string, until: UnixMs): void => {
     const isNew = reason !== this.#waitsFor;
     this.#waitsFor = reason;
     if (isNew || this.#isRedrawn()) this.#show(`waiting ${span(until - this.#clock.now())}: ${reason}`);
-  }
+  };
 
   /** The last line stays on the terminal. */
   stop(): void {

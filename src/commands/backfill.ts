@@ -88,7 +88,7 @@ async function backfill(context: BackfillContext, output: string): Promise<strin
     proxies,
     clock,
     ...state,
-    onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
+    onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
   opened.defer(() => account.close());
   const progress = new ProgressReport(terminal, clock);
@@ -191,11 +191,8 @@ async function planned(run: Run): Promise<Plan> {
   if ('start' in range && range.start >= end) {
     throw new CommandRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
   }
-  const { api } = account;
-  const onWait = progress.onWait.bind(progress);
-  const { fullResolution } = options;
-  const given = { flags: { ...decidingFlags(flags) }, now, end };
-  return makePlan({ api, clock, signal, onWait, histories, range, fullResolution, ...given });
+  const plan = { range, fullResolution: options.fullResolution, flags: decidingFlags(flags), now, end };
+  return makePlan({ api: account.api, clock, signal, onWait: progress.onWait, histories, ...plan });
 }
 
 /** The first sweep of an exporter shows records of up to this age. */
@@ -239,17 +236,9 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
 async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
   const { account, signal, histories, progress } = run;
   progress.start(() => requestsLeft(plan, store.left()));
-  const fetchOptions = {
-    api: account.api,
-    store,
-    clock,
-    signal,
-    histories,
-    onWait: progress.onWait.bind(progress),
-    onPage: progress.onPage.bind(progress),
-  };
+  const { onWait, onPage } = progress;
   try {
-    await fetchAll(fetchOptions, plan);
+    await fetchAll({ api: account.api, store, clock, signal, histories, onWait, onPage }, plan);
   } finally {
     progress.stop();
   }

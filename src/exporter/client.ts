@@ -155,26 +155,22 @@ export interface Account extends Pick<Client, 'api' | 'close'> {
   allowance(endpoint: Endpoint): AccountLimits;
 }
 
-export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock'> {
+export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock' | 'onSaveError'> {
   readonly settings: Settings;
   readonly documents: StateStore;
   /** The same as `documents`, if several processes share them. */
   readonly replica?: Replica | undefined;
-  /** The ledger could not be written. */
-  readonly onError: (error: unknown) => void;
 }
 
 /** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
-  const { settings, proxies, documents, replica, clock, onError } = options;
+  const { settings, documents, replica, clock } = options;
   const { ledger } = await restore(documents, [], settings.key, clock.now());
   const { api, limiter, close } = openClient({
+    ...options,
     settings: () => settings,
-    proxies,
-    clock,
     ledger,
     save: (changed) => documents.save(LEDGER, changed),
-    onSaveError: onError,
     leads: replica && (() => replica.checkLead()),
   });
   const budgetOptions = budgetOptionsOf(settings.config);

@@ -280,14 +280,10 @@ export class Exporter implements Pages {
   }
 
   async #reload(): Promise<string | undefined> {
-    const reloadedAt = this.#reloadedAt;
     try {
       const next = await this.#readAgain();
       assertNoRestartNeeded(this.#settings, next);
       const changed = !isDeepStrictEqual(this.#settings, next);
-      // Set before the first scrape that can show the new settings.
-      this.#isConfigRead = true;
-      this.#reloadedAt = this.#clock.now();
       await this.#adopt(next);
       // The client that requested the reload may scrape next.
       this.#exposition.touch(...(changed ? [] : [OWN]));
@@ -298,7 +294,6 @@ export class Exporter implements Pages {
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
       this.#isConfigRead = false;
-      this.#reloadedAt = reloadedAt;
       const why = error instanceof Error ? error.message : String(error);
       this.#exposition.touch(OWN);
       await this.#exposition.shown();
@@ -326,6 +321,8 @@ export class Exporter implements Pages {
     };
     const { ledger, entries } = underKey(before, next.key, now);
     this.#settings = next;
+    this.#isConfigRead = true;
+    this.#reloadedAt = this.#clock.now();
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);
