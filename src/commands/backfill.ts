@@ -101,16 +101,15 @@ async function backfill(context: BackfillContext, output: string): Promise<strin
   return await write(run, store, plan);
 }
 
-interface EarlierRun {
-  readonly plan: Plan;
-  readonly store: Store;
-}
-
 /**
  * The state of an interrupted run; undefined if there was none.
  * @throws CommandRefused if files would be overwritten, or the run cannot be resumed
  */
-async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableStack): Promise<EarlierRun | undefined> {
+async function earlierRun(
+  output: string,
+  flags: Flags,
+  opened: AsyncDisposableStack,
+): Promise<{ plan: Plan; store: Store } | undefined> {
   const directory = dirname(output);
   const folder = folderOf(output);
   await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {

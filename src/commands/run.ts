@@ -39,7 +39,8 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   try {
     const command = parseCommand(argv, env);
     if ('flags' in command) return await runCommand(command, env, stop);
-    process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : versionText());
+    const version = `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
+    process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : version);
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return endWith(error.message, EXIT.usage);
@@ -171,10 +172,6 @@ function endBy(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
   // Process 1 has no other way.
   process.exit(128 + constants.signals[signal]);
-}
-
-function versionText(): string {
-  return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
 }
 
 /** Prints why the command ends. */

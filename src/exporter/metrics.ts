@@ -58,7 +58,6 @@ function joined([first = [], ...others]: readonly Family[][]): Family[] {
 export function ownFamilies(snapshot: Snapshot): Family[] {
   return [
     ...sourceFamilies(snapshot.views),
-    partFamily(snapshot.views),
     ...accountFamilies(snapshot.ledger),
     ...budgetFamilies(snapshot),
     ...exporterFamilies(snapshot),
@@ -107,25 +106,20 @@ const SOURCE_COLUMNS: readonly SourceColumn[] = [
 
 /** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
-  return SOURCE_COLUMNS.map(([name, help, value]) =>
-    gauge(
-      `source_${name}`,
-      help,
-      views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
-    ),
-  );
-}
-
-/** The parts that the service refuses. */
-function partFamily(views: readonly SourceView[]): Family {
-  const samples = views.flatMap(({ source, parts }) =>
+  const refused = views.flatMap(({ source, parts }) =>
     parts.map(({ part, isRefused }) => ({ labels: { ...labelsOf(source), part }, value: Number(isRefused) })),
   );
-  return gauge(
-    'source_part_refused',
-    '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
-    samples,
-  );
+  return [
+    ...SOURCE_COLUMNS.map(([name, help, value]) => {
+      const samples = views.map((view) => ({ labels: labelsOf(view.source), value: value(view) }));
+      return gauge(`source_${name}`, help, samples);
+    }),
+    gauge(
+      'source_part_refused',
+      '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
+      refused,
+    ),
+  ];
 }
 
 /** The labels of one source: `chain` if it is of one chain. */
