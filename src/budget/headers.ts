@@ -23,7 +23,7 @@ const MAX_BUCKET_NAME = 32;
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
 /**
- * Reads the rate-limit headers (api-facts 6.1). A wait may be an HTTP date. It is by the clock of the service, so it is
+ * Reads the rate-limit headers (api-facts 6.1). `ratelimit-limit` repeats one of them. A wait may be an HTTP date. It is by the clock of the service, so it is
  * compared with the `date` of the same answer, or else with `now`.
  */
 export function readHeaders(headers: Headers, now: UnixMs): Observation {
@@ -34,13 +34,6 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     const left = count(headers[`x-ratelimit-remaining-${window}`]);
     if (limit !== undefined) limits[window] = limit;
     if (left !== undefined) remaining[window] = left;
-  }
-  const window = WINDOWS.find((name) => name === first(headers['ratelimit-window']));
-  if (window) {
-    const limit = count(headers['ratelimit-limit']);
-    const left = count(headers['ratelimit-remaining']);
-    if (limit !== undefined) limits[window] ??= limit;
-    if (left !== undefined) remaining[window] ??= left;
   }
   const sentAt = httpDate(first(headers['date'])) ?? now;
   return {

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../api/endpoints.ts';
-import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
+import { isFailure, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
@@ -92,7 +92,7 @@ export class EventLog {
     const fields = { source: name, chain, err: failure?.message };
     const reason = failure instanceof RequestFailed ? failure.reason : failure?.name;
     // These concern all sources, and have a line of their own.
-    const isShared = failure instanceof BudgetClosed || KEY_REFUSALS.some((refusal) => refusal === reason);
+    const isShared = failure instanceof BudgetClosed || isFailure(failure, 'unauthorized', 'revoked');
     const isNew = !isShared && this.#hasChanged(`failure of ${sourceId(source)}`, reason);
     if (!failure && isNew) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');

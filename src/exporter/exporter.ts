@@ -287,7 +287,7 @@ export class Exporter implements Pages {
       await this.#adopt(next);
       // The client that requested the reload may scrape next.
       this.#exposition.touch(...(changed ? [] : [OWN]));
-      await this.#exposition.shown();
+      await this.#exposition.refresh();
       this.#log.level = next.config.log.level;
       this.#log.info({ changed }, 'configuration reloaded');
       return undefined;
@@ -296,7 +296,7 @@ export class Exporter implements Pages {
       this.#isConfigRead = false;
       const why = error instanceof Error ? error.message : String(error);
       this.#exposition.touch(OWN);
-      await this.#exposition.shown();
+      await this.#exposition.refresh();
       this.#log.error({ err: why }, 'configuration not reloaded');
       return why;
     }
