@@ -42,7 +42,6 @@ function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => 
     clock: new VirtualClock(NOW),
     signal: noSignal(),
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
-    concurrency: 1,
     onWait: () => undefined,
     onPage,
   };
@@ -50,8 +49,8 @@ function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => 
 }
 
 function timesIn(store: Store): number[] {
-  const all = [...store.sorted('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })];
-  return all.map(({ record }) => (record as [string, { timestamp: number }])[1].timestamp);
+  const all = [...store.groups('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })].flat();
+  return all.map((record) => (record as [string, { timestamp: number }])[1].timestamp);
 }
 
 describe('backfill/fetch', () => {

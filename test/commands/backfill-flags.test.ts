@@ -35,7 +35,7 @@ describe('commands/backfill-flags', () => {
   it('reads all days, or the last 31 days of machines, by default', () => {
     expect(options(...DAYS)).toMatchObject({
       source: 'daily_returns',
-      chains: ['mainnet'],
+      chain: undefined,
       end: undefined,
     });
     expect(range(...DAYS)).toEqual({ window: 'all_time' });

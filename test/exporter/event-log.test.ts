@@ -162,7 +162,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([]);
   });
 
-  it('that may not read an endpoint is logged once, with the plans that include it', () => {
+  it('that may not read an endpoint is logged once, with what to do', () => {
     const { events, told } = opened();
     const help = (endpoint: Endpoint) => {
       for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));
@@ -171,8 +171,7 @@ describe('exporter/event-log: the key', () => {
       expect(rest).toHaveLength(1);
       return failed?.['help'];
     };
-    expect(help('sync_committee')).toMatch(/plan of the account may not .*does not publish which plans/);
-    expect(help('daily_returns')).toMatch(/plan of the account may not .*Scale or Enterprise/);
+    expect(help('sync_committee')).toMatch(/plan of the account may not .*enabled: false for this source/);
     // A part does not pause its source.
     expect(help('validators')).toMatch(/refused again, at least ten minutes later, this part of the source is off/);
   });

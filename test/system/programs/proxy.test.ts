@@ -80,7 +80,6 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     await isUp(port);
     expect(proxy.forwards).toEqual([]);
     expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(url).host]));
-    expect(await program.line('using a proxy')).toMatchObject({ https: `127.0.0.1:${proxy.port}` });
 
     proxy.behave(403);
     await waitFor(async () => {
