@@ -46,7 +46,12 @@ export interface Measured {
   /** The effective interval at its start, and what it covered; undefined: no limit was known. */
   readonly pace?: Pick<Pace, 'intervalMs' | 'coverage'> | undefined;
   readonly requests: number;
+  /** By how much the clock was set meanwhile. */
+  readonly stepMs?: Milliseconds;
 }
+
+/** A poll during which the clock was set by more than this has looked for data at the wrong time. */
+const MAX_STEP_MS = MS_PER_MINUTE;
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured): Entry {
@@ -55,6 +60,10 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, measured: Measured)
   const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
+  // Its values are kept. The poll is repeated at once, because it may have missed data, and its end is not known.
+  if (!failure && Math.abs(measured.stepMs ?? 0) > MAX_STEP_MS) {
+    return { ...rest, value, lastAttemptAt: start, isDueNow: true };
+  }
   const tried = { ...rest, value, lastAttemptAt: start, durationMs };
   const end = start + durationMs;
   if (!failure) {

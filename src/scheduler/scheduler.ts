@@ -231,7 +231,8 @@ export class Scheduler {
       poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const durationMs = clock.monotonic() - start;
-    const measured = { start: now, durationMs, requests, pace: known };
+    const stepMs = clock.now() - now - durationMs;
+    const measured = { start: now, durationMs, stepMs, requests, pace: known };
     this.#hasPolled = true;
     const entry = afterPoll(task.current, poll, measured);
     // The poll began before a reload, with what was refused before it.

@@ -279,7 +279,7 @@ describe('scheduler/scheduler', () => {
           store: { save: async (_id, { lastSuccessAt }) => void ends.push(lastSuccessAt) },
         });
         await clock.advance(SECOND);
-        expect(ends).toEqual([NOW, NOW + ms]);
+        expect(ends).toEqual([undefined, NOW + ms]);
         expect(harness.view(source).entry.value).toBe(2);
       },
     );
