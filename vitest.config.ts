@@ -3,12 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** Tests that are slow and rarely tell anything new run by schedule, with SLOW=1. */
 const isSlow = process.env['SLOW'] === '1';
 
-/** Files that patch Node's modules, by test/support/under-way.ts or nock. Each of them has a process of its own. */
-const PATCHING = [
-  'test/api/client.test.ts',
-  'test/exporter/{account,first-second,reload}.test.ts',
-  'test/system/faults/*.test.ts',
-];
+/** Files that patch Node's modules, by nock. Each of them has a process of its own. */
+const PATCHING = ['test/api/client.test.ts'];
 
 export default defineConfig({
   test: {
@@ -24,7 +20,6 @@ export default defineConfig({
               include: ['test/**/*.test.ts'],
               exclude: ['test/slow/**', ...PATCHING],
               isolate: false,
-              env: { IS_SHARED: 'true' },
             },
           },
         ],
@@ -35,8 +30,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Earlier, so that the failure says what was waited for.
     expect: { poll: { timeout: 240_000 } },
-    globalSetup: ['test/support/node-version.ts'],
-    setupFiles: ['test/support/setup.ts'],
+    globalSetup: ['test/support/vitest/node-version.ts'],
+    setupFiles: ['test/support/vitest/setup.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },
   },
 });

@@ -26,7 +26,7 @@ interface Measured {
   readonly empty: readonly number[];
 }
 
-/** The program as the image runs it, against a simulated service: memory, event loop, start. */
+/** The program as the image runs it, against the sandbox: memory, event loop, start. */
 export async function benchDaemon(): Promise<void> {
   build();
   const idle = new Child<Observation>(IDLE, { node: OBSERVE });

@@ -1,9 +1,9 @@
 /**
- * The simulated service in a separate process. The argument is the number of machines. Sends its URL and key to the
+ * The sandbox in a separate process. The argument is the number of machines. Sends its URL and key to the
  * parent. After the parent sends a shape, it answers with the largest bodies of this shape that the exporter accepts.
  */
-import { largeBodies } from '../test/support/body-shapes.ts';
-import { FaultServer } from '../test/support/fault-server.ts';
+import { largeBodies } from '../test/support/faults/body-shapes.ts';
+import { FaultServer } from '../test/support/faults/fault-server.ts';
 
 export interface Service {
   readonly url: string;

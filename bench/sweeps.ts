@@ -1,5 +1,5 @@
-import { boundOf, FleetRun, missedBy } from '../test/support/fleet-run.ts';
-import { type RateSeen, runAtRate } from '../test/support/rate-run.ts';
+import { boundOf, FleetRun, missedBy } from '../test/support/runs/fleet-run.ts';
+import { type RateSeen, runAtRate } from '../test/support/runs/rate-run.ts';
 import { digits, summary, table, verdict } from './report.ts';
 
 const HOUR = 3_600_000;
@@ -25,11 +25,11 @@ async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise
   for (const name of silent) run.fleet.silence(name, run.now - 5 * HOUR);
   await run.sweep(2);
   const steady = await run.sweep(machines < 1_000 ? 20 : 5);
-  await run.sim.stop();
+  await run.program.stop();
   const live = machines - silent.length;
   const bound = boundOf(live, pageSizeOver);
   const requests = summary(steady.map((sweep) => sweep.requests.length));
-  const staleMs = Math.max(STALE_MS, 2 * run.sim.view('machines').timing.intervalMs + 180_000);
+  const staleMs = Math.max(STALE_MS, 2 * run.program.view('machines').timing.intervalMs + 180_000);
   const missed = steady.flatMap((sweep, i) => missedBy(run.fleet, steady[i - 1], sweep, staleMs));
   return [
     `${machines}`,

@@ -10,7 +10,7 @@ import type { Machines } from '../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../src/sources/machines/shown.ts';
 import type { Timing } from '../src/sources/source.ts';
 import type { Section } from '../src/toolkit/exposition/exposition.ts';
-import { machinesOptions } from '../test/support/machine-records.ts';
+import { machinesOptions } from '../test/support/answers/machine-records.ts';
 
 const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;
 

@@ -12,7 +12,7 @@ import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source } from '../src/sources/source.ts';
 import { requestsPerStatusPoll } from '../src/sources/validators/index.ts';
 import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
-import { defaultConfig } from '../test/support/default-config.ts';
+import { defaultConfig } from '../test/support/runs/default-config.ts';
 import { withTable } from './document-table.ts';
 
 /** Writes the tables of docs/budget.md and docs/validators.md: the intervals that the planner chooses for each plan. */
@@ -28,7 +28,7 @@ const SWEEPS = 3;
 const ROOT = join(import.meta.dirname, '..');
 export const SCRIPT = 'scripts/budget-table.ts';
 
-/** The requests of a sweep of so many machines, counted by the simulated service. */
+/** The requests of a sweep of so many machines, counted by the sandbox. */
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');

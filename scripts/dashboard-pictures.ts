@@ -16,9 +16,9 @@ import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 import { parse, stringify } from 'yaml';
 import { RULE_FILES } from '../deploy/grafana/src/rules.ts';
-import { launchChromium } from '../test/support/chromium.ts';
-import { freePort } from '../test/support/ports.ts';
-import { PROMETHEUS, PROMTOOL } from '../test/support/tools.ts';
+import { freePort } from '../test/support/network/ports.ts';
+import { launchChromium } from '../test/support/tools/chromium.ts';
+import { PROMETHEUS, PROMTOOL } from '../test/support/tools/tools.ts';
 import { END, START, simulatedDay } from './dashboard-pictures/day.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -27,7 +27,7 @@ if (!Number.isSafeInteger(Number(values.seed))) throw new Error('--seed: expecte
 if (values.path !== undefined && positionals.length !== 1) throw new Error('--path: expected one test file with it');
 
 const properties = globSync('test/**/*.test.ts').filter((file) =>
-  readFileSync(file, 'utf8').includes('support/fuzz.ts'),
+  readFileSync(file, 'utf8').includes('vitest/fuzz.ts'),
 );
 const { status } = spawnSync('vitest', ['run', ...(positionals.length > 0 ? positionals : properties)], {
   stdio: 'inherit',

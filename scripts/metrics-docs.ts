@@ -12,7 +12,7 @@ import {
   SYNC_COMMITTEE,
   VALIDATORS,
   WATCHED,
-} from '../test/support/metric-contract.ts';
+} from '../test/support/contract/metric-contract.ts';
 
 /** Writes docs/metrics.md: every family, from what the code exposes. */
 

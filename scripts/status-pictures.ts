@@ -1,7 +1,7 @@
 /** Takes the picture of the status page in the README: node scripts/status-pictures.ts */
 import { join } from 'node:path';
-import { launchChromium, WIDTHS } from '../test/support/chromium.ts';
-import { serveStatus } from '../test/support/status-server.ts';
+import { launchChromium, WIDTHS } from '../test/support/tools/chromium.ts';
+import { serveStatus } from '../test/support/web/status-server.ts';
 
 const FILE = join(import.meta.dirname, '../docs/images/status-desktop.png');
 

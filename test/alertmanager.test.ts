@@ -7,9 +7,9 @@ import { rules } from '../deploy/grafana/src/rules.ts';
 import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { ALERTS_PATH, sandboxAddress } from '../src/commands/demo.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
-import { unknownNames } from './support/exposed.ts';
-import { temporaryFolder } from './support/files.ts';
-import { AMTOOL, areMissing, runTool } from './support/tools.ts';
+import { unknownNames } from './support/contract/exposed.ts';
+import { temporaryFolder } from './support/files/files.ts';
+import { AMTOOL, areMissing, runTool } from './support/tools/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
 const FILE = join(DEPLOY, 'alertmanager/alertmanager.yml');

@@ -10,10 +10,10 @@ import { RULE_FILES, rules, severityOf, shippedThreshold, threshold } from '../d
 import { DUE_IN, SOURCE_STATE, SOURCE_STATES } from '../deploy/grafana/src/source-state.ts';
 import { dashboardFiles } from '../scripts/dashboards.ts';
 import { MACHINE_CONDITIONS } from '../src/sources/conditions.ts';
-import { thresholdsIn } from './support/alert-rules.ts';
-import { temporaryFolder } from './support/files.ts';
-import { DASHBOARDS, interpolate } from './support/grafana.ts';
-import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
+import { thresholdsIn } from './support/contract/alert-rules.ts';
+import { DASHBOARDS, interpolate } from './support/contract/grafana.ts';
+import { temporaryFolder } from './support/files/files.ts';
+import { areMissing, PROMTOOL, runTool } from './support/tools/tools.ts';
 
 const MINUTES = 60;
 const NOW = MINUTES * 60;

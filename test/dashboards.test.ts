@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dashboardFiles, FOLDER } from '../scripts/dashboards.ts';
-import { RECORDED_THRESHOLDS } from './support/alert-rules.ts';
-import { ALL_LABELS, unknownNames } from './support/exposed.ts';
-import { DASHBOARDS, interpolate, QUERIES } from './support/grafana.ts';
-import { mistakesIn, namesIn, ratedGauges } from './support/promql.ts';
+import { RECORDED_THRESHOLDS } from './support/contract/alert-rules.ts';
+import { ALL_LABELS, unknownNames } from './support/contract/exposed.ts';
+import { DASHBOARDS, interpolate, QUERIES } from './support/contract/grafana.ts';
+import { mistakesIn, namesIn, ratedGauges } from './support/contract/promql.ts';
 
 const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel, dashboard: one.title })));
 const shown = panels.filter(({ type }) => type !== 'row' && type !== 'text');

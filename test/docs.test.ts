@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { PROGRAM, parseCommand } from '../src/commands/flag-table.ts';
 import { control } from '../src/sandbox/control.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
-import { ALL_FAMILIES } from './support/metric-contract.ts';
-import { NOW } from './support/timing.ts';
+import { ALL_FAMILIES } from './support/contract/metric-contract.ts';
+import { NOW } from './support/time/timing.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -109,7 +109,7 @@ describe('docs', () => {
     expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('the simulated service obeys every order in %s', (file) => {
+  it.each(DOCUMENTS)('the sandbox obeys every order in %s', (file) => {
     const orders = readFileSync(file, 'utf8').matchAll(/\/-\/(?!healthy|ready|reload|metrics|\.\.\.)[a-z-]+[^\s"'`]*/g);
     const answers = [...orders].map(([path]) => {
       const sandbox = new Sandbox({ start: NOW });

@@ -7,11 +7,11 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { RULE_FILES, rules } from '../deploy/grafana/src/rules.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
-import { ALL_LABELS, unknownNames } from './support/exposed.ts';
-import { temporaryFolder } from './support/files.ts';
-import { namesIn, ratedGauges } from './support/promql.ts';
-import { MINUTE } from './support/timing.ts';
-import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
+import { ALL_LABELS, unknownNames } from './support/contract/exposed.ts';
+import { namesIn, ratedGauges } from './support/contract/promql.ts';
+import { temporaryFolder } from './support/files/files.ts';
+import { MINUTE } from './support/time/timing.ts';
+import { areMissing, PROMTOOL, runTool } from './support/tools/tools.ts';
 
 const FOLDER = 'deploy/prometheus';
 const TESTS = readdirSync(FOLDER)

@@ -1,6 +1,3 @@
-import { rendered, requestsAnswered } from '../../test/support/under-way.ts';
-// The first import, because it patches modules that the program uses.
-
 import { pino } from 'pino';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { ConfigFile } from '../../src/config/config.ts';
@@ -11,9 +8,10 @@ import { QUIET_MACHINE } from '../../src/sandbox/machines.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { encodeFamilies } from '../../test/support/encode.ts';
-import { HOUR, MINUTE, NOW } from '../../test/support/timing.ts';
-import { VirtualClock } from '../../test/support/virtual-clock.ts';
+import { encodeFamilies } from '../../test/support/exposition/encode.ts';
+import { HOUR, MINUTE, NOW } from '../../test/support/time/timing.ts';
+import { TRACKED, workDone } from '../../test/support/time/under-way.ts';
+import { VirtualClock } from '../../test/support/time/virtual-clock.ts';
 
 /** Unix ms: not a full hour, whose label the edge of a chart would cut. */
 export const END = NOW + 24 * MINUTE;
@@ -44,10 +42,10 @@ function outage(isOut: boolean) {
 
 /**
  * The samples of a Prometheus that scrapes the exporter once a minute, after a day with some trouble, as lines of
- * OpenMetrics. The real exporter polls the simulated service on a virtual clock, so the day passes in a minute.
+ * OpenMetrics. The real exporter polls the sandbox on a virtual clock, so the day passes in a minute.
  */
 export async function simulatedDay(): Promise<string[]> {
-  const clock = new VirtualClock(START, requestsAnswered);
+  const clock = new VirtualClock(START, workDone);
   const service = await startSandbox({
     host: '127.0.0.1',
     port: 0,
@@ -74,6 +72,7 @@ export async function simulatedDay(): Promise<string[]> {
     log: pino({ level: 'silent' }),
     documents: NO_DOCUMENTS,
     processMetrics: false,
+    outside: TRACKED,
     isSimulated: true,
   });
   const lines = pastReturns(sandbox.seed);
@@ -84,7 +83,6 @@ export async function simulatedDay(): Promise<string[]> {
       waiting.shift();
     }
     await clock.advance(MINUTE);
-    await rendered();
     const text = Buffer.concat([...exporter.metrics('text', false)]).toString();
     lines.push(...scraped(`${text}\nup 1\n${processMetrics(clock.now() / 1000)}`, clock.now()));
   }

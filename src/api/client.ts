@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
-import type { Budget } from '../budget/permit.ts';
+import type { Budget, Permit } from '../budget/permit.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
@@ -71,7 +71,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      const answer = await exchange(wire, permit.release, signal);
+      const answer = await exchange(wire, permit, signal);
       return parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body()));
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
@@ -82,11 +82,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   }
 
   /** Sends a request. Returns the head of a 200 of the service. */
-  async function exchange(
-    wire: WireRequest,
-    release: (answer: Answer | undefined) => Promise<void> | undefined,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  async function exchange(wire: WireRequest, { release }: Permit, signal: AbortSignal): Promise<Answer> {
     /** A request without an answer says nothing about the account. */
     const unanswered = async (error: unknown): Promise<never> => {
       await release(undefined);
@@ -193,25 +189,23 @@ function retryDelay(reason: FailureReason, failures: number, random: number): Mi
 
 /** The route of a request in the budget: limits can differ by endpoint and by host. */
 export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
-  return `${endpoint} ${ENDPOINTS[endpoint].version === 'v1' ? v1BaseOf(options, chain) : options.baseUrl}`;
+  return `${endpoint} ${baseOf(options, endpoint, chain)}`;
 }
 
-function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
-  const base = chain && options.v1BaseUrls[chain];
+function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: Chain | undefined): string {
+  const base = ENDPOINTS[endpoint].version === 'v2' ? baseUrl : chain && v1BaseUrls[chain];
   if (base === undefined) throw new TypeError(`no v1 host for chain ${chain}`);
   return base;
 }
 
 function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
+  const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };
   if (ENDPOINTS[endpoint].version === 'v1') {
-    const base = v1BaseOf(options, chain);
-    return { endpoint, base, path, method: 'GET', headers: { ...headers, apikey: options.key } };
+    return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
   }
   return {
-    endpoint,
-    base: options.baseUrl,
-    path,
+    ...to,
     method: 'POST',
     headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),

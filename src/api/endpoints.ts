@@ -256,7 +256,6 @@ export interface ApiRequest<A = unknown> {
   readonly envelope: z.ZodType<A>;
 }
 
-/** Pure. */
 export function requestTo<E extends Endpoint>(endpoint: E, query: Query<E>): ApiRequest<AnswerOf<E>> {
   // The compiler does not see that the parts of one row fit each other.
   const definition = ENDPOINTS[endpoint] as unknown as Definition<Query<E>, AnswerOf<E>>;

@@ -19,9 +19,6 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Failures that concern the account, and therefore every request. */
-export const KEY_REFUSALS: readonly FailureReason[] = ['unauthorized', 'revoked'];
-
 /** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
@@ -38,7 +35,6 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Whether a request was sent and failed for one of these reasons. */
 export function isFailure(error: unknown, ...reasons: FailureReason[]): error is RequestFailed {
   return error instanceof RequestFailed && reasons.includes(error.reason);
 }

@@ -10,7 +10,6 @@ import type { Milliseconds } from '../toolkit/lib/time.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
 
-/** A complete HTTP request. */
 export interface WireRequest {
   readonly endpoint: Endpoint;
   /** Scheme, host and an optional path prefix, without a slash at the end. */
@@ -30,7 +29,6 @@ export interface Answer {
    * @throws RequestFailed when the body breaks off, takes too long or is not gzip as announced.
    */
   body(): AsyncIterable<Uint8Array>;
-  /** Discards a body that is not read. */
   discard(): void;
 }
 
@@ -199,7 +197,6 @@ function createConnector(timeoutMs: Milliseconds, lookup: Lookup) {
   }
 
   return {
-    /** The newest step in progress. */
     step: () => [...steps].at(-1)?.name,
     to: (peer: string): Connect => calledBack((options) => openSocket(peer, options)),
     /** undici's own way through a proxy. */

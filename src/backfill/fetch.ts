@@ -11,37 +11,16 @@ export interface FetchOptions extends RetryOptions {
   readonly store: Store;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
-  /** How many slices to read concurrently. The pages of one slice are read one after the other. */
-  readonly concurrency: number;
   /** Called after each page. */
   readonly onPage: () => void;
 }
 
-/** Concurrent slices for each request per second: enough to hide the latency of an answer, about half a second. */
-const SLICES_PER_RATE = 0.6;
-const MAX_CONCURRENCY = 8;
-
-export function concurrencyAt(perSecond: number): number {
-  return Math.min(MAX_CONCURRENCY, Math.ceil(perSecond * SLICES_PER_RATE));
-}
-
-/** Reads the slices that are not complete, oldest first. The first failure ends all of them. */
+/** Reads the slices that are not complete, oldest first. */
 export async function fetchAll(options: FetchOptions, plan: Plan): Promise<void> {
-  const { store, concurrency, signal } = options;
-  const left = store.left();
-  const waiting = plan.slices.filter(({ id }) => left.get(id) !== 0);
-  const failure = new AbortController();
-  const ending = { ...options, signal: AbortSignal.any([signal, failure.signal]) };
-  const readNext = async (): Promise<void> => {
-    for (let slice = waiting.shift(); slice; slice = waiting.shift()) await readSlice(ending, plan, slice);
-  };
-  const readers = Array.from({ length: concurrency }, () =>
-    readNext().catch((error: unknown) => {
-      failure.abort(error);
-    }),
-  );
-  await Promise.all(readers);
-  ending.signal.throwIfAborted();
+  const left = options.store.left();
+  for (const slice of plan.slices) {
+    if (left.get(slice.id) !== 0) await readSlice(options, plan, slice);
+  }
 }
 
 /** Reads the pages of one slice into the store, from where an earlier run ended. */

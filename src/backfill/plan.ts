@@ -17,21 +17,7 @@ const Slice = z.object({
 });
 export type Slice = z.infer<typeof Slice>;
 
-/** A file of the output, and what is in it. */
-export const Written = z.object({
-  /** Where its span begins. */
-  from: z.number(),
-  /** Absent: it would be empty. */
-  file: z.string().exactOptional(),
-  bytes: z.number(),
-  samples: z.number(),
-  records: z.number(),
-  /** Seconds between the records of the series with the closest ones; absent: no series has two. */
-  gapSeconds: z.number().exactOptional(),
-});
-export type Written = z.infer<typeof Written>;
-
-/** The slices and files of a run, with which an interrupted run continues. Times are Unix seconds. */
+/** The slices of a run, with which an interrupted run continues. Times are Unix seconds. */
 export const Plan = z.object({
   version: z.literal(3),
   /** The flags that decide what is read and written: a run is resumed only with the same. */
@@ -42,8 +28,6 @@ export const Plan = z.object({
   end: z.number(),
   /** Oldest first. */
   slices: z.array(Slice),
-  /** Complete files. */
-  written: z.array(Written),
 });
 export type Plan = z.infer<typeof Plan>;
 
@@ -74,7 +58,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const requests = await retryUntilAnswered(estimate, options);
     slices.push(...ranges.map((one, i) => ({ id: slices.length + i, source, range: one, expected: requests[i] ?? 1 })));
   }
-  return { version: 3, flags, now, end, slices, written: [] };
+  return { version: 3, flags, now, end, slices };
 }
 
 /**

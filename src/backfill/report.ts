@@ -1,8 +1,8 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
-import { span } from '../toolkit/lib/words.ts';
-import type { Written } from './plan.ts';
+import { plural, span } from '../toolkit/lib/words.ts';
+import type { Written } from './write.ts';
 
 /** The cost of a run, and the limits that apply to it. */
 export interface Costs {
@@ -11,14 +11,13 @@ export interface Costs {
   readonly sequences: number;
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
-  readonly isKnown: boolean;
 }
 
 /** The costs, for the user to decide on before the run begins. */
-export function costsText({ what, requests, sequences, perSecond, left, isKnown }: Costs): string {
+export function costsText({ what, requests, sequences, perSecond, left }: Costs): string {
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
-  const rate = `${Number(perSecond.toFixed(2))} requests a second${isKnown ? '' : ' (assumed)'}`;
+  const rate = `${Number(perSecond.toFixed(2))} requests a second`;
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
@@ -41,8 +40,6 @@ export interface Progress {
   /** Requests that are still expected. */
   readonly left: number;
   readonly elapsedMs: Milliseconds;
-  /** Requests per second that the plan allows. */
-  readonly perSecond: number;
 }
 
 const BAR_WIDTH = 24;
@@ -54,16 +51,13 @@ export function progressLine(progress: Progress): string {
   const filled = Math.round(BAR_WIDTH * share);
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
   const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
-  return `${bar} ${percent}  ${done} of ${done + left} requests, ${span(leftMs(progress))} left`;
+  // Before, the rate is that of a few answers.
+  const time = done < 10 ? '' : `, ${span((left * progress.elapsedMs) / done)} left`;
+  return `${bar} ${percent}  ${done} of ${done + left} requests${time}`;
 }
 
 function shareOf({ done, left }: Progress): number {
   return left === 0 ? 1 : done / (done + left);
-}
-
-/** Estimated from the rate so far; at first from the rate that the plan allows. */
-function leftMs({ done, left, elapsedMs, perSecond }: Progress): Milliseconds {
-  return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;
 }
 
 export interface Terminal {
@@ -75,7 +69,7 @@ export interface Terminal {
 export class ProgressReport {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
-  #read: (() => Omit<Progress, 'done' | 'elapsedMs'>) | undefined;
+  #left: (() => number) | undefined;
   #began: Milliseconds = 0;
   #done = 0;
   #tenths = 0;
@@ -87,32 +81,32 @@ export class ProgressReport {
     this.#clock = clock;
   }
 
-  /** Until here, only waits are shown. */
-  start(read: () => Omit<Progress, 'done' | 'elapsedMs'>): void {
-    this.#read = read;
+  /** Until here, only waits are shown. @param left The requests that are still expected */
+  start(left: () => number): void {
+    this.#left = left;
     this.#began = this.#clock.monotonic();
-    this.#showProgress(read());
+    this.#showProgress(left());
   }
 
-  onPage(): void {
+  readonly onPage = (): void => {
     this.#waitsFor = undefined;
     this.#done += 1;
-    if (this.#read) this.#showProgress(this.#read());
-  }
+    if (this.#left) this.#showProgress(this.#left());
+  };
 
-  #showProgress(read: Omit<Progress, 'done' | 'elapsedMs'>): void {
-    const progress = { done: this.#done, elapsedMs: this.#clock.monotonic() - this.#began, ...read };
+  #showProgress(left: number): void {
+    const progress = { done: this.#done, left, elapsedMs: this.#clock.monotonic() - this.#began };
     const tenths = Math.floor(10 * shareOf(progress));
     if (this.#isRedrawn() || tenths > this.#tenths) this.#show(progressLine(progress));
     this.#tenths = Math.max(this.#tenths, tenths);
   }
 
   /** Nothing is requested before `until`. */
-  onWait(reason: string, until: UnixMs): void {
+  readonly onWait = (reason: string, until: UnixMs): void => {
     const isNew = reason !== this.#waitsFor;
     this.#waitsFor = reason;
     if (isNew || this.#isRedrawn()) this.#show(`waiting ${span(until - this.#clock.now())}: ${reason}`);
-  }
+  };
 
   /** The last line stays on the terminal. */
   stop(): void {
@@ -120,7 +114,7 @@ export class ProgressReport {
   }
 
   #isRedrawn(): boolean {
-    return this.#terminal.isTTY && this.#read !== undefined;
+    return this.#terminal.isTTY && this.#left !== undefined;
   }
 
   #show(line: string): void {
@@ -130,36 +124,27 @@ export class ProgressReport {
 
 export interface BackfillResult {
   readonly source: 'daily_returns' | 'machines';
-  readonly written: readonly Written[];
+  readonly written: Written;
   /** Records that could not be read, or are of another time. */
   readonly bad: number;
   /** Why sequences of pages ended early. */
   readonly endings: readonly string[];
   readonly fullResolution: boolean;
-  /** Whether the labels include `job` and `instance`, so that the series continue those that Prometheus scrapes. */
-  readonly hasTargetLabels: boolean;
 }
 
 /** The written files, and the data that are missing in them. */
 export function summary({ source, written, bad, endings, fullResolution }: BackfillResult): string {
-  const records = sumOf(written, (one) => one.records);
+  const { files, records, samples, bytes, gapSeconds } = written;
   if (records === 0) return 'There are no records in this time range. Nothing was written.\n';
-  const files = written.filter(({ file }) => file !== undefined).length;
-  const samples = sumOf(written, (one) => one.samples);
-  const bytes = sumOf(written, (one) => one.bytes);
-  const total = `${records} records, ${samples} samples in ${files === 1 ? '1 file' : `${files} files`}`;
+  const total = `${plural(records, 'record')}, ${plural(samples, 'sample')} in ${plural(files.length, 'file')}`;
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
   if (endings.length > 0) {
     lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
   }
-  const gap = Math.min(...written.map(({ gapSeconds }) => gapSeconds ?? Number.POSITIVE_INFINITY));
-  if (source === 'machines' && Number.isFinite(gap) && gap > MAX_GAP_SECONDS) lines.push(thinned(gap, fullResolution));
+  const isThinned = gapSeconds > MAX_GAP_SECONDS && gapSeconds !== Number.POSITIVE_INFINITY;
+  if (source === 'machines' && isThinned) lines.push(thinned(gapSeconds, fullResolution));
   return `${lines.join('\n')}\n`;
-}
-
-function sumOf<T>(items: readonly T[], amount: (item: T) => number): number {
-  return items.reduce((sum, item) => sum + amount(item), 0);
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -185,9 +170,8 @@ function thinned(gap: Seconds, fullResolution: boolean): string {
 const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
 
 /** The next steps for the user; '' if nothing was written. */
-export function nextSteps({ source, written, hasTargetLabels }: BackfillResult): string {
+export function nextSteps({ source, written: { files } }: BackfillResult): string {
   const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
-  const files = written.flatMap(({ file }) => file ?? []);
   if (files.length === 0) return '';
   return [
     'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',
@@ -197,9 +181,6 @@ export function nextSteps({ source, written, hasTargetLabels }: BackfillResult):
     'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
     'the commands for Compose and Kubernetes.',
     'Prometheus deletes blocks older than --storage.tsdb.retention.time (default 15 days): raise it first.',
-    ...(hasTargetLabels
-      ? []
-      : ['Without --label job=... --label instance=..., these series do not join the series that Prometheus scrapes.']),
     '',
   ].join('\n');
 }

@@ -43,7 +43,6 @@ const SETTINGS = `
  * spread each page over the whole database, and write three times as many bytes.
  */
 const TABLES = `
-  BEGIN;
   CREATE TABLE IF NOT EXISTS plan (json TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS slice (
     id INTEGER PRIMARY KEY,
@@ -60,7 +59,6 @@ const TABLES = `
     json TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS record_by_time ON record (at);
-  COMMIT;
 `;
 
 /** The folder next to the output with the data of a run until the output is complete. */
@@ -106,10 +104,7 @@ export class Store implements Disposable {
   }
 
   save(plan: Plan): void {
-    this.#transaction(() => {
-      this.#database.exec('DELETE FROM plan');
-      this.#database.prepare('INSERT INTO plan VALUES (?)').run(JSON.stringify(plan));
-    });
+    this.#database.prepare('INSERT INTO plan VALUES (?)').run(JSON.stringify(plan));
   }
 
   /** The requests that each slice that was begun is still expected to take, by its id; 0: it is complete. */
@@ -144,12 +139,13 @@ export class Store implements Disposable {
     return { bad: Number(row?.['bad']), endings: rows.map(({ ending }) => String(ending)) };
   }
 
-  /** The records of a source in the span, group by group, each in ascending time, then as they came. */
-  *sorted(source: string, { from, to }: OutputSpan): Generator<{ group: string; record: unknown }> {
-    const sql = 'SELECT "group", json FROM record WHERE source = ? AND at >= ? AND at < ? ORDER BY "group", at, id';
-    for (const { group, json } of this.#database.prepare(sql).iterate(source, from, to)) {
-      yield { group: String(group), record: JSON.parse(String(json)) };
-    }
+  /** The records of each group of a source in the span, in ascending time, then as they came. */
+  *groups(source: string, { from, to }: OutputSpan): Generator<unknown[]> {
+    const groups = this.#database.prepare(
+      `SELECT group_concat(json ORDER BY at, id) AS records FROM record
+       WHERE source = ? AND at >= ? AND at < ? GROUP BY "group" ORDER BY "group"`,
+    );
+    for (const { records } of groups.iterate(source, from, to)) yield JSON.parse(`[${records}]`);
   }
 
   /** An empty folder for one output span. */

@@ -8,14 +8,14 @@ import type { Clock } from '../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 import { syncDirectory } from '../toolkit/state/whole-file.ts';
-import type { Plan, Written } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { OutputSpan, Store } from './store.ts';
 
 export interface SeriesOptions {
   /** Added to each sample. */
   readonly labels: Labels;
-  /** Samples of other chains are dropped. Samples without a chain are kept. */
-  readonly chains: ReadonlySet<string>;
+  /** Samples of other chains are dropped; undefined: none are. */
+  readonly chain: string | undefined;
   /** After this time a sample is repeated, for a day and never beyond `end`. */
   readonly step: Seconds | undefined;
   readonly end: UnixSeconds;
@@ -31,17 +31,21 @@ export interface WriteOptions {
   readonly signal: AbortSignal;
 }
 
-/** Writes the files that are not written yet, and returns the plan with all of them. */
-export async function writeAll(options: WriteOptions, plan: Plan): Promise<Plan> {
-  let current = plan;
-  for (const span of outputSpans(options, plan)) {
-    if (current.written.some(({ from }) => from === span.from)) continue;
-    const number = current.written.filter(({ file }) => file !== undefined).length + 1;
-    const file = number === 1 ? options.output : `${options.output}.${number}`;
-    current = { ...current, written: [...current.written, await writeSpan(options, span, file)] };
-    options.store.save(current);
-  }
-  return current;
+/** What a run has written. */
+export interface Written {
+  readonly files: string[];
+  bytes: number;
+  samples: number;
+  records: number;
+  /** Seconds between the records of the series with the closest ones; Infinity: no series has two. */
+  gapSeconds: Seconds;
+}
+
+/** Writes all files. After an interruption also those that are complete: later days need the facts of earlier ones. */
+export async function writeAll(options: WriteOptions, plan: Plan): Promise<Written> {
+  const written: Written = { files: [], bytes: 0, samples: 0, records: 0, gapSeconds: Number.POSITIVE_INFINITY };
+  for (const span of outputSpans(options, plan)) await writeSpan(options, span, written);
+  return written;
 }
 
 /**
@@ -62,55 +66,31 @@ function outputSpans({ histories }: WriteOptions, { slices, end }: Plan): Output
   }));
 }
 
-/** Writes the samples of a span. The file is complete before it gets its name. */
-async function writeSpan(options: WriteOptions, span: OutputSpan, file: string): Promise<Written> {
-  const { store, series } = options;
+/** Writes the samples of a span, if it has any. The file is complete before it gets its name. */
+async function writeSpan(options: WriteOptions, span: OutputSpan, written: Written): Promise<void> {
+  const { store, output, histories, series, clock, signal } = options;
   const scratch = await store.scratch();
   const spool = new FamilySpool(scratch);
-  let found: Written = { from: span.from, bytes: 0, samples: 0, records: 0 };
-  for await (const { history, records } of groupsIn(options, span)) {
-    found = withGroup(found, history, records);
-    for (const family of history.families(records)) spool.add(family, samplesBySeries(family, series));
+  for (const [source, history] of histories) {
+    for (const group of store.groups(source, span)) {
+      // The store responds synchronously: without a pause, signals would not be handled.
+      await clock.sleep(1, signal);
+      const records = withoutDuplicates(history, group);
+      written.records += records.length;
+      written.gapSeconds = Math.min(written.gapSeconds, ...gapsOf(history, records));
+      for (const family of history.families(records)) spool.add(family, samplesBySeries(family, series));
+    }
   }
   if (spool.samples > 0) {
     const complete = join(scratch, 'complete');
-    found = { ...found, file, bytes: await spool.writeTo(complete), samples: spool.samples };
+    const file = written.files.length === 0 ? output : `${output}.${written.files.length + 1}`;
+    written.bytes += await spool.writeTo(complete);
+    written.samples += spool.samples;
     await rename(complete, file);
     await syncDirectory(dirname(file));
+    written.files.push(file);
   }
   await rm(scratch, { recursive: true });
-  return found;
-}
-
-interface Group {
-  readonly history: History;
-  /** In ascending time, without duplicates. */
-  readonly records: readonly unknown[];
-}
-
-/** The groups of a span, in an order that does not depend on the one in which records came. */
-async function* groupsIn({ store, clock, histories, signal }: WriteOptions, span: OutputSpan): AsyncGenerator<Group> {
-  for (const [source, history] of histories) {
-    for (const records of wholeGroups(store.sorted(source, span))) {
-      // The store responds synchronously: without a pause, signals would not be handled.
-      await clock.sleep(1, signal);
-      yield { history, records: withoutDuplicates(history, records) };
-    }
-  }
-}
-
-function* wholeGroups(sorted: Iterable<{ group: string; record: unknown }>): Generator<unknown[]> {
-  let current: string | undefined;
-  let records: unknown[] = [];
-  for (const { group, record } of sorted) {
-    if (group !== current && records.length > 0) {
-      yield records;
-      records = [];
-    }
-    current = group;
-    records.push(record);
-  }
-  if (records.length > 0) yield records;
 }
 
 /** The first of several duplicates counts, as when the data are polled. */
@@ -125,15 +105,6 @@ function withoutDuplicates(history: History, records: readonly unknown[]): unkno
   });
 }
 
-function withGroup(found: Written, history: History, records: readonly unknown[]): Written {
-  const gaps = [found.gapSeconds, ...gapsOf(history, records)].filter((gap) => gap !== undefined);
-  return {
-    ...found,
-    records: found.records + records.length,
-    ...(gaps.length > 0 && { gapSeconds: Math.min(...gaps) }),
-  };
-}
-
 /** The median gap between the records of each stream: minutes that a machine missed do not count. */
 function gapsOf(history: History, records: readonly unknown[]): Seconds[] {
   const streams = Map.groupBy(records, (record) => history.stream(record));
@@ -146,8 +117,8 @@ function gapsOf(history: History, records: readonly unknown[]): Seconds[] {
 
 /** The samples of a family series by series, as OpenMetrics requires. A history gives each series in ascending time. */
 function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
-  const isWanted = ({ chain }: Labels): boolean => chain === undefined || options.chains.has(chain);
-  const samples = family.samples.filter(({ labels }) => isWanted(labels));
+  const { chain } = options;
+  const samples = family.samples.filter(({ labels }) => chain === undefined || (labels['chain'] ?? chain) === chain);
   // Values are enough: within a family the names are the same.
   const series = Map.groupBy(samples, ({ labels }) => Object.values(labels).join('\0'));
   for (const sample of [...series.values()].flat()) {
@@ -168,25 +139,16 @@ function* repeated(sample: Sample, { step, end }: SeriesOptions): Generator<Samp
 
 const CHUNK = 64 * 1024;
 
-interface SpooledFamily {
-  readonly head: FamilyHead;
-  /** Its lines so far. */
-  readonly file: string;
-}
-
 /** Accepts parts of families in any order, and writes complete families as one OpenMetrics exposition. */
 class FamilySpool {
+  /** Has a file with the lines so far of each family, named like it. */
   readonly #folder: string;
-  readonly #families = new Map<string, SpooledFamily>();
-  #samples = 0;
+  readonly #heads = new Map<string, FamilyHead>();
+  samples = 0;
 
   /** @param folder An empty one. */
   constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  get samples(): number {
-    return this.#samples;
   }
 
   /** @param samples Whole series, each in ascending time. */
@@ -194,7 +156,7 @@ class FamilySpool {
     let lines = '';
     for (const sample of samples) {
       lines += sampleLine(head.name, sample, 'openmetrics');
-      this.#samples += 1;
+      this.samples += 1;
       if (lines.length < CHUNK) continue;
       this.#append(head, lines);
       lines = '';
@@ -203,18 +165,16 @@ class FamilySpool {
   }
 
   #append({ name, type, help }: FamilyHead, lines: string): void {
-    const file = join(this.#folder, `family-${this.#families.size}`);
-    const family = this.#families.get(name) ?? { head: { name, type, help }, file };
-    this.#families.set(name, family);
-    appendFileSync(family.file, lines);
+    this.#heads.set(name, { name, type, help });
+    appendFileSync(join(this.#folder, name), lines);
   }
 
   /** @returns The bytes written. */
   async writeTo(output: string): Promise<number> {
     await using handle = await open(output, 'w');
-    for (const { head, file } of this.#families.values()) {
+    for (const head of this.#heads.values()) {
       await handle.appendFile(encodeHead(head, 'openmetrics'));
-      for await (const lines of createReadStream(file)) await handle.appendFile(lines);
+      for await (const lines of createReadStream(join(this.#folder, head.name))) await handle.appendFile(lines);
     }
     await handle.appendFile(OPENMETRICS_EOF);
     await handle.sync();

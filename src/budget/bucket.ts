@@ -108,8 +108,17 @@ export function windowAt(
 }
 
 /** Whether no request may be sent as far as known, and one is sent all the same, because the operator asks. */
-export function isAsking({ askedAt, ...known }: Bucket, options: BudgetOptions, now: UnixMs): boolean {
-  return askedAt !== undefined && quotaOf(known, options, now).closedUntil > now;
+export function isAsking(bucket: Bucket, options: BudgetOptions, now: UnixMs): boolean {
+  return bucket.askedAt !== undefined && (bucket.closedUntil > now || spentWindows(bucket, options, now).length > 0);
+}
+
+/** The windows of which nothing is left. */
+function spentWindows(bucket: Bucket, options: BudgetOptions, now: UnixMs) {
+  return LONG_WINDOWS.flatMap((name) => {
+    const window = currentWindow(bucket, name, options, now);
+    if (!window || usable(window, options.utilization) >= 1) return [];
+    return { name, resetsAt: windowEnd(name, window.since) };
+  });
 }
 
 /**
@@ -143,15 +152,13 @@ export interface Quota {
 }
 
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
-  const waitUntil = isAsking(bucket, options, now) ? 0 : bucket.closedUntil;
-  const spent = LONG_WINDOWS.flatMap((name) => {
-    const window = windowAt(bucket, name, options, now);
-    return window && window.left < 1 ? [{ name, ...window }] : [];
-  });
-  const closedUntil = Math.max(waitUntil, ...spent.map(({ resetsAt }) => resetsAt));
-  const limit = spent.at(-1)?.name ?? (waitUntil > now ? '429' : 'month');
+  const { askedAt } = bucket;
+  if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, askedAt };
+  const spent = spentWindows(bucket, options, now);
+  const closedUntil = Math.max(bucket.closedUntil, ...spent.map(({ resetsAt }) => resetsAt));
+  const limit = spent.at(-1)?.name ?? (bucket.closedUntil > now ? '429' : 'month');
   const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
-  return { closedUntil, limit, left, resetsAt, end, askedAt: bucket.askedAt };
+  return { closedUntil, limit, left, resetsAt, end, askedAt };
 }
 
 const NO_QUOTA = {
@@ -160,14 +167,17 @@ const NO_QUOTA = {
   end: Number.POSITIVE_INFINITY,
 };
 
-/** Counts a request of ours. */
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now };
+  return { ...withWindows(bucket, charge, options, now), firstUseAt: bucket.firstUseAt ?? now };
+}
+
+function withWindows(bucket: Bucket, change: typeof charge, options: BudgetOptions, now: UnixMs): Bucket {
+  const changed = { ...bucket };
   for (const name of LONG_WINDOWS) {
     const window = currentWindow(bucket, name, options, now);
-    if (window) charged[name] = charge(window);
+    if (window) changed[name] = change(window);
   }
-  return charged;
+  return changed;
 }
 
 /** Requests per day that this exporter may make until the limits renew. */
@@ -268,12 +278,7 @@ function isRefunded(status: number): boolean {
  * would be left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  const freed: Bucket = { ...bucket };
-  for (const name of LONG_WINDOWS) {
-    const window = currentWindow(bucket, name, options, now);
-    if (window) freed[name] = uncharge(window);
-  }
-  return freed;
+  return withWindows(bucket, uncharge, options, now);
 }
 
 /** The lower of the service's limit and the configured one; undefined: no such limit. */
@@ -317,15 +322,14 @@ export function waitingLonger({ closedAt = 0, closedUntil, ...rest }: Bucket, ms
 
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
 export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
-  const { askedAt = 0, closedAt = 0, closedUntil, firstUseAt = 0, hour, month } = bucket;
-  if (Math.max(askedAt, closedAt, firstUseAt, hour?.since ?? 0, month?.since ?? 0) <= now) return bucket;
+  const { askedAt, closedAt = 0, closedUntil, firstUseAt, hour, month } = bucket;
   return {
     ...bucket,
-    ...(closedAt > now ? { closedAt: now, closedUntil: Math.max(0, closedUntil - (closedAt - now)) } : {}),
-    ...(firstUseAt > now ? { firstUseAt: now } : {}),
-    ...(askedAt > now ? { askedAt: now } : {}),
-    ...(hour ? { hour: { ...hour, since: Math.min(hour.since, now) } } : {}),
-    ...(month ? { month: { ...month, since: Math.min(month.since, now) } } : {}),
+    ...(closedAt > now && { closedAt: now, closedUntil: Math.max(0, closedUntil - (closedAt - now)) }),
+    firstUseAt: firstUseAt && Math.min(firstUseAt, now),
+    askedAt: askedAt && Math.min(askedAt, now),
+    hour: hour && { ...hour, since: Math.min(hour.since, now) },
+    month: month && { ...month, since: Math.min(month.since, now) },
   };
 }
 

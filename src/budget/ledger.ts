@@ -93,12 +93,11 @@ function isWorthAsking({ month, closedAt = 0, closedUntil }: Bucket, now: UnixMs
   return closedUntil > now ? closedUntil - closedAt > MS_PER_HOUR : month !== undefined;
 }
 
-/** A time in the future is from before the clock was set back. The same object if there is none. */
+/** A time in the future is from before the clock was set back. */
 export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
-  const { key, buckets } = ledger;
+  const { key } = ledger;
   const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
-  if (key.since > now) return { ...past, key: { ...key, since: now } };
-  return Object.entries(buckets).every(([name, bucket]) => past.buckets[name] === bucket) ? ledger : past;
+  return { ...past, key: { ...key, since: Math.min(key.since, now) } };
 }
 
 /**
@@ -179,7 +178,6 @@ export function unanswered(ledger: Ledger, route: string, options: BudgetOptions
   return withBucket(ledger, route, (bucket) => unchargeBucket(bucket, options, now));
 }
 
-/** Changes the bucket of a route. */
 function withBucket(ledger: Ledger, route: string, change: (bucket: Bucket) => Bucket): Ledger {
   const name = bucketOf(ledger, route);
   return { ...ledger, buckets: { ...ledger.buckets, [name]: change(ledger.buckets[name] ?? EMPTY_BUCKET) } };

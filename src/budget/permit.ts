@@ -59,7 +59,6 @@ export type Priority = (typeof PRIORITIES)[number];
 /** A request that waited this long goes first, whatever its priority. */
 const STARVED_MS = MS_PER_MINUTE;
 
-/** The waiting requests in the order in which they are sent. */
 export function inOrder<T extends { readonly priority: Priority; readonly since: MonotonicMs }>(
   waiting: readonly T[],
   now: MonotonicMs,

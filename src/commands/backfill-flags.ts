@@ -11,7 +11,8 @@ import type { Flags } from './flag-table.ts';
 /** The range to read, and how to write it. Times are Unix seconds. */
 export interface BackfillOptions {
   readonly source: 'daily_returns' | 'machines';
-  readonly chains: readonly Chain[];
+  /** Undefined: all. */
+  readonly chain: Chain | undefined;
   /** Daily returns without `start`. */
   readonly window: (typeof WINDOWS)[number] | undefined;
   readonly start: UnixSeconds | undefined;
@@ -67,7 +68,7 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
   if (!isDaily) refuseOldStart(start, seconds);
   return {
     source,
-    chains: chainsOf(flags.chain, config),
+    chain: chainOf(flags.chain, config),
     window: isDaily ? windowOf(flags) : undefined,
     start,
     end,
@@ -112,13 +113,13 @@ function sourceOf(text: string | undefined): BackfillOptions['source'] {
   refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
 }
 
-function chainsOf(text: string | undefined, config: Config): Chain[] {
+function chainOf(text: string | undefined, config: Config): Chain | undefined {
+  if (text === undefined) return undefined;
   const configured = config.chains.map(({ name }) => name);
-  if (text === undefined) return configured;
   const chain = configured.find((name) => name === text);
-  return chain
-    ? [chain]
-    : refuse(`--chain: expected a configured chain (${configured.join(', ')}), got ${JSON.stringify(text)}`);
+  return (
+    chain ?? refuse(`--chain: expected a configured chain (${configured.join(', ')}), got ${JSON.stringify(text)}`)
+  );
 }
 
 function labelsOf(texts: readonly string[]): Record<string, string> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RequestFailed } from '../api/errors.ts';
-import { concurrencyAt, fetchAll } from '../backfill/fetch.ts';
+import { fetchAll } from '../backfill/fetch.ts';
 import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
 import { costsText, nextSteps, ProgressReport, summary } from '../backfill/report.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
@@ -13,7 +13,6 @@ import type { LoadedConfig } from '../config/load.ts';
 import { type Account, type AccountLimits, openAccount } from '../exporter/client.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
-import { CHAIN_NAMES } from '../facts/chain.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
 import { systemClock, within } from '../toolkit/lib/clock.ts';
@@ -55,26 +54,28 @@ const clock = systemClock;
 /** Shows costs and progress. */
 const terminal = process.stderr;
 
-/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
+/**
+ * Runs until it is done or stopped. If it is interrupted, the data read so far stay next to the output.
+ * @throws UsageError, CommandRefused, StateRefused
+ */
 export async function runBackfill(context: BackfillContext): Promise<void> {
   const { flags, signal } = context;
+  const output = outputOf(flags);
   terminal.on('error', () => undefined);
   try {
-    process.stdout.write(await backfill(context));
+    process.stdout.write(await backfill(context, output));
   } catch (error) {
-    if (!signal.aborted) throw error;
-    terminal.write(`Stopped. ${existsSync(folderOf(outputOf(flags))) ? KEPT : 'No data were read.'}\n`);
+    const reason = signal.aborted ? 'Stopped.' : reasonOf(error);
+    if (reason === undefined) throw error;
+    const message = existsSync(folderOf(output)) ? `${reason}\n${KEPT}` : reason;
+    if (!signal.aborted) throw new CommandRefused(message);
+    terminal.write(`${message}\n`);
   }
 }
 
-/**
- * Reads the past and writes it as OpenMetrics: plans, agrees with the user on the cost, fetches, writes. Returns the next
- * steps for the user. If it is interrupted, the data read so far stay next to the output.
- * @throws UsageError, CommandRefused, StateRefused; the signal's reason when it aborts
- */
-async function backfill(context: BackfillContext): Promise<string> {
-  const { config, key, proxies, log, flags, signal } = context;
-  const output = outputOf(flags);
+/** Plans, agrees with the user on the cost, fetches and writes. Returns the next steps for the user. */
+async function backfill(context: BackfillContext, output: string): Promise<string> {
+  const { config, key, proxies, log, flags } = context;
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
   const options = earlier
@@ -87,35 +88,28 @@ async function backfill(context: BackfillContext): Promise<string> {
     proxies,
     clock,
     ...state,
-    onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
+    onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
   opened.defer(() => account.close());
   const progress = new ProgressReport(terminal, clock);
   const run: Run = { ...context, ...state, options, output, histories, account, progress };
-  try {
-    const plan = earlier?.plan ?? (await planned(run));
-    agree(run, plan, earlier?.store.left() ?? new Map());
-    const store = earlier?.store ?? opened.use(await Store.open(folderOf(output)));
-    if (!earlier) store.save(plan);
-    await fetch(run, store, plan);
-    return await write(run, store, plan);
-  } catch (error) {
-    const reason = signal.aborted ? undefined : reasonOf(error, options);
-    if (reason === undefined) throw error;
-    throw new CommandRefused(existsSync(folderOf(output)) ? `${reason}\n${KEPT}` : reason);
-  }
-}
-
-interface EarlierRun {
-  readonly plan: Plan;
-  readonly store: Store;
+  const plan = earlier?.plan ?? (await planned(run));
+  agree(run, plan, earlier?.store.left() ?? new Map());
+  const store = earlier?.store ?? opened.use(await Store.open(folderOf(output)));
+  if (!earlier) store.save(plan);
+  await fetch(run, store, plan);
+  return await write(run, store, plan);
 }
 
 /**
  * The state of an interrupted run; undefined if there was none.
  * @throws CommandRefused if files would be overwritten, or the run cannot be resumed
  */
-async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableStack): Promise<EarlierRun | undefined> {
+async function earlierRun(
+  output: string,
+  flags: Flags,
+  opened: AsyncDisposableStack,
+): Promise<{ plan: Plan; store: Store } | undefined> {
   const directory = dirname(output);
   const folder = folderOf(output);
   await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
@@ -148,9 +142,9 @@ async function earlierRun(output: string, flags: Flags, opened: AsyncDisposableS
   }
 }
 
-function historiesOf(config: Config, { source, chains }: BackfillOptions): ReadonlyMap<string, History> {
+function historiesOf(config: Config, { source, chain: wanted }: BackfillOptions): ReadonlyMap<string, History> {
   const sources = sourcesOf(config).filter(
-    ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
+    ({ name, chain = wanted }) => name === source && (wanted === undefined || chain === wanted),
   );
   if (sources.length === 0) throw new CommandRefused(`${source}.enabled is false in the configuration`);
   return new Map(sources.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : [])));
@@ -196,11 +190,8 @@ async function planned(run: Run): Promise<Plan> {
   if ('start' in range && range.start >= end) {
     throw new CommandRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
   }
-  const { api } = account;
-  const onWait = progress.onWait.bind(progress);
-  const { fullResolution } = options;
-  const given = { flags: { ...decidingFlags(flags) }, now, end };
-  return makePlan({ api, clock, signal, onWait, histories, range, fullResolution, ...given });
+  const plan = { range, fullResolution: options.fullResolution, flags: decidingFlags(flags), now, end };
+  return makePlan({ api: account.api, clock, signal, onWait: progress.onWait, histories, ...plan });
 }
 
 /** The first sweep of an exporter shows records of up to this age. */
@@ -228,15 +219,14 @@ function limitsOf({ account, options }: Run): AccountLimits {
 
 /** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
 function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
-  const { options, flags } = run;
+  const { options, flags, histories } = run;
   const sequences = plan.slices.filter(({ id }) => left.get(id) !== 0).length;
   if (sequences === 0) return;
-  const isDaily = options.source === 'daily_returns';
-  const what = `Backfill of ${isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;
+  const what = `Backfill of ${[...histories.keys()].join(' and ')}`;
   const costs = { what, requests: requestsLeft(plan, left), sequences, ...limitsOf(run) };
   terminal.write(costsText(costs));
   if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
-  const advice = isDaily ? 'a smaller --window' : 'a later --start';
+  const advice = options.source === 'daily_returns' ? 'a smaller --window' : 'a later --start';
   throw new CommandRefused(
     `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
   );
@@ -244,19 +234,10 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
 
 async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
   const { account, signal, histories, progress } = run;
-  progress.start(() => ({ left: requestsLeft(plan, store.left()), perSecond: limitsOf(run).perSecond }));
-  const fetchOptions = {
-    api: account.api,
-    store,
-    clock,
-    signal,
-    histories,
-    concurrency: concurrencyAt(limitsOf(run).perSecond),
-    onWait: progress.onWait.bind(progress),
-    onPage: progress.onPage.bind(progress),
-  };
+  progress.start(() => requestsLeft(plan, store.left()));
+  const { onWait, onPage } = progress;
   try {
-    await fetchAll(fetchOptions, plan);
+    await fetchAll({ api: account.api, store, clock, signal, histories, onWait, onPage }, plan);
   } finally {
     progress.stop();
   }
@@ -264,14 +245,11 @@ async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
 
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
-  const { options, flags, output, histories, signal } = run;
-  const { source, labels, step, fullResolution } = options;
-  // A machine can follow a chain that is not configured.
-  const chains = source === 'machines' && flags.chain === undefined ? CHAIN_NAMES : options.chains;
-  const series = { labels, chains: new Set<string>(chains), step, end: plan.end };
-  const { written } = await writeAll({ store, output, histories, series, clock, signal }, plan);
-  const hasTargetLabels = labels['job'] !== undefined && labels['instance'] !== undefined;
-  const result = { source, written, ...store.flaws(), fullResolution, hasTargetLabels };
+  const { options, output, histories, signal } = run;
+  const { source, chain, labels, step, fullResolution } = options;
+  const series = { labels, chain, step, end: plan.end };
+  const written = await writeAll({ store, output, histories, series, clock, signal }, plan);
+  const result = { source, written, ...store.flaws(), fullResolution };
   terminal.write(summary(result));
   await store.remove();
   return nextSteps(result);
@@ -279,10 +257,15 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
 
 const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
 
+const FORBIDDEN = [
+  'The plan of the account does not include these data (403).',
+  'Daily returns with --start need a Scale or Enterprise plan. Every plan allows --window and --end.',
+].join('\n');
+
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
 
 /** Why the run ended, and what to do; undefined: the error is unexpected. */
-function reasonOf(error: unknown, options: BackfillOptions): string | undefined {
+function reasonOf(error: unknown): string | undefined {
   if (error instanceof BudgetClosed) {
     if (!Number.isFinite(error.until)) return REVOKED;
     return `The limits of the plan allow no requests until ${new Date(error.until).toISOString()}.`;
@@ -290,19 +273,10 @@ function reasonOf(error: unknown, options: BackfillOptions): string | undefined 
   if (error instanceof LeaseLost) return 'Redis could not be reached, or a replica was started, so the lease is lost.';
   if (error instanceof RequestFailed) {
     if (error.reason === 'revoked') return REVOKED;
-    return error.reason === 'forbidden' ? forbidden(options) : `A request failed (${error.message}).`;
+    return error.reason === 'forbidden' ? FORBIDDEN : `A request failed (${error.message}).`;
   }
   if (!(error instanceof Error)) return undefined;
   if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
   // The messages of file system errors name the file and the cause.
   return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
-}
-
-function forbidden({ source, window }: BackfillOptions): string {
-  if (source === 'machines') return 'This plan does not include machine metrics (403).';
-  if (window !== undefined) return 'This plan does not include the daily returns (403).';
-  return [
-    'This plan does not allow --start for daily returns (403): it needs a Scale or Enterprise plan.',
-    'Every plan allows --window=24h, 7d, 30d, 90d or all_time, which covers all days, and --end.',
-  ].join('\n');
 }

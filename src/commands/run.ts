@@ -39,7 +39,8 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   try {
     const command = parseCommand(argv, env);
     if ('flags' in command) return await runCommand(command, env, stop);
-    process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : versionText());
+    const version = `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
+    process.stdout.write(command.name === 'help' ? helpText(PROGRAM, command.command) : version);
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return endWith(error.message, EXIT.usage);
@@ -58,12 +59,13 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
 type Flagged = Extract<Command, { flags: unknown }>;
 
 async function runCommand({ name, flags, overrides }: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
-  let log: Logger | undefined;
-  whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => log)));
+  let opened: Logger | undefined;
+  whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => opened)));
   const keyless = name === 'demo' || name === 'sandbox';
   const read = () => loadConfig({ file: flags['config.file'], overrides, env, keyless });
   const given = await read();
-  log = await openLogger(given.config.log, logOutput);
+  const log = await openLogger(given.config.log, logOutput);
+  opened = log;
   if (name === 'check') {
     const { runCheck } = await import('./check.ts');
     return EXIT[await runCheck(flags, given, log)];
@@ -74,22 +76,19 @@ async function runCommand({ name, flags, overrides }: Flagged, env: Environment,
     await runBackfill({ ...given, flags, log, signal: stop });
     return EXIT.stopped;
   }
-  const warned = warningOf(log);
-  const settings = warned(given);
-  const readAgain = () => read().then(warned);
+  const settings = warned(given, log);
+  const readAgain = async () => warned(await read(), log);
   const start = { flags, settings, readAgain, proxies: given.proxies, log, output: logOutput };
   return untilStopped((onLost) => begin(name, start, onLost), log, stop);
 }
 
-/** Returns what logs the warnings about settings, at the start and at each reload. */
-function warningOf(log: Logger): (settings: LoadedConfig) => LoadedConfig {
-  return (settings) => {
-    for (const { place, line, path, message } of settings.warnings) {
-      const fields = { file: place, line, setting: path, problem: message };
-      log.warn(fields, 'a setting is unsafe or does not work as intended');
-    }
-    return settings;
-  };
+/** Logs the warnings about settings, at the start and at each reload. */
+function warned(settings: LoadedConfig, log: Logger): LoadedConfig {
+  for (const { place, line, path, message } of settings.warnings) {
+    const fields = { file: place, line, setting: path, problem: message };
+    log.warn(fields, 'a setting is unsafe or does not work as intended');
+  }
+  return settings;
 }
 
 async function begin(
@@ -173,10 +172,6 @@ function endBy(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
   // Process 1 has no other way.
   process.exit(128 + constants.signals[signal]);
-}
-
-function versionText(): string {
-  return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
 }
 
 /** Prints why the command ends. */

@@ -3,7 +3,6 @@ import { openDocuments } from '../exporter/state.ts';
 import { VERSION } from '../facts/version.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import type { LineOutput } from '../toolkit/lib/line-output.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Access } from '../toolkit/web/access.ts';
 import { LIMITS, type RunningServer, startServer } from '../toolkit/web/server.ts';
 import type { Flags } from './flag-table.ts';
@@ -27,14 +26,7 @@ export interface Running {
 
 /** Polls the service and serves the metrics. @param onLost Called if the state is lost while it runs */
 export async function serve(start: Start, onLost: (error: Error) => void): Promise<Running> {
-  const { settings, proxies, log } = start;
-  if (proxies) log.info(namesOf(proxies), 'using a proxy');
-  return startDaemon({ ...start, ...(await openDocuments(settings.config.state, log, onLost)) });
-}
-
-/** The proxies without their user names and passwords. */
-function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
-  return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
+  return startDaemon({ ...start, ...(await openDocuments(start.settings.config.state, start.log, onLost)) });
 }
 
 interface DaemonOptions extends Start, Pick<ExporterOptions, 'documents' | 'replica' | 'isSimulated'> {}

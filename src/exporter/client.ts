@@ -148,8 +148,6 @@ export interface AccountLimits {
   readonly perSecond: number;
   /** Requests left in this hour and month, if the plan limits them. */
   readonly left: Readonly<Partial<Record<LongWindowName, number>>>;
-  /** Whether an answer has confirmed the limits. */
-  readonly isKnown: boolean;
 }
 
 /** Access to the service for a program that is not the daemon. */
@@ -157,26 +155,22 @@ export interface Account extends Pick<Client, 'api' | 'close'> {
   allowance(endpoint: Endpoint): AccountLimits;
 }
 
-export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock'> {
+export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock' | 'onSaveError'> {
   readonly settings: Settings;
   readonly documents: StateStore;
   /** The same as `documents`, if several processes share them. */
   readonly replica?: Replica | undefined;
-  /** The ledger could not be written. */
-  readonly onError: (error: unknown) => void;
 }
 
 /** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
-  const { settings, proxies, documents, replica, clock, onError } = options;
+  const { settings, documents, replica, clock } = options;
   const { ledger } = await restore(documents, [], settings.key, clock.now());
   const { api, limiter, close } = openClient({
+    ...options,
     settings: () => settings,
-    proxies,
-    clock,
     ledger,
     save: (changed) => documents.save(LEDGER, changed),
-    onSaveError: onError,
     leads: replica && (() => replica.checkLead()),
   });
   const budgetOptions = budgetOptionsOf(settings.config);
@@ -184,9 +178,9 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
     api,
     close,
     allowance(endpoint) {
-      const { buckets, key } = limiter.ledger;
+      const { ledger: current } = limiter;
       const route = routeOf(apiOptionsOf(settings), { endpoint });
-      const bucket = buckets[bucketOf(limiter.ledger, route)] ?? EMPTY_BUCKET;
+      const bucket = current.buckets[bucketOf(current, route)] ?? EMPTY_BUCKET;
       const left = LONG_WINDOWS.flatMap((name) => {
         const window = windowAt(bucket, name, budgetOptions, clock.now());
         return window ? [[name, window.left]] : [];
@@ -194,7 +188,6 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
       return {
         perSecond: perSecondOf(bucket, budgetOptions) * budgetOptions.utilization,
         left: Object.fromEntries(left),
-        isKnown: key.standing !== 'unknown',
       };
     },
   };

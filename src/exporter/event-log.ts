@@ -1,5 +1,5 @@
-import { ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
-import { isFailure, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
+import { isFailure, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
@@ -12,25 +12,19 @@ import type { MonotonicMs } from '../toolkit/lib/time.ts';
 
 type Key = Ledger['key'];
 
-const KEY_MESSAGES = {
-  refused: 'the API key is refused',
-  revoked: 'access is revoked',
-} as const satisfies Partial<Record<Key['standing'], string>>;
-
 const HOW_TO_SET = 'in api.key or api.key_file and reload, or in BEACONCHAIN_API_KEY and restart';
 
-const KEY_HELP: Readonly<Record<keyof typeof KEY_MESSAGES, string>> = {
-  refused: `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again after a minute, then every 10 minutes`,
-  revoked: `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
-};
-
-const NOT_PUBLISHED = 'the service does not publish which plans include it';
-
-/** The plans that include an endpoint, as far as documented (api-facts 3.1). */
-const PLANS: Readonly<Partial<Record<Endpoint, string>>> = {
-  daily_returns:
-    'according to the documentation, only requests for a range of days need a Scale or Enterprise plan, and this request has no range',
-};
+/** What happened, and what to do. */
+const KEY_REFUSED = {
+  refused: [
+    'the API key is refused',
+    `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again after a minute, then every 10 minutes`,
+  ],
+  revoked: [
+    'access is revoked',
+    `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
+  ],
+} as const;
 
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
@@ -82,7 +76,8 @@ export class EventLog {
   /** The refusal is already persisted, so it survives a kill. */
   keyRefused({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
-    this.#log.error({ since: new Date(since).toISOString(), help: KEY_HELP[standing] }, KEY_MESSAGES[standing]);
+    const [message, help] = KEY_REFUSED[standing];
+    this.#log.error({ since: new Date(since).toISOString(), help }, message);
   }
 
   /** The ledger has changed: the service may accept the key by now. */
@@ -97,7 +92,7 @@ export class EventLog {
     const fields = { source: name, chain, err: failure?.message };
     const reason = failure instanceof RequestFailed ? failure.reason : failure?.name;
     // These concern all sources, and have a line of their own.
-    const isShared = failure instanceof BudgetClosed || KEY_REFUSALS.some((refusal) => refusal === reason);
+    const isShared = failure instanceof BudgetClosed || isFailure(failure, 'unauthorized', 'revoked');
     const isNew = !isShared && this.#hasChanged(`failure of ${sourceId(source)}`, reason);
     if (!failure && isNew) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');
@@ -163,11 +158,10 @@ function describePace({ intervalMs, coverage }: Pace): string {
 
 function helpOn(failure: Error): string | undefined {
   if (!isFailure(failure, 'forbidden')) return undefined;
-  const known = PLANS[failure.endpoint] ?? NOT_PUBLISHED;
   const next = ENDPOINTS[failure.endpoint].part
     ? 'If it is refused again, at least ten minutes later, this part of the source is off for a day'
     : 'Or set enabled: false for this source. Until then it is tried again every hour';
-  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing. ${next}`;
+  return `the plan of the account may not include this endpoint. See beaconcha.in/pricing. ${next}`;
 }
 
 function messageOf(event: SourceEvent): string {

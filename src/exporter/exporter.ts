@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
@@ -22,7 +23,7 @@ import { type Client, type Outside, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { assertNoRestartNeeded, isChange, isOtherService, limitedReading, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isOtherService, limitedReading, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
@@ -279,30 +280,25 @@ export class Exporter implements Pages {
   }
 
   async #reload(): Promise<string | undefined> {
-    const reloadedAt = this.#reloadedAt;
     try {
       const next = await this.#readAgain();
       assertNoRestartNeeded(this.#settings, next);
-      const changed = isChange(this.#settings, next);
-      // Set before the first scrape that can show the new settings.
-      this.#isConfigRead = true;
-      this.#reloadedAt = this.#clock.now();
+      const changed = !isDeepStrictEqual(this.#settings, next);
       await this.#adopt(next);
-      if (changed) this.#exposition.touch();
+      // The client that requested the reload may scrape next.
+      this.#exposition.touch(...(changed ? [] : [OWN]));
+      await this.#exposition.refresh();
       this.#log.level = next.config.log.level;
       this.#log.info({ changed }, 'configuration reloaded');
       return undefined;
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
       this.#isConfigRead = false;
-      this.#reloadedAt = reloadedAt;
       const why = error instanceof Error ? error.message : String(error);
+      this.#exposition.touch(OWN);
+      await this.#exposition.refresh();
       this.#log.error({ err: why }, 'configuration not reloaded');
       return why;
-    } finally {
-      // The client that requested the reload may scrape next.
-      this.#exposition.touch(OWN);
-      await this.#exposition.shown();
     }
   }
 
@@ -325,6 +321,8 @@ export class Exporter implements Pages {
     };
     const { ledger, entries } = underKey(before, next.key, now);
     this.#settings = next;
+    this.#isConfigRead = true;
+    this.#reloadedAt = this.#clock.now();
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);

@@ -58,7 +58,6 @@ function joined([first = [], ...others]: readonly Family[][]): Family[] {
 export function ownFamilies(snapshot: Snapshot): Family[] {
   return [
     ...sourceFamilies(snapshot.views),
-    partFamily(snapshot.views),
     ...accountFamilies(snapshot.ledger),
     ...budgetFamilies(snapshot),
     ...exporterFamilies(snapshot),
@@ -68,7 +67,11 @@ export function ownFamilies(snapshot: Snapshot): Family[] {
 type SourceColumn = readonly [name: string, help: string, value: (view: SourceView) => number];
 
 const SOURCE_COLUMNS: readonly SourceColumn[] = [
-  ['up', '1 if the last poll succeeded, 0 if it failed or no poll has been made', ({ entry }) => Number(isUp(entry))],
+  [
+    'up',
+    '1 if the last poll succeeded, 0 if it failed or no poll has been made',
+    ({ entry }) => Number(entry.lastAttemptAt !== undefined && entry.failuresInARow === 0),
+  ],
   [
     'last_attempt_timestamp_seconds',
     'Unix time at which the last poll started; 0 before the first',
@@ -101,31 +104,22 @@ const SOURCE_COLUMNS: readonly SourceColumn[] = [
   ],
 ];
 
-function isUp(entry: SourceView['entry']): boolean {
-  return entry.lastAttemptAt !== undefined && entry.failuresInARow === 0;
-}
-
 /** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
-  return SOURCE_COLUMNS.map(([name, help, value]) =>
-    gauge(
-      `source_${name}`,
-      help,
-      views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
-    ),
-  );
-}
-
-/** The parts that the service refuses. */
-function partFamily(views: readonly SourceView[]): Family {
-  const samples = views.flatMap(({ source, parts }) =>
+  const refused = views.flatMap(({ source, parts }) =>
     parts.map(({ part, isRefused }) => ({ labels: { ...labelsOf(source), part }, value: Number(isRefused) })),
   );
-  return gauge(
-    'source_part_refused',
-    '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
-    samples,
-  );
+  return [
+    ...SOURCE_COLUMNS.map(([name, help, value]) => {
+      const samples = views.map((view) => ({ labels: labelsOf(view.source), value: value(view) }));
+      return gauge(`source_${name}`, help, samples);
+    }),
+    gauge(
+      'source_part_refused',
+      '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
+      refused,
+    ),
+  ];
 }
 
 /** The labels of one source: `chain` if it is of one chain. */

@@ -6,12 +6,6 @@ import { type Clock, within } from '../toolkit/lib/clock.ts';
 /** The settings that the operator may change while the program runs. */
 export type Settings = Pick<LoadedConfig, 'config' | 'key' | 'webConfig'>;
 
-/** Whether the settings differ. */
-export function isChange(before: Settings, after: Settings): boolean {
-  const parts = ({ config, key, webConfig }: Settings) => [config, key, webConfig];
-  return !isDeepStrictEqual(parts(before), parts(after));
-}
-
 /** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
 export function isOtherService(before: Settings, after: Settings, chain: Chain | undefined): boolean {
   const partsOf = ({ key, config: { api, chains } }: Settings) => [

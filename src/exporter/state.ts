@@ -4,7 +4,7 @@ import { emptyLedger, Ledger, uncorrected, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
 import type { Source } from '../sources/source.ts';
-import { type Clock, systemClock } from '../toolkit/lib/clock.ts';
+import { systemClock } from '../toolkit/lib/clock.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { unusable } from '../toolkit/state/directory.ts';
@@ -44,29 +44,14 @@ export async function openDocuments(
   log: Logger,
   onLost?: FileStoreOptions['onLost'],
 ): Promise<{ documents: Documents; replica?: Replica }> {
-  if (!redis) return { documents: await openState(dir, systemClock, log, { onLost }) };
   try {
+    if (!redis) return { documents: await FileStore.open(dir, systemClock, log, { onLost }) };
     const { Replica } = await import('../toolkit/state/replica.ts');
     const replica = await Replica.open(redis, systemClock, log);
     return { documents: replica, replica };
   } catch (error) {
-    throw new StateRefused(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** @throws StateRefused */
-export async function openState(
-  dir: string,
-  clock: Clock,
-  log: Logger,
-  options: FileStoreOptions = {},
-): Promise<FileStore> {
-  try {
-    return await FileStore.open(dir, clock, log, options);
-  } catch (error) {
-    if (error instanceof StateLocked || error instanceof StateOfOtherVersion)
-      throw new StateRefused(error.message, { cause: error });
-    throw new StateRefused(unusable(dir, error));
+    const saysAll = redis || error instanceof StateLocked || error instanceof StateOfOtherVersion;
+    throw new StateRefused(saysAll ? messageOf(error) : unusable(dir, error), { cause: error });
   }
 }
 
@@ -123,8 +108,12 @@ export async function loadDocument<S extends z.ZodType>(documents: Pick<StateSto
     return await documents.load(name, schema);
   } catch (error) {
     if (error instanceof StateOfOtherVersion) throw new StateRefused(error.message);
-    throw new StateRefused(`the state of ${name} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new StateRefused(`the state of ${name} cannot be read: ${messageOf(error)}`);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Distinguishes keys without revealing them: a key has too much entropy to be guessed. */

@@ -168,7 +168,8 @@ export class Scheduler {
     for (const task of tasks) {
       if (task.running || task.isHeld) continue;
       const { pace, nextAttemptAt } = valueFor(schedules, task.source);
-      const mayStart = this.#running.size === 0 || this.#mayJoin();
+      // Concurrently once the limits are known, or if the first poll has not found them.
+      const mayStart = this.#running.size === 0 || this.#hasPolled || this.#deps.limitsKnown();
       if (nextAttemptAt > now) next = Math.min(next, nextAttemptAt);
       else if (mayStart) {
         this.#startWork(task, () => this.#poll(task, pace, signal));
@@ -180,11 +181,6 @@ export class Scheduler {
     }
     this.#tell(schedules);
     return next;
-  }
-
-  /** Whether polls may run concurrently: once the limits are known, or if the first poll has not found them. */
-  #mayJoin(): boolean {
-    return this.#deps.limitsKnown() || this.#hasPolled;
   }
 
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {

@@ -5,8 +5,8 @@ import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 export const KEY = 'S3cr3t-K3y';
 export const V2_URL = 'https://api.test/api/v2/machine-metrics';

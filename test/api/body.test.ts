@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
 import type { Endpoint } from '../../src/api/endpoints.ts';
-import { bodyOf } from '../support/written-answer.ts';
+import { bodyOf } from '../support/answers/written-answer.ts';
 import { failureOf } from './api-harness.ts';
 
 const MIB = 1024 * 1024;

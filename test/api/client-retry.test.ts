@@ -4,8 +4,8 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
-import { MINUTE, noSignal } from '../support/timing.ts';
-import { writtenAnswer } from '../support/written-answer.ts';
+import { writtenAnswer } from '../support/answers/written-answer.ts';
+import { MINUTE, noSignal } from '../support/time/timing.ts';
 import { apiHarness, failureOf, V2_REQUEST } from './api-harness.ts';
 
 type Step = FailureReason | { status: number; headers?: Record<string, string>; body?: string };

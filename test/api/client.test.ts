@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTransport } from '../../src/api/transport.ts';
 import { opensAt } from '../../src/budget/ledger.ts';
-import { noSignal } from '../support/timing.ts';
-import { settled } from '../support/virtual-clock.ts';
-import { writtenAnswer } from '../support/written-answer.ts';
+import { writtenAnswer } from '../support/answers/written-answer.ts';
+import { noSignal } from '../support/time/timing.ts';
+import { settled } from '../support/time/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
 import { httpMock, type MockAnswer } from './http-mock.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
-import { refusalOf } from '../support/known-request.ts';
+import { refusalOf } from '../support/answers/known-request.ts';
 
 interface Form<E extends Endpoint = Endpoint> {
   readonly endpoint: E;
@@ -79,7 +79,7 @@ describe('api/endpoints', () => {
     const request = requestTo(endpoint, query);
     expect(request.path).toBe(path);
     expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
-    // The table of the simulated service was written apart from that of the client.
+    // The table of the sandbox was written apart from that of the client.
     expect(refusalOf({ path, body })).toBeUndefined();
     expect(ENDPOINTS[endpoint].version).toBe(body === undefined ? 'v1' : 'v2');
   });

@@ -5,11 +5,11 @@ import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type TransportOptions, type WireRequest } from '../../src/api/transport.ts';
 import type { Proxies } from '../../src/toolkit/lib/proxies.ts';
-import { type Certificate, makeCertificate } from '../support/certificates.ts';
-import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
-import { listen } from '../support/listen.ts';
-import { noSignal } from '../support/timing.ts';
-import { areMissing, OPENSSL } from '../support/tools.ts';
+import { type Certificate, makeCertificate } from '../support/network/certificates.ts';
+import { type ForwardProxy, startForwardProxy } from '../support/network/forward-proxy.ts';
+import { listen } from '../support/network/listen.ts';
+import { noSignal } from '../support/time/timing.ts';
+import { areMissing, OPENSSL } from '../support/tools/tools.ts';
 import { failureOf } from './api-harness.ts';
 
 const CREDENTIALS = 'user:p@ss/w%rd';

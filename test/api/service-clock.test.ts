@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { medianOffset, ServiceClock } from '../../src/api/service-clock.ts';
-import { HOUR, MINUTE, NOW, SECOND } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const FAST = 11 * MINUTE;
 

@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
 import { type Answer, createTransport, type Lookup, type WireRequest } from '../../src/api/transport.ts';
-import { fillBacklog } from '../support/full-backlog.ts';
-import { listen } from '../support/listen.ts';
-import { HOUR, noSignal } from '../support/timing.ts';
+import { fillBacklog } from '../support/network/full-backlog.ts';
+import { listen } from '../support/network/listen.ts';
+import { HOUR, noSignal } from '../support/time/timing.ts';
 import { failureOf } from './api-harness.ts';
 
 const cleanups: (() => unknown)[] = [];

@@ -5,12 +5,12 @@ import { fetchAll } from '../../src/backfill/fetch.ts';
 import { type Plan, requestsLeft, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
-import { planOf } from '../support/backfill.ts';
-import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/fake-api.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { machinesOptions, machinesPage, systemRecord } from '../support/machine-records.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../support/answers/machine-records.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const END = Math.floor((NOW / 1000 - 3_600) / 600) * 600;
 const DAY = 86_400;
@@ -42,7 +42,6 @@ function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => 
     clock: new VirtualClock(NOW),
     signal: noSignal(),
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
-    concurrency: 1,
     onWait: () => undefined,
     onPage,
   };
@@ -50,8 +49,8 @@ function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => 
 }
 
 function timesIn(store: Store): number[] {
-  const all = [...store.sorted('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })];
-  return all.map(({ record }) => (record as [string, { timestamp: number }])[1].timestamp);
+  const all = [...store.groups('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })].flat();
+  return all.map((record) => (record as [string, { timestamp: number }])[1].timestamp);
 }
 
 describe('backfill/fetch', () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { PastRange } from '../../src/api/endpoints.ts';
 import { makePlan } from '../../src/backfill/plan.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
-import { fakeApi } from '../support/fake-api.ts';
-import { machinesOptions, machinesPage } from '../support/machine-records.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { fakeApi } from '../support/answers/fake-api.ts';
+import { machinesOptions, machinesPage } from '../support/answers/machine-records.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const SECONDS = NOW / 1000;
 const HOUR = 3_600;

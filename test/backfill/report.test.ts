@@ -1,21 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { Written } from '../../src/backfill/plan.ts';
 import { type BackfillResult, nextSteps, ProgressReport, progressLine, summary } from '../../src/backfill/report.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import type { Written } from '../../src/backfill/write.ts';
+import { NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-function file(name: string | undefined, more: Partial<Written> = {}): Written {
-  const counts = { bytes: 1_000_000, samples: 100, records: 10 };
-  return { from: 0, ...(name !== undefined && { file: name }), ...counts, ...more };
-}
+const WRITTEN: Written = { files: ['past.om'], bytes: 1_000_000, samples: 100, records: 10, gapSeconds: 60 };
 
 const RESULT: BackfillResult = {
   source: 'machines',
-  written: [file('past.om'), file('past.om.2')],
+  written: WRITTEN,
   bad: 0,
   endings: [],
   fullResolution: false,
-  hasTargetLabels: true,
 };
 
 /** The commands among the next steps. */
@@ -25,7 +21,7 @@ function commandsOf(result: BackfillResult): string[] {
 
 describe('backfill/report', () => {
   it('shows the bar, the requests and the time left', () => {
-    const progress = { done: 30, left: 90, elapsedMs: 60_000, perSecond: 1 };
+    const progress = { done: 30, left: 90, elapsedMs: 60_000 };
     expect(progressLine(progress)).toBe('[######..................]  25 %  30 of 120 requests, 3 min left');
     expect(progressLine({ ...progress, done: 120, left: 0 })).toBe(
       '[########################] 100 %  120 of 120 requests, 0 s left',
@@ -42,13 +38,13 @@ describe('backfill/report', () => {
       const clock = new VirtualClock(NOW);
       const report = new ProgressReport({ isTTY, write: (text) => lines.push(text) }, clock);
       let left = 2;
-      report.start(() => ({ left, perSecond: 1 }));
+      report.start(() => left);
       for (const seconds of [9, 5]) report.onWait('slow', NOW + seconds * 1_000);
       left = 1;
       report.onPage();
       report.stop();
       // Of the bar, the per cent.
-      expect(lines.map((line) => line.replace(/\[[#.]+\] +(\d+) %.*left/, '$1'))).toEqual(written);
+      expect(lines.map((line) => line.replace(/\[[#.]+\] +(\d+) %.*requests/, '$1'))).toEqual(written);
     },
   );
 
@@ -58,15 +54,13 @@ describe('backfill/report', () => {
     [480, false, 'Records are 480 s apart, .*: the service leaves out records of long ranges. Use --full-resolution'],
     [120, true, 'Records are 120 s apart, .*: these machines push less often, or the service leaves out records of 12'],
   ])('warns where far fewer records came than pushes would give: %i s apart', (gapSeconds, fullResolution, warning) => {
-    // In the other file a machine pushed only twice.
-    const written = [file('a', { gapSeconds }), file('b', { gapSeconds: 10_000 })];
-    const text = summary({ ...RESULT, written, fullResolution });
+    const text = summary({ ...RESULT, written: { ...WRITTEN, gapSeconds }, fullResolution });
     expect(text.split('\n').slice(1).join('\n')).toMatch(new RegExp(`^${warning}`));
     expect(text.includes('apart')).toBe(warning !== '');
   });
 
   it('daily returns become blocks as long as the longest that Prometheus makes itself, in a directory that nobody guesses', () => {
-    expect(commandsOf({ ...RESULT, source: 'daily_returns', written: [file('past.om')] })).toEqual([
+    expect(commandsOf({ ...RESULT, source: 'daily_returns' })).toEqual([
       'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h past.om "$data"',
     ]);
   });

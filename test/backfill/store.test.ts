@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import type { History } from '../../src/sources/history.ts';
-import { planOf } from '../support/backfill.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
 
 type Item = readonly [group: string, at: number, id: number];
 type Slice = Plan['slices'][number];
@@ -24,7 +24,7 @@ function page(next: string | null, records: readonly unknown[] = [], bad = 0) {
 }
 
 function recordsIn(store: Store, span = ALL): unknown[] {
-  return [...store.sorted('machines', span)].map(({ record }) => record);
+  return [...store.groups('machines', span)].flat();
 }
 
 describe('backfill/store', () => {
@@ -76,10 +76,11 @@ describe('backfill/store', () => {
         using store = await Store.open(newFolder());
         store.keep(FIRST, HISTORY, page('next', records));
         const within = records.filter(([, at]) => at >= 2 && at < 4);
-        const byGroup = ['B', 'a', 'b', 'ü'].flatMap((wanted) =>
+        const byGroup = ['B', 'a', 'b', 'ü'].map((wanted) =>
           within.filter(([group]) => group === wanted).toSorted(([, a], [, b]) => a - b),
         );
-        expect(recordsIn(store, { from: 2, to: 4 })).toEqual(byGroup);
+        const groups = [...store.groups('machines', { from: 2, to: 4 })];
+        expect(groups).toEqual(byGroup.filter(({ length }) => length > 0));
       }),
       { numRuns: 10 },
     );

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
-import { type SeriesOptions, writeAll } from '../../src/backfill/write.ts';
+import { type SeriesOptions, type Written, writeAll } from '../../src/backfill/write.ts';
 import type { History } from '../../src/sources/history.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { planOf } from '../support/backfill.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { noSignal } from '../support/timing.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { planOf } from '../support/programs/backfill.ts';
+import { noSignal } from '../support/time/timing.ts';
 
 type Item = readonly [group: string, at: number, stream: string, value: number];
 
@@ -37,29 +36,20 @@ function historyOf(isDaily: boolean): History {
   return history as History;
 }
 
-interface Wrote {
-  readonly output: string;
-  readonly plan: Plan;
-}
-
 async function written(
   items: readonly Item[],
   { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
-): Promise<Wrote> {
+): Promise<{ output: string; wrote: Written }> {
   const output = join(temporaryFolder(), 'past.om');
   using store = await Store.open(`${output}.backfill`);
   const history = historyOf(isDaily);
   const plan = planOf([{ start: 0, end: END }], END);
   const [slice] = plan.slices;
   if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records: items });
-  const series = { labels: {}, chains: new Set(['x', 'y']), step: undefined, end: END, ...more };
+  const series = { labels: {}, chain: undefined, step: undefined, end: END, ...more };
   const histories = new Map([['machines', history]]);
   const options = { store, output, histories, series, clock: systemClock, signal: noSignal() };
-  const done = await writeAll(options, plan);
-  expect(store.plan()).toEqual(done);
-  // What is written is not written again.
-  expect(await writeAll(options, done)).toEqual(done);
-  return { output, plan: done };
+  return { output, wrote: await writeAll(options, plan) };
 }
 
 function linesOf(file: string): string[] {
@@ -68,7 +58,7 @@ function linesOf(file: string): string[] {
 
 describe('backfill/write', () => {
   it('writes each series in ascending time, whatever the order of records, and of duplicates the first', async () => {
-    const { output, plan } = await written([
+    const { output, wrote } = await written([
       ['b', 15, 'x', 3],
       ['b', 12, 'x', 1],
       ['b', 12, 'y', 2],
@@ -82,15 +72,15 @@ describe('backfill/write', () => {
       'beaconchain_test{machine="b",chain="y"} 2 12',
     ]);
     expect(readFileSync(output, 'utf8')).toMatch(/^# TYPE beaconchain_test gauge\n# HELP [\s\S]*\n# EOF\n$/);
-    expect(plan.written[0]).toMatchObject({ file: output, samples: 4, records: 4 });
+    expect(wrote).toMatchObject({ files: [output], samples: 4, records: 4 });
   });
 
   it('writes a file for each UTC day that has records', async () => {
-    const { output, plan } = await written([
+    const { output, wrote } = await written([
       ['a', DAY - 1, 'x', 1],
       ['a', 2 * DAY, 'x', 2],
     ]);
-    expect(plan.written.map(({ file }) => file)).toEqual([output, undefined, `${output}.2`, undefined]);
+    expect(wrote.files).toEqual([output, `${output}.2`]);
     expect([output, `${output}.2`].map(linesOf)).toEqual([
       ['beaconchain_test{machine="a",chain="x"} 1 86399'],
       ['beaconchain_test{machine="a",chain="x"} 2 172800'],
@@ -98,11 +88,11 @@ describe('backfill/write', () => {
   });
 
   it('writes daily records into one file', async () => {
-    const { plan } = await written(
+    const { wrote } = await written(
       [0, 1, 4].map((day): Item => ['mainnet', day * DAY, 'x', day]),
       { isDaily: true },
     );
-    expect(plan.written).toMatchObject([{ samples: 3 }]);
+    expect(wrote).toMatchObject({ files: [expect.anything()], samples: 3 });
   });
 
   it('adds labels, and leaves other chains out', async () => {
@@ -110,7 +100,7 @@ describe('backfill/write', () => {
       ['a', 1, 'x', 1],
       ['a', 1, 'z', 1],
     ];
-    const { output } = await written(items, { labels: { job: 'j' } });
+    const { output } = await written(items, { labels: { job: 'j' }, chain: 'x' });
     expect(linesOf(output)).toEqual(['beaconchain_test{machine="a",chain="x",job="j"} 1 1']);
   });
 
@@ -126,12 +116,40 @@ describe('backfill/write', () => {
     ]);
   });
 
+  it('a resumed run writes the same files: later days are interpreted with the facts of earlier ones', async () => {
+    const output = join(temporaryFolder(), 'past.om');
+    using store = await Store.open(`${output}.backfill`);
+    const plan = planOf([{ start: 0, end: END }], END);
+    const [slice] = plan.slices;
+    const records: Item[] = [0, 1].map((day) => ['a', day * DAY, 'x', 1]);
+    if (slice) store.keep(slice, historyOf(false), { next: null, left: 0, bad: 0, records });
+    store.save(plan);
+    const series = { labels: {}, chain: undefined, step: undefined, end: END };
+    const writeUpTo = (days: number) => {
+      let seen = 0;
+      const history = historyOf(false);
+      const families: History['families'] = (group) => {
+        seen += 1;
+        if (seen > days) throw new Error('stopped');
+        return history.families((group as Item[]).map(([machine, at, chain]) => [machine, at, chain, seen]));
+      };
+      const histories = new Map([['machines', { ...history, families }]]);
+      return writeAll(
+        { store, output, histories, series, clock: systemClock, signal: noSignal() },
+        store.plan() ?? plan,
+      );
+    };
+    await expect(writeUpTo(1)).rejects.toThrow('stopped');
+    await writeUpTo(2);
+    expect(linesOf(`${output}.2`)).toEqual(['beaconchain_test{machine="a",chain="x"} 2 86400']);
+  });
+
   it('measures how far the records of the densest series are apart, without the minutes that it missed', async () => {
     const minutes = [1, 2, 3, 4, 30, 31, 32];
-    const { plan } = await written([
+    const { wrote } = await written([
       ...minutes.map((minute): Item => ['a', minute * 60, 'x', 0]),
       ...minutes.map((minute): Item => ['b', minute * 600, 'x', 0]),
     ]);
-    expect(plan.written[0]?.gapSeconds).toBe(60);
+    expect(wrote.gapSeconds).toBe(60);
   });
 });

@@ -10,7 +10,7 @@ import {
   windowAt,
 } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
-import { DAY, HOUR } from '../support/timing.ts';
+import { DAY, HOUR } from '../support/time/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const NOVEMBER = Date.UTC(2026, 10, 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRevoked, readHeaders } from '../../src/budget/headers.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW } from '../support/time/timing.ts';
 
 const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
 

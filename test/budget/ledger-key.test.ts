@@ -10,7 +10,7 @@ import {
   unanswered,
   withKey,
 } from '../../src/budget/ledger.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
 
 const LANE = 'epoch_slots https://v1';
 const OTHER = 'machine_metrics https://v2';

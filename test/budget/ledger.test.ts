@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { answered, bucketOf, bucketsOf, emptyLedger, Ledger, opensAt as opensAtOn } from '../../src/budget/ledger.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW } from '../support/time/timing.ts';
 
 const V1 = 'epoch_slots https://v1';
 const V2 = 'machine_metrics https://v2';

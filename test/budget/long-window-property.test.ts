@@ -4,9 +4,9 @@ import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const LIMIT = 60;

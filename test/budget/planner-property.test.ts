@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/schedules.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { known } from '../support/known.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { known } from '../support/runs/known.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 
 /** A share is a quotient of sums: equal up to a few roundings. */
 const EXACT = 1e-9;

@@ -3,9 +3,9 @@ import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { known } from '../support/known.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { known } from '../support/runs/known.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const CHAINS = ['mainnet', 'hoodi'] as const;

@@ -4,8 +4,8 @@ import type { Priority } from '../../src/budget/permit.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 export const LANE = 'machine_metrics https://v2';
 

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../src/budget/ledger.ts';
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { bucket, Queue } from './queue.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { bucket } from './queue.ts';
 
 /** Which bucket each route draws from; the rateLimiter has to find out. */

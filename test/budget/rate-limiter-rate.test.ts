@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { WindowServer, type WindowServerOptions } from './window-server.ts';
 
 interface Backlog extends WindowServerOptions {

@@ -11,9 +11,9 @@ import {
 } from '../../src/commands/backfill-flags.ts';
 import { type Flags, parseCommand } from '../../src/commands/flag-table.ts';
 import { UsageError } from '../../src/toolkit/flags/flags.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { ALL_FAMILIES } from '../support/metric-contract.ts';
-import { NOW } from '../support/timing.ts';
+import { ALL_FAMILIES } from '../support/contract/metric-contract.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { NOW } from '../support/time/timing.ts';
 
 const SECONDS = NOW / 1000;
 const DAYS = ['--source=daily-returns', '--output=a'] as const;
@@ -35,7 +35,7 @@ describe('commands/backfill-flags', () => {
   it('reads all days, or the last 31 days of machines, by default', () => {
     expect(options(...DAYS)).toMatchObject({
       source: 'daily_returns',
-      chains: ['mainnet'],
+      chain: undefined,
       end: undefined,
     });
     expect(range(...DAYS)).toEqual({ window: 'all_time' });

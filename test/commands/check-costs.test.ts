@@ -5,8 +5,8 @@ import type { LongWindow } from '../../src/budget/long-window.ts';
 import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
 import type { Config } from '../../src/config/config.ts';
 import { planOf } from '../../src/exporter/sources.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { DAY, HOUR } from '../support/timing.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { DAY, HOUR } from '../support/time/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);
 

@@ -7,8 +7,8 @@ import { check } from '../../src/commands/check.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import { jsonLogger } from '../../src/toolkit/lib/log.ts';
 import { wrap } from '../../src/toolkit/state/envelope.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
 
 async function checkWith(ledger: Ledger): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ConfigFile } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
 
 const FILE = 'config.example.yaml';
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { defaultConfig } from '../support/default-config.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
 import { refusal, withConfig } from './with-config.ts';
 
 const LISTEN = ['web', 'listen_address'] as const;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
 
 const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0;
 

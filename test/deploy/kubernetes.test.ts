@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { areMissing, KUBECTL, runTool } from '../support/tools.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { areMissing, KUBECTL, runTool } from '../support/tools/tools.ts';
 
 interface Manifest {
   readonly kind: string;

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../support/files.ts';
-import { areMissing, JSONNET, runTool } from '../support/tools.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { areMissing, JSONNET, runTool } from '../support/tools/tools.ts';
 
 const DASHBOARDS = 'deploy/grafana/dashboards';
 const FILES = ['rules', 'rules-extra'] as const;

@@ -2,8 +2,8 @@ import { copyFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RULE_FILES } from '../../deploy/grafana/src/rules.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { areMissing, PROMTOOL, runTool } from '../support/tools/tools.ts';
 
 describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
   it.each([

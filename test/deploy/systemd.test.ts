@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools/tools.ts';
 
 const NAME = 'beaconchain-exporter.service';
 const UNIT = join('deploy/systemd', NAME);

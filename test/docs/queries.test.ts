@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { DOCUMENT_QUERIES, queriesIn } from '../support/document-queries.ts';
-import { unknownNames } from '../support/exposed.ts';
-import { mistakesIn, ratedGauges } from '../support/promql.ts';
+import { DOCUMENT_QUERIES, queriesIn } from '../support/contract/document-queries.ts';
+import { unknownNames } from '../support/contract/exposed.ts';
+import { mistakesIn, ratedGauges } from '../support/contract/promql.ts';
 
 describe('docs/queries', () => {
   it('there is a cookbook, with a question above each query', () => {

@@ -1,10 +1,8 @@
-import { FaultWorld } from '../support/fault-world.ts';
-// The first import, because it patches modules that the program uses.
-
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
-import { tooMany } from '../support/faults.ts';
+import { FaultWorld } from '../support/faults/fault-world.ts';
+import { tooMany } from '../support/faults/faults.ts';
 
 const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
 

@@ -3,9 +3,9 @@ import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { leased, openClient } from '../../src/exporter/client.ts';
 import { LeaseLost } from '../../src/toolkit/state/replica.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 /** A client whose ledger can be written only while `isFull` is false. */
 function setUp() {

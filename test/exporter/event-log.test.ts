@@ -6,9 +6,9 @@ import { EventLog } from '../../src/exporter/event-log.ts';
 import type { Schedule, Wait } from '../../src/scheduler/schedules.ts';
 import { slashingEvent } from '../../src/sources/slashings/count.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { logLines } from '../support/log-lines.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 const machines = fakeSource();
 const slashings = fakeSource({ name: 'slashings', chain: 'mainnet' });
@@ -162,7 +162,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([]);
   });
 
-  it('that may not read an endpoint is logged once, with the plans that include it', () => {
+  it('that may not read an endpoint is logged once, with what to do', () => {
     const { events, told } = opened();
     const help = (endpoint: Endpoint) => {
       for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));
@@ -171,8 +171,7 @@ describe('exporter/event-log: the key', () => {
       expect(rest).toHaveLength(1);
       return failed?.['help'];
     };
-    expect(help('sync_committee')).toMatch(/plan of the account may not .*does not publish which plans/);
-    expect(help('daily_returns')).toMatch(/plan of the account may not .*Scale or Enterprise/);
+    expect(help('sync_committee')).toMatch(/plan of the account may not .*enabled: false for this source/);
     // A part does not pause its source.
     expect(help('validators')).toMatch(/refused again, at least ten minutes later, this part of the source is off/);
   });

@@ -1,20 +1,18 @@
-import { requestsAnswered } from '../support/under-way.ts';
-// The first import, because it patches modules that the program uses.
-
 import { expect, it } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { FaultServer } from '../support/fault-server.ts';
-import { logLines } from '../support/log-lines.ts';
-import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { FaultServer } from '../support/faults/fault-server.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { NOW } from '../support/time/timing.ts';
+import { TRACKED, workDone } from '../support/time/under-way.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const KEY = 'the-key';
 
 /** Requests sent in the first 100 ms, in the first second, and in two seconds. */
 async function requestsAfterStart(documents: typeof NO_DOCUMENTS): Promise<[number, number, number]> {
-  const clock = new VirtualClock(NOW, requestsAnswered);
+  const clock = new VirtualClock(NOW, workDone);
   const service = new FaultServer({ now: () => clock.now(), key: KEY, plan: { perSecond: 10 } });
   await service.listen();
   const { url } = service;
@@ -29,6 +27,7 @@ async function requestsAfterStart(documents: typeof NO_DOCUMENTS): Promise<[numb
     log,
     documents,
     processMetrics: false,
+    outside: TRACKED,
     readAgain: async () => settings,
   });
   await clock.advance(100);

@@ -3,7 +3,7 @@ import { ENDPOINT_NAMES } from '../../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
-import { samplesOf, sampleValue } from '../support/samples.ts';
+import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 
 const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }];
 

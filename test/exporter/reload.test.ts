@@ -1,18 +1,16 @@
-import { rendered, requestsAnswered } from '../support/under-way.ts';
-// The first import, because it patches modules that the program uses.
-
 import { describe, expect, it } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { atTheEnd } from '../support/cleanup.ts';
-import { steppedBack } from '../support/exposition-text.ts';
-import { FaultServer } from '../support/fault-server.ts';
-import { logLines } from '../support/log-lines.ts';
-import { Metrics } from '../support/scraped-metrics.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { settled, VirtualClock } from '../support/virtual-clock.ts';
+import { steppedBack } from '../support/exposition/exposition-text.ts';
+import { Metrics } from '../support/exposition/scraped-metrics.ts';
+import { FaultServer } from '../support/faults/fault-server.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { TRACKED, workDone } from '../support/time/under-way.ts';
+import { settled, VirtualClock } from '../support/time/virtual-clock.ts';
+import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'the-key';
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
@@ -35,11 +33,7 @@ const ALTERNATING: readonly Sections[] = [
 
 /** Starts the exporter on virtual time, with a fault server as its service, on the plan hobbyist. */
 async function start({ machines, sections = {} }: { machines?: number; sections?: Sections } = {}) {
-  // A reload ends only when its result is shown.
-  const clock = new VirtualClock(NOW, async () => {
-    await requestsAnswered();
-    await rendered();
-  });
+  const clock = new VirtualClock(NOW, workDone);
   const service = new FaultServer({
     now: () => clock.now(),
     key: KEY,
@@ -62,6 +56,7 @@ async function start({ machines, sections = {} }: { machines?: number; sections?
     log,
     documents: NO_DOCUMENTS,
     processMetrics: false,
+    outside: TRACKED,
     readAgain: async () => {
       readings += 1;
       return isHanging ? new Promise<never>(() => undefined) : settings;
@@ -135,6 +130,18 @@ describe('exporter/reload', () => {
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set([undefined]));
     expect(world.readings()).toBeLessThanOrEqual(2);
     expect(world.shown().value('beaconchain_source_interval_seconds', 'machines')).toBe(120);
+  });
+
+  it('is logged when /metrics shows it', async () => {
+    const world = await start();
+    world.configure({ machines: { interval: '2m' } });
+    const shown: number[] = [];
+    world.lines.push = ({ msg }) =>
+      msg === 'configuration reloaded'
+        ? shown.push(world.shown().value('beaconchain_source_interval_seconds', 'machines'))
+        : 0;
+    await world.reload();
+    expect(shown).toEqual([120]);
   });
 
   it('a stop waits for the reload that has begun, and for no other', async () => {

@@ -3,10 +3,10 @@ import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { Replica, ReplicaEvents } from '../../src/toolkit/state/replica.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { logLines } from '../support/log-lines.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const KEY = 'k';
 

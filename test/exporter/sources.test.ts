@@ -13,8 +13,8 @@ import {
 } from '../../src/exporter/sources.ts';
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { sourceViews } from '../../src/scheduler/schedules.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 const CONFIG: Config = {
   ...defaultConfig(),

@@ -5,30 +5,29 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyLedger, opensAt, sent, withKey } from '../../src/budget/ledger.ts';
 import {
+  type Documents,
   FIRST_START,
   fingerprintOf,
   LEDGER,
   NO_DOCUMENTS,
-  openState,
+  openDocuments,
   restore,
   StateRefused,
 } from '../../src/exporter/state.ts';
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
-import type { FileStore } from '../../src/toolkit/state/file.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
-import { BOTH_CHAINS } from '../support/default-config.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { configured } from '../support/month.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { BOTH_CHAINS } from '../support/runs/default-config.ts';
+import { configured } from '../support/runs/month.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const BUDGET_OPTIONS = { utilization: 0.9, perMonth: 1_000 };
 const SILENT = pino({ enabled: false });
 const SOURCES = configured(BOTH_CHAINS);
 
-async function documentsIn(dir = temporaryFolder()): Promise<FileStore> {
-  const documents = await openState(dir, new VirtualClock(NOW), SILENT);
+async function documentsIn(dir = temporaryFolder()): Promise<Documents> {
+  const { documents } = await openDocuments({ dir, redis: undefined }, SILENT);
   onTestFinished(() => documents.close());
   return documents;
 }
@@ -87,15 +86,14 @@ describe('exporter/state', () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     const dir = join(file, 'state');
-    await expect(openState(dir, new VirtualClock(NOW), SILENT)).rejects.toThrow(
+    await expect(openDocuments({ dir, redis: undefined }, SILENT)).rejects.toThrow(
       new StateRefused(`the state directory ${dir} cannot be used: a part of its path is a file, ENOTDIR`),
     );
     const taken = temporaryFolder();
     await documentsIn(taken);
-    await expect(openState(taken, new VirtualClock(NOW), SILENT)).rejects.toThrow(
-      new StateRefused(
-        `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since ${new Date(NOW).toISOString()}: stop it first`,
-      ),
+    const by = `process ${process.pid} on ${hostname()} since 20`;
+    await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
+      `the state directory ${taken} is in use by ${by}`,
     );
   });
 

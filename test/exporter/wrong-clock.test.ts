@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Exporter } from '../../src/exporter/exporter.ts';
-import { defaultConfig } from '../support/default-config.ts';
-import { logLines } from '../support/log-lines.ts';
-import { MINUTE, NOW, SECOND } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
-import { writtenAnswer } from '../support/written-answer.ts';
+import { writtenAnswer } from '../support/answers/written-answer.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
+import { MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WAIT = 10 * MINUTE;
 const CLOCKS = [

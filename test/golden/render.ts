@@ -7,9 +7,9 @@ import { sourcesOf, viewsOf } from '../../src/exporter/sources.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Format } from '../../src/toolkit/exposition/encode.ts';
 import { Exposition } from '../../src/toolkit/exposition/exposition.ts';
-import { BOTH_CHAINS, defaultConfig } from '../support/default-config.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { BOTH_CHAINS, defaultConfig } from '../support/runs/default-config.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';
 
 const BUDGET_OPTIONS = { utilization: 0.9 };

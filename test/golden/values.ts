@@ -6,9 +6,9 @@ import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
 import { Validators } from '../../src/sources/validators/schema.ts';
-import { datapoint } from '../support/datapoint.ts';
-import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { datapoint } from '../support/answers/datapoint.ts';
+import { nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 /** A name with all that a label value must survive. */
 export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';

@@ -8,9 +8,9 @@ import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/schedules.ts';
 import { ConfigError } from '../../src/toolkit/yaml/mistakes.ts';
 import { withConfig } from '../config/with-config.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { known } from '../support/known.ts';
-import { NOW, timing } from '../support/timing.ts';
+import { known } from '../support/runs/known.ts';
+import { NOW, timing } from '../support/time/timing.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { mutated, mutations } from './odd.ts';
 
 const KEY = 'S3cr3t-K3y';

@@ -5,9 +5,9 @@ import { type Headers, readHeaders, WINDOWS } from '../../src/budget/headers.ts'
 import { answered, bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { DAY, HOUR, NOW, noSignal } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { DAY, HOUR, NOW, noSignal } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { mutated, mutations, oddHeaders } from './odd.ts';
 
 const LANES = ['a', 'b'] as const;

@@ -3,8 +3,8 @@ import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
-import { NOW } from '../support/timing.ts';
-import { writtenAnswer } from '../support/written-answer.ts';
+import { writtenAnswer } from '../support/answers/written-answer.ts';
+import { NOW } from '../support/time/timing.ts';
 
 // Numbers that JSON allows and doubles cannot hold. The type definitions lack JSON.rawJSON.
 const { rawJSON, isRawJSON } = JSON as unknown as {

@@ -15,22 +15,22 @@ import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
-import { datapoint, dayAfter, returnsPage } from '../support/datapoint.ts';
-import { encodeFamilies } from '../support/encode.ts';
-import { parseExposition } from '../support/exposition-parser.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
+import { datapoint, dayAfter, returnsPage } from '../support/answers/datapoint.ts';
 import {
   machinesOptions,
   machinesPage,
   nodeRecord,
   systemRecord,
   validatorRecord,
-} from '../support/machine-records.ts';
-import { sampleValue } from '../support/samples.ts';
-import { slashingsOptions } from '../support/slashings-options.ts';
-import { askedFor, type ChainView, epochRows, listOf, row, slashing } from '../support/slot-rows.ts';
-import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/timing.ts';
-import { membersAnswer, validatorRow, validatorsAnswer, validatorsOptions } from '../support/validators.ts';
+} from '../support/answers/machine-records.ts';
+import { askedFor, type ChainView, epochRows, listOf, row, slashing } from '../support/answers/slot-rows.ts';
+import { membersAnswer, validatorRow, validatorsAnswer, validatorsOptions } from '../support/answers/validators.ts';
+import { encodeFamilies } from '../support/exposition/encode.ts';
+import { parseExposition } from '../support/exposition/exposition-parser.ts';
+import { sampleValue } from '../support/exposition/samples.ts';
+import { slashingsOptions } from '../support/runs/slashings-options.ts';
+import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { type Fault, fault, mutated, mutations, oddApi } from './odd.ts';
 
 /** A source, a service that answers well, and what is right after some good answers. */

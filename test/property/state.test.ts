@@ -7,8 +7,8 @@ import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
 import { STATE_VERSION, StateOfOtherVersion } from '../../src/toolkit/state/envelope.ts';
 import { FileStore } from '../../src/toolkit/state/file.ts';
-import { cases, PATIENT } from '../support/fuzz.ts';
-import { logLines } from '../support/log-lines.ts';
+import { logLines } from '../support/log/log-lines.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { spoil } from './odd.ts';
 
 describe('fuzz state', PATIENT, () => {

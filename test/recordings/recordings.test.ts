@@ -11,12 +11,12 @@ import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { epochTime } from '../../src/facts/chain.ts';
 import { watchOf } from '../../src/facts/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
-import { refusalOf } from '../support/known-request.ts';
-import { samplesOf, sampleValue } from '../support/samples.ts';
-import { HOUR, noSignal, timing } from '../support/timing.ts';
-import { validatorsOptions } from '../support/validators.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
-import { writtenAnswer } from '../support/written-answer.ts';
+import { refusalOf } from '../support/answers/known-request.ts';
+import { validatorsOptions } from '../support/answers/validators.ts';
+import { writtenAnswer } from '../support/answers/written-answer.ts';
+import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
+import { HOUR, noSignal, timing } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 interface Row {
   readonly validator: { readonly index: number };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { control } from '../../src/sandbox/control.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
   const sandbox = new Sandbox({ start: NOW });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { ask } from '../support/ask.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { ask } from '../support/network/ask.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { NOW } from './call.ts';
 
 const running: RunningSandbox[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, withAnotherKey } from '../../src/scheduler/entry.ts';
-import { fakeSource } from '../support/fake-source.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
 
 describe('scheduler/entry', () => {
   it('knows what a poll usually costs and takes, from the second poll on, and one unusual poll does not change it', () => {

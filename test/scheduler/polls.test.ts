@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { afterPoll, type Measured, nextPollAt } from '../../src/scheduler/polls.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../support/time/timing.ts';
 
 const hourly = fakeSource({ intervalMs: HOUR });
 const hourlyTiming = timing({ intervalMs: HOUR });

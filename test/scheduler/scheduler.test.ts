@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { type Harness, NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { type Harness, NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const SECOND = 1_000;
 

@@ -12,11 +12,11 @@ import {
   valueFor,
 } from '../../src/scheduler/schedules.ts';
 import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { known } from '../support/known.ts';
-import { configured } from '../support/month.ts';
-import { NO_QUOTA } from '../support/scheduler-harness.ts';
-import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { known } from '../support/runs/known.ts';
+import { configured } from '../support/runs/month.ts';
+import { NO_QUOTA } from '../support/runs/scheduler-harness.ts';
+import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const NOW = NOVEMBER - 20 * DAY;

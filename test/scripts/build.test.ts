@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledPackages } from '../../scripts/lockfile.ts';
 import { pack } from '../../scripts/pack.ts';
-import { ask } from '../support/ask.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { portOf, start } from '../support/program.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { ask } from '../support/network/ask.ts';
+import { portOf, start } from '../support/programs/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { version, dependencies }: { version: string; dependencies: Record<string, string> } = JSON.parse(

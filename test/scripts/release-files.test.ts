@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { originOf } from '../../scripts/pack.ts';
 import { checksums, releaseNotes } from '../../scripts/release-files.ts';
-import { temporaryFolder } from '../support/files.ts';
+import { temporaryFolder } from '../support/files/files.ts';
 
 const RUN = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Some-One/exporter' };
 

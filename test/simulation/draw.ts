@@ -1,5 +1,5 @@
 import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
-import { DAY, MINUTE, SECOND } from '../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../support/time/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, type ExporterSetting } from './exporter-setting.ts';
 import { Random } from './random.ts';

@@ -70,7 +70,7 @@ export function configOf(setting: ExporterSetting): Config {
       interval: `${intervals.slashings}s`,
       catch_up: `${setting.catchUpHours}h`,
     },
-    // The simulated service has only what the specification describes.
+    // The service of the simulation has only what the specification describes.
     validators: { watch: setting.watch, proposer_slashings: false, sync_committee: false, status: false },
     sync_committee: { interval: `${intervals.daily}s` },
     state: { dir: '/state' },

@@ -1,4 +1,4 @@
-import { MINUTE } from '../support/timing.ts';
+import { MINUTE } from '../support/time/timing.ts';
 import { ALWAYS } from './always/index.ts';
 import { applyEvent } from './events/index.ts';
 import { type Scrape, seriesIn, seriesNamed, valueIn } from './scrape.ts';

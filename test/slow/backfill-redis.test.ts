@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { scrape } from '../support/ask.ts';
-import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
-import { seriesValue } from '../support/exposition-text.ts';
-import type { Respond } from '../support/fault-server.ts';
-import { portOf, startServe, waitFor } from '../support/program.ts';
-import { startRedis } from '../support/redis.ts';
-import { startService } from '../support/service.ts';
-import { areMissing, REDIS } from '../support/tools.ts';
+import { seriesValue } from '../support/exposition/exposition-text.ts';
+import type { Respond } from '../support/faults/fault-server.ts';
+import { startService } from '../support/faults/service.ts';
+import { scrape } from '../support/network/ask.ts';
+import { BackfillRuns, FAST, KEY } from '../support/programs/backfill.ts';
+import { portOf, startServe, waitFor } from '../support/programs/program.ts';
+import { startRedis } from '../support/tools/redis.ts';
+import { areMissing, REDIS } from '../support/tools/tools.ts';
 
 const MACHINES = ['--source=machines', '--start=-1h'] as const;
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseDuration } from '../../src/toolkit/lib/duration.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { areMissing, PROMTOOL } from '../support/tools.ts';
+import { temporaryFolder } from '../support/files/files.ts';
+import { areMissing, PROMTOOL } from '../support/tools/tools.ts';
 
 const FOLDER = 'deploy/prometheus';
 

@@ -4,11 +4,18 @@ import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
-import { Follower } from '../support/follower.ts';
-import { machinesOptions } from '../support/machine-records.ts';
-import { DAILY_RETURNS, MACHINES, SLASHINGS, SYNC_COMMITTEE, VALIDATORS, WATCHED } from '../support/metric-contract.ts';
-import { HOUR, timing } from '../support/timing.ts';
-import { validatorsOptions } from '../support/validators.ts';
+import { machinesOptions } from '../support/answers/machine-records.ts';
+import { validatorsOptions } from '../support/answers/validators.ts';
+import {
+  DAILY_RETURNS,
+  MACHINES,
+  SLASHINGS,
+  SYNC_COMMITTEE,
+  VALIDATORS,
+  WATCHED,
+} from '../support/contract/metric-contract.ts';
+import { Follower } from '../support/runs/follower.ts';
+import { HOUR, timing } from '../support/time/timing.ts';
 
 const machines = machinesSource(machinesOptions({ expected: ['never'] }));
 const dailyReturns = dailyReturnsSource('mainnet', HOUR);

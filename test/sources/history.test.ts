@@ -4,16 +4,16 @@ import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
-import { DAY_2100_END, datapoint, returnsPage } from '../support/datapoint.ts';
-import { fakeApi } from '../support/fake-api.ts';
+import { DAY_2100_END, datapoint, returnsPage } from '../support/answers/datapoint.ts';
+import { fakeApi } from '../support/answers/fake-api.ts';
 import {
   machinesOptions,
   machinesPage,
   nodeRecord,
   systemRecord,
   validatorRecord,
-} from '../support/machine-records.ts';
-import { HOUR, NOW, noSignal, timing } from '../support/timing.ts';
+} from '../support/answers/machine-records.ts';
+import { HOUR, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 /** Without what is said of the fleet as a whole, and of the present alone. */
 const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { afterFailure, isRefusal, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 type Attempt = readonly [at: number, reason: FailureReason];
 

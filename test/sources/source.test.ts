@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evenPace, nextTick, oncePer } from '../../src/sources/source.ts';
-import { attempts, DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { attempts, DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 describe('sources/source', () => {
   it('is due when a poll that took longer has ended, once, whatever the ticks that it missed', () => {

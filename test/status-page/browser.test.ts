@@ -2,11 +2,11 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runbookUrl } from '../../src/status-page/page.ts';
-import { launchChromium, WIDTHS } from '../support/chromium.ts';
-import { atTheEnd } from '../support/cleanup.ts';
-import { serveStatus } from '../support/status-server.ts';
-import type { StateName } from '../support/status-states.ts';
-import { areMissing, CHROMIUM } from '../support/tools.ts';
+import { launchChromium, WIDTHS } from '../support/tools/chromium.ts';
+import { areMissing, CHROMIUM } from '../support/tools/tools.ts';
+import { atTheEnd } from '../support/vitest/cleanup.ts';
+import { serveStatus } from '../support/web/status-server.ts';
+import type { StateName } from '../support/web/status-states.ts';
 
 const PHONE = { viewport: WIDTHS.phone, colorScheme: 'dark' } as const;
 const DESKTOP = { viewport: WIDTHS.desktop, colorScheme: 'light' } as const;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/facts/version.ts';
 import { DOCUMENTS, PICTURES } from '../../src/status-page/documentation.ts';
-import { type Asked, ask } from '../support/ask.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { atTheEnd } from '../support/cleanup.ts';
-import { serveStatus } from '../support/status-server.ts';
-import { areMissing, OPENSSL } from '../support/tools.ts';
-import { basic, hashOf, serveGuarded } from '../support/web-config.ts';
+import { type Asked, ask } from '../support/network/ask.ts';
+import { makeCertificate } from '../support/network/certificates.ts';
+import { areMissing, OPENSSL } from '../support/tools/tools.ts';
+import { atTheEnd } from '../support/vitest/cleanup.ts';
+import { serveStatus } from '../support/web/status-server.ts';
+import { basic, hashOf, serveGuarded } from '../support/web/web-config.ts';
 
 const PAGES = ['/docs/', ...DOCUMENTS.map(({ name }) => `/docs/${name}`)];
 

@@ -5,8 +5,8 @@ import type { SourceView } from '../../src/scheduler/schedules.ts';
 import { noticesOf } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
-import { knownIn, type StateName } from '../support/status-states.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { knownIn, type StateName } from '../support/web/status-states.ts';
 
 function verdict(known: StatusInput, now = NOW): string {
   const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));

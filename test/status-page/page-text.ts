@@ -1,6 +1,6 @@
 import { notice } from '../../src/sources/content.ts';
 import { pagePieces, type StatusPage } from '../../src/status-page/page.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW } from '../support/time/timing.ts';
 
 /** The text of the whole page. */
 export function pageText(page: StatusPage): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { badge, bar, type Cell, lines, link, notice, quiet, type Row, time } from '../../src/sources/content.ts';
 import { pagePieces, type StatusPage } from '../../src/status-page/page.ts';
 import { html } from '../../src/toolkit/lib/html.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
 import { pageText, pageWith } from './page-text.ts';
 
 function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): StatusPage {

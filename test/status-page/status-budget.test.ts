@@ -3,8 +3,8 @@ import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/
 import type { LongWindow } from '../../src/budget/long-window.ts';
 import { budgetTable } from '../../src/status-page/status-budget.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
-import { knownIn } from '../support/status-states.ts';
-import { DAY, HOUR, NOW } from '../support/timing.ts';
+import { DAY, HOUR, NOW } from '../support/time/timing.ts';
+import { knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
 /** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */

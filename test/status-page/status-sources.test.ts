@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import { sourcesTable, stateOf } from '../../src/status-page/status-sources.ts';
 import { html } from '../../src/toolkit/lib/html.ts';
-import { knownIn } from '../support/status-states.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { knownIn } from '../support/web/status-states.ts';
 
 const [view] = knownIn('healthy').views.filter(({ source }) => source.name === 'machines');
 if (!view) throw new Error('no machines');

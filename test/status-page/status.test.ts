@@ -4,10 +4,10 @@ import type { Table } from '../../src/sources/content.ts';
 import type { StatusPage } from '../../src/status-page/page.ts';
 import { statusOf } from '../../src/status-page/status.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
-import { fakeSource } from '../support/fake-source.ts';
-import { schedule } from '../support/scheduler-harness.ts';
-import { knownIn, pageIn } from '../support/status-states.ts';
-import { NOW } from '../support/timing.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { schedule } from '../support/runs/scheduler-harness.ts';
+import { NOW } from '../support/time/timing.ts';
+import { knownIn, pageIn } from '../support/web/status-states.ts';
 import { pageText } from './page-text.ts';
 
 function tableOf(page: StatusPage, title: string): Table {

@@ -50,9 +50,7 @@ export class Exposition<Snapshot> {
   #renderedAt: UnixMs = 0;
   #renderedUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
   readonly #nap = new Nap();
-  /** Called when everything that is touched now is shown. */
-  #waiting: (() => void)[] = [];
-  #hasEnded = false;
+  #refreshing: Promise<void> = Promise.resolve();
 
   /** `onError` is called when a section cannot be rendered. Its previous bytes stay, and the others are rendered. */
   constructor(
@@ -77,11 +75,6 @@ export class Exposition<Snapshot> {
     this.#nap.wake();
   }
 
-  /** Resolves when everything that was touched is shown, or when rendering has ended. */
-  async shown(): Promise<void> {
-    if (!this.#hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
   /** The whole exposition as last rendered, in order; nothing is copied. */
   chunks(format: Format, gzipped: boolean): Buffer[] {
     const form = gzipped ? 'gzipped' : 'plain';
@@ -89,15 +82,19 @@ export class Exposition<Snapshot> {
     return [...rendered, END].flatMap((one) => one[format][form]);
   }
 
-  /** Renders what changed; await it once before `run`, so that the first scrape is complete. */
-  async refresh(): Promise<void> {
+  /** Renders what changed. Resolves when it is shown; await it once before `run`, so that the first scrape is complete. */
+  refresh(): Promise<void> {
+    this.#refreshing = this.#refreshing.then(() => this.#refresh());
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
     const now = this.#clock.now();
     const steppedBack = now < this.#renderedAt;
     const changed = this.#sections.filter(
       (section) => steppedBack || this.#touched.has(section) || now >= (this.#changesAt.get(section) ?? 0),
     );
     this.#touched.clear();
-    const waiting = this.#waiting.splice(0);
     this.#renderedAt = now;
     let taken: Snapshot | undefined;
     const snapshot = (): Snapshot => {
@@ -118,7 +115,6 @@ export class Exposition<Snapshot> {
     }
     this.#rendered = next;
     if (changed.length > 0) this.#renderedUntil = this.#clock.monotonic();
-    for (const resolve of waiting) resolve();
   }
 
   /** Async, so that a section that throws fails alone. Runs synchronously up to the section's first await. */
@@ -139,8 +135,6 @@ export class Exposition<Snapshot> {
       if (this.#touched.size === 0) await this.#nap.sleep(this.#clock, this.#untilNext());
       await this.refresh();
     }
-    this.#hasEnded = true;
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #untilNext(): Milliseconds {

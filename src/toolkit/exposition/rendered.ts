@@ -2,7 +2,6 @@ import type { Pause } from '../lib/clock.ts';
 import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE_LINES } from './encode.ts';
 import type { Family } from './family.ts';
 
-/** Compresses with gzip. */
 export type Compress = (plain: Buffer) => Promise<Buffer>;
 
 /** The bytes of some families in every form that is served. */
@@ -75,7 +74,6 @@ export class Rendering {
     return bytes?.written() ?? Buffer.alloc(0);
   }
 
-  /** Compresses one block after the other. */
   async finish(compress: Compress): Promise<Rendered> {
     const compressed = new Map<Buffer, Buffer>();
     const formsOf = async (plain: readonly Buffer[]): Promise<Forms> => {
@@ -149,7 +147,6 @@ class Bytes {
     this.#length += this.#buffer.write(text, this.#length);
   }
 
-  /** The text so far. */
   written(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

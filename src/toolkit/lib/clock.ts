@@ -63,7 +63,6 @@ export class Nap {
     await clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
 
-  /** Ends the newest sleep. */
   wake(): void {
     this.#alarm.abort('woken');
   }

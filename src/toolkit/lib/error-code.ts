@@ -25,7 +25,6 @@ export function meaningOf(code: string): string | undefined {
   return MEANINGS[code];
 }
 
-/** Whether this is an error with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = codeOf(error);
   return code !== undefined && codes.includes(code);

@@ -12,7 +12,6 @@ const END_WITHIN_MS = 2_000;
  * reader. If the reader is slow, lines wait in memory, up to a limit. Every other line that cannot be written is dropped.
  */
 export class LineOutput {
-  /** The number of lines dropped so far. */
   dropped = 0;
   /** Called with the number of lines dropped when lines can be written again. */
   onRecovery: (lines: number) => void = () => undefined;

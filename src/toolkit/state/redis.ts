@@ -1,4 +1,4 @@
-import type { createClient, RedisClientOptions } from '@redis/client';
+import type { createClient } from '@redis/client';
 import { type Clock, within } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Milliseconds } from '../lib/time.ts';
@@ -152,7 +152,6 @@ export class RedisState {
     }
   }
 
-  /** Drops the connection. */
   close(): void {
     this.#client?.then(
       (client) => client.destroy(),
@@ -172,7 +171,7 @@ async function connect(
   const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
   const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
   const client = create({
-    ...credentialsOf(url, password),
+    url: withPassword(url, password),
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
@@ -193,16 +192,10 @@ async function connect(
 }
 
 /** The client takes user and password either from the URL or from its options, never one from each. */
-function credentialsOf(
-  text: string,
-  password: string | undefined,
-): Pick<RedisClientOptions, 'url' | 'username' | 'password'> {
-  if (password === undefined) return { url: text };
+function withPassword(text: string, password: string | undefined): string {
   const url = new URL(text);
-  const username = decodeURIComponent(url.username);
-  url.username = '';
-  url.password = '';
-  return { url: url.href, password, ...(username === '' ? {} : { username }) };
+  if (password !== undefined) url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';

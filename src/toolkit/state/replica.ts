@@ -149,7 +149,6 @@ export class Replica implements StateStore {
     return this.#isLeader;
   }
 
-  /** When the last heartbeat began. */
   get heartbeatAt(): MonotonicMs {
     return this.#heartbeatAt;
   }

@@ -33,7 +33,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Too many passwords wait to be compared. */
 export class TooBusy extends Error {
   override readonly name = 'TooBusy';
 }

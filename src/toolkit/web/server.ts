@@ -105,7 +105,6 @@ export async function startServer(options: ServerOptions, pages: Pages): Promise
 type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 type MethodHandlers = Readonly<Record<string, PageHandler>>;
 
-/** The methods of a page that can only be read. */
 function reading(page: PageHandler): MethodHandlers {
   return { GET: page, HEAD: page };
 }

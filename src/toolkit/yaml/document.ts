@@ -10,7 +10,7 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import type { Finding, Position } from './mistakes.ts';
+import type { Finding } from './mistakes.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,15 +23,15 @@ export function nonEmpty(env: Environment, name: string): string | undefined {
 
 type Path = readonly PropertyKey[];
 
-/** A config file as plain values, with their positions in the file. */
+/** A config file as plain values, with their lines in the file. */
 export interface ConfigDocument {
   /** With environment variables replaced; undefined if the YAML cannot be read. */
   readonly value: unknown;
   /** The same before environment variables were replaced. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
-  /** The position of a finding, or of as much of its path as exists below the root. */
-  positionOf(finding: Finding): Position | undefined;
+  /** The line of a finding, or of as much of its path as exists below the root. */
+  positionOf(finding: Finding): number | undefined;
 }
 
 /**
@@ -50,18 +50,14 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   });
   // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;
-  const positionAt = (offset: number): Position => {
-    const { line, col } = lines.linePos(Math.min(offset, end));
-    return { line, column: col };
-  };
-  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): Position | undefined =>
-    offset === undefined ? undefined : positionAt(offset);
+  const lineAt = (offset: number): number => lines.linePos(Math.min(offset, end)).line;
+  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
+    offset === undefined ? undefined : lineAt(offset);
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
   );
-  const lineOf = (offset: number): number => positionAt(offset).line;
-  const duplicates = syntaxFindings(twice, lineOf);
-  const broken = [...syntaxFindings(others, lineOf), ...danglingAliases(document)];
+  const duplicates = syntaxFindings(twice, lineAt);
+  const broken = [...syntaxFindings(others, lineAt), ...danglingAliases(document)];
   if (broken.length > 0) {
     return { value: undefined, written: undefined, findings: [...broken, ...duplicates], positionOf };
   }
@@ -89,10 +85,10 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 const NOT_YAML = 'not valid YAML: a text that contains braces or brackets needs quotes';
 
 /** Only the first error of each line, because other errors on the line mostly follow from it. */
-function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) => number): Finding[] {
+function syntaxFindings(errors: readonly YAMLError[], lineAt: (offset: number) => number): Finding[] {
   const byLine = new Map<number, Finding>();
   for (const { code, pos } of errors) {
-    const line = lineOf(pos[0]);
+    const line = lineAt(pos[0]);
     if (!byLine.has(line)) byLine.set(line, { path: [], offset: pos[0], message: SYNTAX[code] ?? NOT_YAML });
   }
   return [...byLine.values()];
@@ -115,9 +111,8 @@ function danglingAliases(document: Document): Finding[] {
     .map(({ path }) => ({ path, message: 'a text that starts with * needs quotes' }));
 }
 
-function startOf(node: unknown): { offset?: number } {
-  const start = isNode(node) ? node.range?.[0] : undefined;
-  return start === undefined ? {} : { offset: start };
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
 }
 
 function substituteAll(document: Document, env: Environment): Finding[] {
@@ -146,14 +141,14 @@ function substitute(text: string, env: Environment): { text: string; problems: s
 
 function offsetOf(document: Document, path: Path): number | undefined {
   let node: unknown = document.contents;
-  let offset = path.length === 0 ? startOf(node).offset : undefined;
+  let offset = path.length === 0 ? startOf(node) : undefined;
   for (const key of path) {
     const at = isAlias(node) ? node.resolve(document) : node;
     // Of duplicate keys the last one counts.
     const pair: Pair | undefined = isMap(at) ? at.items.findLast((item) => keyOf(item) === key) : undefined;
     const item: unknown = isSeq(at) ? at.items[Number(key)] : undefined;
     if (!pair && !item) break;
-    offset = startOf(pair ? pair.key : item).offset ?? offset;
+    offset = startOf(pair ? pair.key : item) ?? offset;
     node = pair ? pair.value : item;
   }
   return offset;

@@ -13,16 +13,11 @@ export interface Finding {
   readonly place?: string;
 }
 
-/** A position in the file, 1-based. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** One mistake in the configuration, with its position if it has one. */
-export interface Mistake extends Partial<Position> {
+export interface Mistake {
   /** The config file, or the flag or environment variable that gave the value. */
   readonly place: string;
+  /** In the file, from 1; undefined: it has none. */
+  readonly line?: number | undefined;
   /** Such as `web.rules[0].match`; empty for the whole. */
   readonly path: string;
   readonly message: string;
@@ -48,7 +43,7 @@ export function describeMistake({ place, line, path, message }: Mistake): string
 export function locate(
   file: string,
   findings: readonly Finding[],
-  positionOf: (finding: Finding) => Position | undefined,
+  positionOf: (finding: Finding) => number | undefined,
 ): Mistake[] {
   const inFile = new Map<string, Mistake>();
   const elsewhere: Mistake[] = [];
@@ -57,7 +52,7 @@ export function locate(
     const path = pathText(finding.path);
     const spot = `${offset} ${path}`;
     if (place !== undefined) elsewhere.push({ place, path, message });
-    else if (!inFile.has(spot)) inFile.set(spot, { place: file, ...positionOf(finding), path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, line: positionOf(finding), path, message });
   }
   return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
 }

@@ -2,7 +2,6 @@ import { isObject } from '../lib/is-object.ts';
 
 /** A value that takes precedence over the file's. */
 export interface Override {
-  /** Section and key. */
   readonly path: readonly [string, string];
   readonly value: string | readonly string[];
   /** The flag or environment variable that it comes from. */

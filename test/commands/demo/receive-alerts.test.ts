@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { receiveAlerts } from '../../../src/commands/demo.ts';
-import { NOW } from '../../support/timing.ts';
+import { NOW } from '../../support/time/timing.ts';
 
 const TIME = new Date(NOW).toTimeString().slice(0, 8);
 

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../../src/api/errors.ts';
 import type { Answer, WireRequest } from '../../../src/api/transport.ts';
 import { type Exchange, publicReportOf, recorded, shapeOf } from '../../../src/commands/probe/public-report.ts';
-import { defaultConfig } from '../../support/default-config.ts';
-import { cases } from '../../support/fuzz.ts';
-import { leaksOf } from '../../support/key-forms.ts';
-import { noSignal } from '../../support/timing.ts';
-import { writtenAnswer } from '../../support/written-answer.ts';
+import { writtenAnswer } from '../../support/answers/written-answer.ts';
+import { leaksOf } from '../../support/log/key-forms.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { noSignal } from '../../support/time/timing.ts';
+import { cases } from '../../support/vitest/fuzz.ts';
 
 /** They look like names of fields. The service lists the machine. */
 const [MACHINE, KEY] = ['homestaker', 'plainkey'];

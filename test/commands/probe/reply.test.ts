@@ -9,16 +9,16 @@ import {
   slotsQuestion,
   validatorsQuestions,
 } from '../../../src/commands/probe/questions.ts';
-import { datapoint, returnsPage } from '../../support/datapoint.ts';
-import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
-import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
+import { datapoint, returnsPage } from '../../support/answers/datapoint.ts';
+import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { epochRows, rootOf, slashing } from '../../support/answers/slot-rows.ts';
 import {
   committeeOf,
   identifiersOf,
   performanceAnswer,
   validatorRow,
   validatorsAnswer,
-} from '../../support/validators.ts';
+} from '../../support/answers/validators.ts';
 
 const NOW = 1_790_769_700_000;
 const EPOCH = 479_000;

@@ -1,5 +1,5 @@
 import type { Chain } from '../../../src/facts/chain.ts';
-import { truthOfEpochs } from '../../support/chain-truth.ts';
+import { truthOfEpochs } from '../../support/model/chain-truth.ts';
 import type { ChainView } from '../service/chain-view.ts';
 
 /** The counters of finalized epochs, as `truthOf` names them. */

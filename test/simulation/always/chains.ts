@@ -1,6 +1,6 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
-import { validatorsOf } from '../../support/chain.ts';
-import { HOUR, SECOND } from '../../support/timing.ts';
+import { validatorsOf } from '../../support/model/chain.ts';
+import { HOUR, SECOND } from '../../support/time/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { ChainView } from '../service/chain-view.ts';

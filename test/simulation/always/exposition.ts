@@ -1,4 +1,4 @@
-import { parseExposition } from '../../support/exposition-parser.ts';
+import { parseExposition } from '../../support/exposition/exposition-parser.ts';
 import { namesIn, seriesNamed } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';

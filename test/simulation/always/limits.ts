@@ -1,5 +1,5 @@
 import type { Headers } from '../../../src/budget/headers.ts';
-import { HOUR, SECOND } from '../../support/timing.ts';
+import { HOUR, SECOND } from '../../support/time/timing.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';

@@ -3,8 +3,7 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD,
   epochAt,
 } from '../../../src/facts/chain.ts';
-import { datapoints } from '../../../src/sandbox/daily-returns.ts';
-import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -29,10 +28,9 @@ const NEWS: readonly News[] = [
     wrong(day, scrape, chain, { service }) {
       const newest = service.periods.newestDay(chain, scrape.at);
       if (day > newest) return `the newest is ${newest}`;
-      const [truth] = datapoints(service.setting.seed, chain, day, day) as { rewards: { total: string } }[];
       const shown = valueIn(scrape, 'beaconchain_daily_return_total_rewards_ether', `chain="${chain}"`);
       // The nearest double: the parser of JavaScript rounds a decimal correctly, whatever its exponent.
-      const expected = Number(`${truth?.rewards.total}e-18`);
+      const expected = Number(`${service.periods.rewardsOf(chain, day)}e-18`);
       return shown === expected ? undefined : `its rewards are ${shown}, not ${expected}`;
     },
     // The program may have learned how late days are.

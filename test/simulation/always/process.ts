@@ -1,4 +1,4 @@
-import { HOUR } from '../../support/timing.ts';
+import { HOUR } from '../../support/time/timing.ts';
 import type { TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';

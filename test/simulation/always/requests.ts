@@ -1,4 +1,4 @@
-import { SECOND } from '../../support/timing.ts';
+import { SECOND } from '../../support/time/timing.ts';
 import type { Sent } from '../traffic.ts';
 import { type Check, when } from './check.ts';
 

@@ -1,5 +1,5 @@
 import type { Headers } from '../../../src/budget/headers.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';

@@ -1,196 +1,157 @@
 /** A deliberate fault of the program, of a kind that a tired engineer could make. The simulation must find it. */
 export interface Breakage {
   readonly name: string;
-  /** Below src. */
-  readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** Occurs exactly once in src. */
   readonly find: string;
   readonly replace: string;
-}
-
-/** The source with the fault. @throws TypeError where the text to replace does not occur exactly once */
-export function broken(source: string, { name, file, find, replace }: Breakage): string {
-  const [before = '', after = '', ...more] = source.split(find);
-  if (more.length > 0 || before === source)
-    throw new TypeError(`${name}: src/${file} does not have the text exactly once`);
-  return `${before}${replace}${after}`;
 }
 
 export const BREAKAGES: readonly Breakage[] = [
   // The rate limits, the quota and the key.
   {
     name: 'wait forgotten at a restart',
-    file: 'budget/bucket.ts',
     find: '  closedUntil: unixMs,',
     replace: '  closedUntil: unixMs.transform(() => 0),',
   },
   {
     name: 'retry-after ignored',
-    file: 'budget/headers.ts',
     find: "longest(wait(first(headers['ratelimit-reset']), sentAt), wait(first(headers['retry-after']), sentAt))",
     replace: "wait(first(headers['ratelimit-reset']), sentAt)",
   },
   {
     name: 'permit free with its answer',
-    file: 'budget/second-window.ts',
     find: '    this.#cooling.push(now + COUNTED_FOR_MS);',
     replace: '    this.#cooling.push(now);',
   },
   {
     name: 'no quiet second after a restart',
-    file: 'budget/rate-limiter.ts',
     find: 'this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);',
     replace: 'this.#clock.monotonic();',
   },
   {
     name: 'permit not released without an answer',
-    file: 'api/client.ts',
     find: '      await release(undefined);',
     replace: '',
   },
   {
     name: 'ledger not persisted',
-    file: 'exporter/client.ts',
     find: '    onChange: () => writer.touch(),',
     replace: '    onChange: () => undefined,',
   },
   {
     name: 'remaining ignored',
-    file: 'budget/long-window.ts',
     find: '  return Math.max(0, Math.min(share, window.remaining ?? Number.POSITIVE_INFINITY));',
     replace: '  return Math.max(0, share);',
   },
   {
     name: 'filler window obeyed',
-    file: 'budget/bucket.ts',
     find: '      if (isFiller) delete seen[field][window];\n      else if',
     replace: '      if',
   },
   {
     name: 'refused key asked at once',
-    file: 'budget/ledger.ts',
     find: '      return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);',
     replace: '      return 0;',
   },
   {
     name: 'revocation taken for a wait',
-    file: 'budget/headers.ts',
     find: '  return present.length > 0 && present.every((limit) => limit === 0);',
     replace: '  return false;',
   },
   {
     name: 'revoked key asked again by itself',
-    file: 'budget/ledger.ts',
     find: '      return key.mayProbe ? 0 : Number.POSITIVE_INFINITY;',
     replace: '      return key.mayProbe ? 0 : key.since + ASK_AGAIN_AFTER_MS;',
   },
   {
     name: 'revoked key asked at each restart',
-    file: 'budget/ledger.ts',
     find: '  if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;\n',
     replace: '',
   },
   {
     name: 'more retries',
-    file: 'api/client.ts',
     find: 'const MAX_RETRIES = 2;',
     replace: 'const MAX_RETRIES = 4;',
   },
   // Slots and slashings.
   {
     name: 'epoch counted before it is final',
-    file: 'sources/slashings/finalized-pass.ts',
     find: '  const newest = newestToCount(state);',
     replace: '  const newest = Math.max(newestToCount(state), (state.headEpoch ?? 0) - 1);',
   },
   {
     name: 'epoch counted twice',
-    file: 'sources/slashings/finalized-pass.ts',
     find: '  const { scannedEpoch = epoch - 1 } = state;',
     replace: '  const scannedEpoch = epoch - 1;',
   },
   {
     name: 'scheduled slot of a finalized epoch counted at once',
-    file: 'sources/slashings/finalized-pass.ts',
     find: "read.rows.some((row) => row.status === '0') || unreadBlocks",
     replace: 'unreadBlocks',
   },
   {
     name: 'orphaned row preferred',
-    file: 'sources/slashings/read.ts',
     find: "['1', '3', '2', '0']",
     replace: "['3', '1', '2', '0']",
   },
   {
     name: 'skipped epochs not counted',
-    file: 'sources/slashings/count.ts',
     find: '  const totals = { ...state.totals, skippedEpochs: state.totals.skippedEpochs + skipped };',
     replace: '  const { totals } = state;',
   },
   {
     name: 'seen slashings forgotten at a restart',
-    file: 'sources/slashings/schema.ts',
     find: '  seen: z.array(z.tuple([z.string(), Index])),',
     replace: '  seen: z.array(z.tuple([z.string(), Index])).transform((seen) => seen.slice(0, 0)),',
   },
   {
     name: 'slashings of an orphaned block counted',
-    file: 'sources/slashings/read.ts',
     find: 'records.filter((record) => record.block_root === row.blockroot);',
     replace: 'records;',
   },
   {
     name: 'incomplete slashings taken for all',
-    file: 'sources/slashings/read.ts',
     find: 'new Set(own.map(identityOf)).size >= block.attesterslashingscount;',
     replace: 'true;',
   },
   // The other sources.
   {
     name: 'page that is not full taken for the last',
-    file: 'sources/machines/poll.ts',
     find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };',
     replace: '    return { cursor: count < 10 ? undefined : next, count };',
   },
   {
     name: 'failed sweep publishes nothing',
-    file: 'sources/machines/poll.ts',
     find: '    return { value: endedSweep(context), events, failure: error };',
     replace: '    throw error;',
   },
   {
     name: 'older record replaces a newer one',
-    file: 'sources/machines/sweep.ts',
     find: '  if (isNewerThan(machine)) sweep.machines.set(',
     replace: '  sweep.machines.set(',
   },
   {
     name: 'stale values not withdrawn',
-    file: 'sources/machines/shown.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return options.forgetAfterMs;',
   },
   {
     name: 'stale values withdrawn only by a poll',
-    file: 'sources/machines/index.ts',
     find: 'nextChange: (value, timing) => nextMachineChange(options, value, timing),',
     replace: 'nextChange: () => Number.POSITIVE_INFINITY,',
   },
   {
     name: 'values withdrawn too early',
-    file: 'sources/machines/shown.ts',
     find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
     replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
   },
   {
     name: 'smaller day replaces a larger one',
-    file: 'sources/daily-returns/index.ts',
     find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
     replace: 'days.at(-1) ?? known;',
   },
   {
     name: 'next sync committee never asked for',
-    file: 'sources/sync-committee/index.ts',
     find: '    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
     replace:
       '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
@@ -198,21 +159,18 @@ export const BREAKAGES: readonly Breakage[] = [
   // The scheduler, a start, a reload, and /metrics.
   {
     name: 'a timer left by each request',
-    file: 'api/client.ts',
     find: '        return await attempt(request, signal);',
     replace: `        void clock.sleep(86_400_000).catch(() => undefined);
         return await attempt(request, signal);`,
   },
   {
     name: 'revocation logged without a cause',
-    file: 'exporter/event-log.ts',
     find: '    else this.keyRefused(key);',
     replace: `    else this.keyRefused(key);
     this.#log.error({}, KEY_MESSAGES.revoked);`,
   },
   {
     name: 'value shown before it is written',
-    file: 'scheduler/scheduler.ts',
     find: '    const entry = task.current;\n',
     replace: `    const entry = task.current;
     task.saved = entry;
@@ -221,7 +179,6 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'failed write taken for success',
-    file: 'scheduler/scheduler.ts',
     find: `      return;
     }
     // A reload may have made it anew.`,
@@ -230,37 +187,31 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'polls of one source overlap',
-    file: 'scheduler/scheduler.ts',
     find: '      if (task.running || task.isHeld) continue;',
     replace: '      if (task.isHeld) continue;',
   },
   {
     name: 'clock set back stops polling',
-    file: 'scheduler/polls.ts',
     find: '  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);\n',
     replace: '',
   },
   {
     name: 'reload restarts the polls',
-    file: 'exporter/exporter.ts',
     find: '(source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),',
     replace: '() => true,',
   },
   {
     name: 'reload makes every source new',
-    file: 'scheduler/scheduler.ts',
     find: 'const task = before.get(id) ?? newTask(id, source);',
     replace: 'const task = newTask(id, source);',
   },
   {
     name: 'quotes of a label not escaped',
-    file: 'toolkit/exposition/encode.ts',
     find: `  return escapeHelp(readableText(text)).replace(/"/g, '\\\\"');`,
     replace: '  return escapeHelp(readableText(text));',
   },
   {
     name: 'families of two chains not merged',
-    file: 'exporter/metrics.ts',
     find: 'others.length === 0 ? first : mergeFamilies([first, ...others].flat());',
     replace: 'others.length === 0 ? first : [first, ...others].flat();',
   },

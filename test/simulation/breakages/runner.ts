@@ -1,13 +1,29 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Breakage, broken } from './list.ts';
+import type { Breakage } from './list.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** What a run needs. */
 const PARTS = ['src', 'test/simulation', 'test/support', 'package.json', 'tsconfig.json'];
+
+/** The files of the program, and their texts. */
+export const SOURCES: Readonly<Record<string, string>> = Object.fromEntries(
+  globSync('src/**/*.ts', { cwd: ROOT }).map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]),
+);
+
+/** The file with the text, and its source with the fault. @throws TypeError where the text does not occur exactly once */
+export function broken(sources: typeof SOURCES, { name, find, replace }: Breakage): [file: string, source: string] {
+  const places = Object.entries(sources).flatMap(([file, source]) =>
+    Array<string>(source.split(find).length - 1).fill(file),
+  );
+  if (places.length !== 1) throw new TypeError(`${name}: the text occurs ${places.length} times`);
+  const [file = ''] = places;
+  return [file, (sources[file] ?? '').replace(find, () => replace)];
+}
 
 /**
  * Simulates a broken copy of the program, until the first of these seeds that fails. Returns `seed 2, name of the check`.
@@ -19,8 +35,8 @@ export async function findBreakage(breakage: Breakage, seeds: number, first: num
   try {
     for (const part of PARTS) await cp(join(ROOT, part), join(copy, part), { recursive: true });
     await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    const file = join(copy, 'src', breakage.file);
-    await writeFile(file, broken(await readFile(file, 'utf8'), breakage));
+    const [file, source] = broken(SOURCES, breakage);
+    await writeFile(join(copy, file), source);
     const options = [`--seeds=${seeds}`, `--seed=${first}`, '--jobs=1', '--until-failure'];
     const child = spawn(process.execPath, ['test/simulation/simulate.ts', ...options], {
       cwd: copy,

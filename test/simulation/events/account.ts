@@ -1,5 +1,5 @@
 import { ENDPOINT_NAMES, type Endpoint } from '../../../src/api/endpoints.ts';
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
 import type { NetworkFaults } from '../service/network.ts';

@@ -1,5 +1,5 @@
 import type { Chain } from '../../../src/facts/chain.ts';
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import type { ChainView } from '../service/chain-view.ts';
 import type { Setting } from '../story.ts';

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';

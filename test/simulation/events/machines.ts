@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import { kind, later } from './kind.ts';

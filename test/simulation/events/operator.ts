@@ -1,5 +1,5 @@
 import type { Chain } from '../../../src/facts/chain.ts';
-import { MINUTE, SECOND } from '../../support/timing.ts';
+import { MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';

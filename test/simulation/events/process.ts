@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { CALLS, type Call } from '../exporter-process.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';

@@ -1,4 +1,4 @@
-import { type Fields, row } from '../../support/slot-rows.ts';
+import { type Fields, row } from '../../support/answers/slot-rows.ts';
 import type { WorldChain } from './world-chain.ts';
 
 /** A list of the chain as the service sends it, and what a reader learns from it. */

@@ -1,4 +1,4 @@
-import { DAY, HOUR } from '../../support/timing.ts';
+import { DAY, HOUR } from '../../support/time/timing.ts';
 import type { Plan, ServiceSetting } from './setting.ts';
 
 /** The windows that can refuse a request, the longest first. */

@@ -5,10 +5,10 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   epochAt,
 } from '../../../src/facts/chain.ts';
-import { epochsRange } from '../../../src/sandbox/chain-world.ts';
-import { datapoints } from '../../../src/sandbox/daily-returns.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
-import { DAY } from '../../support/timing.ts';
+import { datapoint } from '../../support/answers/datapoint.ts';
+import { rangeOf } from '../../support/answers/validators.ts';
+import { DAY } from '../../support/time/timing.ts';
 import type { ServiceSetting } from './setting.ts';
 
 /** What the service answers by the clock alone: daily returns, and periods of sync committees. */
@@ -41,6 +41,12 @@ export class Periods {
     return day;
   }
 
+  /** The rewards of a day, wei. */
+  rewardsOf(chain: Chain, day: number): string {
+    const draw = (n: number): string => String(between(1e8, 1e9, this.#setting.seed, CHAINS[chain].genesis, day, n));
+    return `${draw(11)}${draw(12)}000`;
+  }
+
   period(chain: Chain, now: number): number {
     return Math.floor(epochAt(chain, now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   }
@@ -55,7 +61,7 @@ export class Periods {
     const period = selector.view === undefined ? selector.number : latest;
     if (!Number.isInteger(period) || period > latest + 1) return undefined;
     const first = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
-    const range = epochsRange(chain, first, first + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1);
+    const range = rangeOf(first, first + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1, chain);
     return JSON.stringify({ data: { period, finality: 'not_finalized' }, range });
   }
 
@@ -65,8 +71,11 @@ export class Periods {
     if (asked?.range?.evaluation_window !== '24h') return undefined;
     const chain = chainIn(asked);
     const day = this.newestDay(chain, now) - (now < this.#olderDayUntil ? 1 : 0);
-    const data = datapoints(this.#setting.seed, chain, day, day);
-    const range = epochsRange(chain, day * EPOCHS_PER_DAY, (day + 1) * EPOCHS_PER_DAY - 1);
+    const day_start = CHAINS[chain].genesis + day * 86_400;
+    const total = this.rewardsOf(chain, day);
+    const rewards = { total, consensus_layer: total, execution_layer: '0' };
+    const data = [datapoint({ day, day_start, day_end: day_start + 86_400, rewards })];
+    const range = rangeOf(day * EPOCHS_PER_DAY, (day + 1) * EPOCHS_PER_DAY - 1, chain);
     return JSON.stringify({ data, range, paging: { next_cursor: '' } });
   }
 }

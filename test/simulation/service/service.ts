@@ -1,13 +1,13 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
-import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
-import { refusalOf } from '../../support/known-request.ts';
+import { refusalOf } from '../../support/answers/known-request.ts';
+import type { Fleet } from '../../support/model/fleet.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
 import { revokedHeaders, sentHeaders } from './limits.ts';
-import { Machines, type Push, pushesIn } from './machines.ts';
+import { fleetOf, type Push, pageOf, pushesIn } from './machines.ts';
 import { Periods } from './periods.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
@@ -30,7 +30,8 @@ interface Content {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const BAD_V1: Content = { status: 400, body: v1Error('invalid epoch parameter') };
+const REFUSED = '{"error":"refused"}';
+const BAD_V1: Content = { status: 400, body: '{"status":"ERROR: invalid epoch parameter","data":null}' };
 
 /**
  * The API of the simulation: a synchronous state machine that depends only on its setting, the seed, the requests and the
@@ -38,7 +39,7 @@ const BAD_V1: Content = { status: 400, body: v1Error('invalid epoch parameter') 
  */
 export class Service {
   readonly account: Account;
-  readonly machines: Machines;
+  readonly machines: Fleet;
   readonly periods: Periods;
   readonly disturbances = new Disturbances();
   readonly #chains: Readonly<Record<Chain, ChainView>>;
@@ -47,7 +48,7 @@ export class Service {
   constructor(setting: ServiceSetting, start: number) {
     this.#setting = setting;
     this.account = new Account(setting);
-    this.machines = new Machines(setting);
+    this.machines = fleetOf(setting);
     this.periods = new Periods(setting);
     const view = (name: Chain, i: number): ChainView => {
       const chain = new WorldChain(name, { seed: setting.seed + i, liveliness: setting.liveliness }, start);
@@ -109,7 +110,7 @@ export class Service {
     if (isKeyValid && account.isRevoked) {
       const headers = { ...withHeaders({}), ...revokedHeaders(account.timeAt(now)) };
       const counted = { ...uncounted, refusedBy: 'revoked' as const };
-      return { status: 429, headers, body: v2Error(429), counted, onDelivered: nothing };
+      return { status: 429, headers, body: REFUSED, counted, onDelivered: nothing };
     }
     const charge = bucket.charge(plan, account.timeAt(now));
     const headers = withHeaders(charge.headers);
@@ -117,7 +118,7 @@ export class Service {
     const refused = (status: number): Served => ({
       status,
       headers,
-      body: v2Error(status),
+      body: REFUSED,
       counted,
       onDelivered: nothing,
     });
@@ -151,8 +152,8 @@ export class Service {
   #content({ path, body = '' }: WireRequest, chain: Chain, now: number): Content {
     if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
     if (path === '/api/v2/machine-metrics') {
-      const page = this.machines.page(body, now);
-      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: v2Error(400) };
+      const page = pageOf(this.machines, body, now);
+      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: REFUSED };
     }
     if (path === '/api/v2/machine-metrics/machine-names')
       return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };
@@ -161,8 +162,8 @@ export class Service {
         ? this.periods.periodBody(body, this.#setting.views, now)
         : this.periods.daysBody(body, now);
     const isKnown = path.endsWith('/sync-committee') || path === '/api/v2/ethereum/benchmark-store';
-    if (!isKnown) return { status: 404, body: v2Error(404) };
-    return text === undefined ? { status: 400, body: v2Error(400) } : { status: 200, body: text };
+    if (!isKnown) return { status: 404, body: REFUSED };
+    return text === undefined ? { status: 400, body: REFUSED } : { status: 200, body: text };
   }
 
   #v1(path: string, chain: Chain, now: number): Content {

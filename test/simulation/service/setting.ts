@@ -1,4 +1,4 @@
-import { MINUTE } from '../../support/timing.ts';
+import { MINUTE } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 
 /** Limits of the account. A window without a limit does not refuse. */

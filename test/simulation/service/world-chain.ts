@@ -1,9 +1,11 @@
 import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
-import { unit } from '../../../src/toolkit/lib/random.ts';
-import { LivelyChain } from '../../support/lively-chain.ts';
+import { between, unit } from '../../../src/toolkit/lib/random.ts';
+import { Chain } from '../../support/model/chain.ts';
 
 /** So many epochs are there before the start. */
 const PAST_EPOCHS = 8;
+/** No reorganisation goes back further. */
+const MAX_DEPTH = 16;
 
 /** Something that was ordered for the next slots. */
 type Order =
@@ -15,23 +17,30 @@ type Order =
   /** The blocks of this many slots are replaced. */
   | { readonly kind: 'reorganise'; readonly depth: number };
 
-/** A chain that moves with the time: one slot every 12 s. What it becomes depends on its seed and on the orders. */
-export class WorldChain extends LivelyChain {
+/**
+ * A chain that moves with the time, one slot every 12 s: missed slots, reorganisations, stalls of finality. What it becomes
+ * depends on its seed and on the orders. A slashing whose block is orphaned moves to another block or is lost.
+ */
+export class WorldChain extends Chain {
   readonly name: ChainName;
   readonly #liveliness: number;
   /** The newest final epoch when the story began. */
   readonly finalizedAtStart: number;
-  readonly #moodSeed: number;
   #isCalm = false;
   /** Finality stands still below this head epoch. */
   #stalledUntil = 0;
   readonly #orders: Order[] = [];
   readonly #takenAwayAt = new Map<number, number>();
+  #draws = 0;
+  #slashings = 0;
+  /** Slashings whose block was orphaned, and that no other block includes yet. */
+  #homeless: number[] = [];
+  /** Slashings that no block includes again. */
+  readonly #dropped = new Set<number>();
 
   constructor(name: ChainName, { seed, liveliness }: { seed: number; liveliness: number }, start: number) {
     super(epochAt(name, start) - PAST_EPOCHS, seed);
     this.name = name;
-    this.#moodSeed = seed;
     this.#liveliness = liveliness;
     this.moveTo(start);
     this.finalizedAtStart = this.finalized;
@@ -44,15 +53,15 @@ export class WorldChain extends LivelyChain {
   /** Adds the slots up to this time, Unix ms. */
   moveTo(now: number): void {
     const head = Math.floor((now / 1_000 - CHAINS[this.name].genesis) / SECONDS_PER_SLOT);
-    while (this.headSlot < head) this.step();
+    while (this.headSlot < head) this.#step();
   }
 
-  override step(): void {
+  #step(): void {
     const taken = this.#takenAwayAt.get(this.headSlot + 1);
-    if (taken !== undefined) this.takeAway(taken);
+    if (taken !== undefined) this.#takeAway(taken);
     const order = this.#orders.shift();
     if (order) this.#obey(order);
-    else if (this.#isLively()) super.step();
+    else if (this.#isLively()) this.#stepLively();
     else this.#stepCalmly();
   }
 
@@ -101,11 +110,19 @@ export class WorldChain extends LivelyChain {
   }
 
   #isLively(): boolean {
-    return !this.#isCalm && unit(this.#moodSeed, this.latest, 4) < this.#liveliness;
+    return !this.#isCalm && unit(this.seed, this.latest, 4) < this.#liveliness;
+  }
+
+  #stepLively(): void {
+    if (this.#happens(0.06)) this.#forkAway(this.#between(1, 4));
+    if (this.#happens(0.06)) this.miss();
+    else this.add(this.#inclusions());
+    // In one epoch of seven finality stalls.
+    if (unit(this.seed, this.latest) > 1 / 7) this.finalize(3);
   }
 
   #stepCalmly(): void {
-    if (unit(this.#moodSeed, this.headSlot, 5) < 0.01) this.miss();
+    if (unit(this.seed, this.headSlot, 5) < 0.01) this.miss();
     else this.add([]);
     this.finalize(3);
   }
@@ -117,9 +134,18 @@ export class WorldChain extends LivelyChain {
   }
 
   #slash(order: Order): void {
-    const { slot, slashing } = this.slash();
-    if (order.kind === 'slash_and_orphan') this.#takenAwayAt.set(slot + order.slots, slot);
-    if (order.kind === 'slash_and_drop') this.drop(slashing);
+    const slashing = this.#slashings++;
+    this.add([slashing]);
+    if (order.kind === 'slash_and_orphan') this.#takenAwayAt.set(this.headSlot + order.slots, this.headSlot);
+    if (order.kind !== 'slash_and_drop') return;
+    this.#dropped.add(slashing);
+    this.reorganise(1, [undefined]);
+  }
+
+  /** Orphans the block of this slot, unless it is too old. */
+  #takeAway(slot: number): void {
+    const depth = this.headSlot + 1 - slot;
+    if (depth <= MAX_DEPTH) this.#forkAway(depth);
   }
 
   /** The new branch includes the slashings of the old one later, and has fewer blocks. */
@@ -131,5 +157,34 @@ export class WorldChain extends LivelyChain {
     });
     this.reorganise(depth, blocks);
     this.add([]);
+  }
+
+  /** The slashings of a new block. */
+  #inclusions(): number[] {
+    const included: number[] = [];
+    for (const n of this.#homeless) if (included.length < 2 && this.#happens(0.1)) included.push(n);
+    this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !this.#happens(0.2));
+    if (this.#happens(0.12)) included.push(this.#slashings++);
+    if (included.length > 0 && this.#happens(0.3)) included.push(this.#slashings++);
+    // A proposer may include what another block already has.
+    if (this.#slashings > 0 && this.#happens(0.01)) included.push(this.#between(0, this.#slashings - 1));
+    return [...new Set(included)].filter((n) => !this.#dropped.has(n));
+  }
+
+  #forkAway(depth: number): void {
+    const orphaned = this.replacedBy(depth).flatMap(({ slashings }) => slashings);
+    this.#homeless = [...new Set([...this.#homeless, ...orphaned])];
+    const blocks = Array.from({ length: depth }, () => (this.#happens(0.3) ? undefined : this.#inclusions()));
+    this.reorganise(depth, blocks);
+  }
+
+  #happens(probability: number): boolean {
+    this.#draws += 1;
+    return unit(this.seed, this.#draws, 1) < probability;
+  }
+
+  #between(low: number, high: number): number {
+    this.#draws += 1;
+    return between(low, high, this.seed, this.#draws, 2);
   }
 }

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RULE_FILES, rules } from '../../../deploy/grafana/src/rules.ts';
 import { MACHINE_ALERTS } from '../../../src/sources/conditions.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { areMissing, PROMTOOL } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { areMissing, PROMTOOL } from '../../support/tools/tools.ts';
 import { type Played, type Pusher, play, type Setup } from './played.ts';
 import { GRANDINE, LIGHTHOUSE, LODESTAR, PRYSM, type Pushed, TEKU } from './pushed.ts';
 

@@ -1,11 +1,11 @@
 import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
-import { defaultConfig } from '../../support/default-config.ts';
-import { encodeFamilies } from '../../support/encode.ts';
-import { fakeApi, type SentRequest } from '../../support/fake-api.ts';
-import type { FleetRequest } from '../../support/fleet.ts';
-import { HOUR, MINUTE, noSignal, polls, SECOND, timing } from '../../support/timing.ts';
+import { fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import { encodeFamilies } from '../../support/exposition/encode.ts';
+import type { FleetRequest } from '../../support/model/fleet.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { HOUR, MINUTE, noSignal, polls, SECOND, timing } from '../../support/time/timing.ts';
 import { BOOT, type Pushed, WRITTEN_AT } from './pushed.ts';
 
 /** A process that pushes a body every minute. */

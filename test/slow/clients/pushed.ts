@@ -1,4 +1,4 @@
-import { NOW } from '../../support/timing.ts';
+import { NOW } from '../../support/time/timing.ts';
 
 /** A record as a client pushes it. */
 export type Pushed = Readonly<Record<string, string | number | boolean>>;

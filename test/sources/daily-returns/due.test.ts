@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
-import { DAY_2100_END, datapoint } from '../../support/datapoint.ts';
-import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/timing.ts';
+import { DAY_2100_END, datapoint } from '../../support/answers/datapoint.ts';
+import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 const SOURCE = dailyReturnsSource('mainnet', HOUR);
 const DAY_2100 = SOURCE.state.parse({ newest: datapoint() });

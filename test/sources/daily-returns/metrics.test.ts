@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { datapoint } from '../../support/datapoint.ts';
-import { samplesOf } from '../../support/samples.ts';
+import { datapoint } from '../../support/answers/datapoint.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
 
 const PREFIX = 'beaconchain_daily_return_';
 

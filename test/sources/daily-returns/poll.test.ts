@@ -3,9 +3,9 @@ import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts'
 import type { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { Poll } from '../../../src/sources/source.ts';
-import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/datapoint.ts';
-import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
-import { HOUR, noSignal, timing } from '../../support/timing.ts';
+import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
+import { type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { HOUR, noSignal, timing } from '../../support/time/timing.ts';
 
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import { machinesOptions } from '../../support/machine-records.ts';
-import { attempts, HOUR, NOW, timing } from '../../support/timing.ts';
+import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { attempts, HOUR, NOW, timing } from '../../support/time/timing.ts';
 
 describe('sources/machines/index', () => {
   const source = machinesSource(machinesOptions());

@@ -4,7 +4,7 @@ import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned } from '../../../src/sources/machines/schema.ts';
-import { machinesOptions } from '../../support/machine-records.ts';
+import { machinesOptions } from '../../support/answers/machine-records.ts';
 
 /** Unix seconds: 2026-11-24. */
 const START = 1_795_500_000;

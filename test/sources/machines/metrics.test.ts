@@ -4,9 +4,9 @@ import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
-import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
+import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../../../src/sources/machines/shown.ts';
-import { cases, PATIENT } from '../../support/fuzz.ts';
-import { machinesOptions } from '../../support/machine-records.ts';
-import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
+import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
+import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
 /** Ages around the times at which something is withdrawn or forgotten, to the millisecond and between. */
 const age = fc.oneof(

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SystemRecord } from '../../../src/api/answers/machines.ts';
 import { chainOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
-import { cases, PATIENT } from '../../support/fuzz.ts';
-import { machinesOptions, systemRecord } from '../../support/machine-records.ts';
-import { HOUR, MINUTE, timing } from '../../support/timing.ts';
+import { machinesOptions, systemRecord } from '../../support/answers/machine-records.ts';
+import { HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
 describe('sources/machines/options', PATIENT, () => {
   it('admits everyone, or those included, but never those excluded', () => {

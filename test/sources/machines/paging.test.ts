@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
-import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
+import { type FakeApi, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -11,8 +11,8 @@ import {
   nodeRecord,
   systemRecord,
   validatorRecord,
-} from '../../support/machine-records.ts';
-import { NOW, noSignal, timing } from '../../support/timing.ts';
+} from '../../support/answers/machine-records.ts';
+import { NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 interface Body {
   readonly page_size: number;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
-import type { FleetRequest } from '../../support/fleet.ts';
+import { type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -10,8 +9,9 @@ import {
   nodeRecord,
   systemRecord,
   validatorRecord,
-} from '../../support/machine-records.ts';
-import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+} from '../../support/answers/machine-records.ts';
+import type { FleetRequest } from '../../support/model/fleet.ts';
+import { MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 const SECONDS = NOW / 1000;
 

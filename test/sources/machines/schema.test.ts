@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
-import { nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
+import { nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
 
 describe('sources/machines/schema', () => {
   it.each([

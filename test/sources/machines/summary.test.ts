@@ -7,8 +7,8 @@ import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';
 import type { Polls } from '../../../src/sources/source.ts';
 import { html } from '../../../src/toolkit/lib/html.ts';
-import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
-import { HOUR, MINUTE, NOW, polls, timing } from '../../support/timing.ts';
+import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { HOUR, MINUTE, NOW, polls, timing } from '../../support/time/timing.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -10,8 +10,8 @@ import {
   rangeOfAbsent,
   startSweep,
 } from '../../../src/sources/machines/sweep.ts';
-import { machinesOptions } from '../../support/machine-records.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const SECONDS = NOW / 1000;
 const STALE = 10 * MINUTE;

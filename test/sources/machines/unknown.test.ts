@@ -4,10 +4,10 @@ import { machinesSource } from '../../../src/sources/machines/index.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll, SourceEvent } from '../../../src/sources/source.ts';
-import { failed, fakeApi } from '../../support/fake-api.ts';
-import type { FleetRequest } from '../../support/fleet.ts';
-import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
-import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
+import type { FleetRequest } from '../../support/model/fleet.ts';
+import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 const EMPTY: Machines = { machines: [], dropped: 0 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing, SlotRow } from '../../../src/api/answers/slots.ts';
 import { countEpoch, countSlashings, NO_SLASHINGS, skipTo } from '../../../src/sources/slashings/count.ts';
-import { epochRows, type Fields, slashing } from '../../support/slot-rows.ts';
+import { epochRows, type Fields, slashing } from '../../support/answers/slot-rows.ts';
 
 function records(...fields: Fields[]): AttesterSlashing[] {
   return fields.map((one) => AttesterSlashing.parse(one));

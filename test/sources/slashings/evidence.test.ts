@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing } from '../../../src/api/answers/slots.ts';
 import { identityOf, kindOf, slashedBy } from '../../../src/sources/slashings/evidence.ts';
-import { type Fields, slashing } from '../../support/slot-rows.ts';
+import { type Fields, slashing } from '../../support/answers/slot-rows.ts';
 
 function evidence(validators: readonly number[], fields: Fields = {}): AttesterSlashing {
   return AttesterSlashing.parse(slashing(12571718, validators, fields));

@@ -3,9 +3,9 @@ import { epochAt } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { withFinality } from '../../../src/sources/slashings/finalized-pass.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { Follower } from '../../support/follower.ts';
-import { epochRows } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { epochRows } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 /** The epoch by the clock. Two before it is the newest that can be final. */
 const E = epochAt('mainnet', NOW);

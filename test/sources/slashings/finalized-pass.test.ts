@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Follower } from '../../support/follower.ts';
-import { epochRows, slashing } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { epochRows, slashing } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;

@@ -3,9 +3,9 @@ import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
-import { Follower } from '../../support/follower.ts';
-import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
-import { MINUTE } from '../../support/timing.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { MINUTE } from '../../support/time/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;

@@ -4,9 +4,9 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { Follower } from '../../support/follower.ts';
-import { samplesOf } from '../../support/samples.ts';
-import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const E = 405_000;
 const GENESIS = 1606824023;

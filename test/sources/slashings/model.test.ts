@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { Chain } from '../../support/chain.ts';
-import { countersIn, truthOf } from '../../support/chain-truth.ts';
-import { failed, fakeApi, type SentRequest } from '../../support/fake-api.ts';
-import { cases, PATIENT } from '../../support/fuzz.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { askedFor, chainAnswer, epochOf } from '../../support/slot-rows.ts';
-import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { failed, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import { askedFor, chainAnswer, epochOf } from '../../support/answers/slot-rows.ts';
+import { Chain } from '../../support/model/chain.ts';
+import { countersIn, truthOf } from '../../support/model/chain-truth.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
+import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
 

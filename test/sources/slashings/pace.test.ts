@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { slashingsPace } from '../../../src/sources/slashings/index.ts';
 import type { Coverage } from '../../../src/sources/source.ts';
-import { defaultConfig } from '../../support/default-config.ts';
-import { DAY, MINUTE } from '../../support/timing.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { DAY, MINUTE } from '../../support/time/timing.ts';
 
 /** An epoch takes 384 s: 225 a day. */
 const EPOCH = 384_000;

@@ -4,10 +4,10 @@ import type { FailureReason } from '../../../src/api/errors.ts';
 import { participationIn } from '../../../src/sources/slashings/finalized-pass.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
-import { Follower } from '../../support/follower.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { epochRows, type Fields, row } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { epochRows, type Fields, row } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const ALL = `0x${'ff'.repeat(64)}`;
 const NONE = `0x${'00'.repeat(64)}`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetClosed } from '../../../src/budget/permit.ts';
-import { fakeApi } from '../../support/fake-api.ts';
-import { Follower } from '../../support/follower.ts';
-import { chainAnswer } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
+import { fakeApi } from '../../support/answers/fake-api.ts';
+import { chainAnswer } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR, MINUTE, noSignal } from '../../support/time/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { Follower } from '../../support/follower.ts';
-import { epochRows, rootOf, row } from '../../support/slot-rows.ts';
+import { epochRows, rootOf, row } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;

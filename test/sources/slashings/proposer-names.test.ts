@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { Follower } from '../../support/follower.ts';
-import { rootOf } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { rootOf } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;

@@ -3,13 +3,13 @@ import { type Entry, sourceId, withAnotherKey } from '../../../src/scheduler/ent
 import { afterPoll } from '../../../src/scheduler/polls.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { failed, fakeApi } from '../../support/fake-api.ts';
-import { Follower } from '../../support/follower.ts';
-import { type Harness, schedule } from '../../support/scheduler-harness.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { askedFor, chainAnswer } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { askedFor, chainAnswer } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { type Harness, schedule } from '../../support/runs/scheduler-harness.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const E = 405_000;
 const F = E - 2;

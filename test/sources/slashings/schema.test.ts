@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing, SlotRow, V1List } from '../../../src/api/answers/slots.ts';
-import { row, slashing } from '../../support/slot-rows.ts';
+import { row, slashing } from '../../support/answers/slot-rows.ts';
 
 describe('sources/slashings/schema', () => {
   it('reads a missed row with its many nulls, or with the keys left out', () => {

@@ -3,8 +3,8 @@ import { CHAINS } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { slashingsSummary } from '../../../src/sources/slashings/summary.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
 
 function slotAt(time: number): number {
   return Math.floor((time / 1000 - CHAINS.mainnet.genesis) / 12);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Follower } from '../../support/follower.ts';
-import { epochRows, type Fields, rootOf, row, slashing } from '../../support/slot-rows.ts';
-import { HOUR } from '../../support/timing.ts';
+import { epochRows, type Fields, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { HOUR } from '../../support/time/timing.ts';
 
 const EPOCH = 405_000;
 

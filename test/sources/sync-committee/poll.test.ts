@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Poll } from '../../../src/sources/source.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
-import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
-import { sampleValue } from '../../support/samples.ts';
-import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { type FakeApi, fakeApi } from '../../support/answers/fake-api.ts';
+import { sampleValue } from '../../support/exposition/samples.ts';
+import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
 

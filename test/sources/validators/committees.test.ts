@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/fake-api.ts';
-import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { attempts, DAY, HOUR, timing } from '../../support/timing.ts';
+import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   CURRENT,
   committeeOf,
@@ -16,7 +14,9 @@ import {
   serviceOf,
   startOfEpoch,
   validatorsOptions,
-} from '../../support/validators.ts';
+} from '../../support/answers/validators.ts';
+import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
+import { attempts, DAY, HOUR, timing } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: watchOf([{ first: 1, last: 99 }]) });
 const SOURCE = validatorsSource(OPTIONS);

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { failed } from '../../support/fake-api.ts';
-import { sampleValue } from '../../support/samples.ts';
-import { DAY, MINUTE, timing } from '../../support/timing.ts';
+import { failed } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -13,7 +11,9 @@ import {
   poll,
   serviceOf,
   validatorsOptions,
-} from '../../support/validators.ts';
+} from '../../support/answers/validators.ts';
+import { sampleValue } from '../../support/exposition/samples.ts';
+import { DAY, MINUTE, timing } from '../../support/time/timing.ts';
 
 const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 

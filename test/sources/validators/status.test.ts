@@ -5,9 +5,7 @@ import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { type FakeApi, failed, type SentRequest } from '../../support/fake-api.ts';
-import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { attempts, DAY, MINUTE, timing } from '../../support/timing.ts';
+import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -18,7 +16,9 @@ import {
   validatorRow,
   validatorsAnswer,
   validatorsOptions,
-} from '../../support/validators.ts';
+} from '../../support/answers/validators.ts';
+import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
+import { attempts, DAY, MINUTE, timing } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { KEY } from '../../support/backfill.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { SURROUNDINGS, start } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { KEY } from '../../support/programs/backfill.ts';
+import { SURROUNDINGS, start } from '../../support/programs/program.ts';
 import type { Command } from './documents.ts';
 import { EXCEPTIONS, FILLED_IN } from './exceptions.ts';
 import { STAND_INS, STATE } from './stand-ins.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
-import type { Alertmanager } from '../../support/alertmanager.ts';
-import { hastyClock } from '../../support/haste.ts';
-import { waitFor } from '../../support/program.ts';
-import type { Prometheus } from '../../support/prometheus.ts';
-import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools.ts';
+import { waitFor } from '../../support/programs/program.ts';
+import { hastyClock } from '../../support/time/haste.ts';
+import type { Alertmanager } from '../../support/tools/alertmanager.ts';
+import type { Prometheus } from '../../support/tools/prometheus.ts';
+import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
 import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } from './hasty-exporter.ts';
 
 const SPEED = 100;

@@ -6,11 +6,11 @@ import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
 import { newestPushes, PROCESSES } from '../../../src/sandbox/machines.ts';
 import { recordOf } from '../../../src/sandbox/machines-records.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
-import { BackfillRuns, FAST, KEY, promtoolLines } from '../../support/backfill.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
-import { startService } from '../../support/service.ts';
-import { areMissing, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { BackfillRuns, FAST, KEY, promtoolLines } from '../../support/programs/backfill.ts';
+import { type Prometheus, startPrometheus } from '../../support/tools/prometheus.ts';
+import { areMissing, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools/tools.ts';
 
 const JOIN = ['--label=job=beaconchain', '--label', 'instance=exporter:10032'] as const;
 const LABELS = 'job="beaconchain",instance="exporter:10032"';

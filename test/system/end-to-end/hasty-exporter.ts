@@ -7,13 +7,13 @@ import type { Exporter } from '../../../src/exporter/exporter.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
-import { type Alertmanager, startAlertmanager } from '../../support/alertmanager.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { hastyDuration, hastyExpression, type Setting } from '../../support/haste.ts';
-import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
-import { startServedExporter } from '../../support/served-exporter.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { startServedExporter } from '../../support/programs/served-exporter.ts';
+import { hastyDuration, hastyExpression, type Setting } from '../../support/time/haste.ts';
+import { type Alertmanager, startAlertmanager } from '../../support/tools/alertmanager.ts';
+import { type Prometheus, startPrometheus } from '../../support/tools/prometheus.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../deploy');
 

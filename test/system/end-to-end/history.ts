@@ -4,11 +4,11 @@ import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
 import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
-import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
-import { encodeFamily } from '../../support/encode.ts';
-import { configured } from '../../support/month.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { encodeFamily } from '../../support/exposition/encode.ts';
+import { BOTH_CHAINS, defaultConfig } from '../../support/runs/default-config.ts';
+import { configured } from '../../support/runs/month.ts';
+import { SandboxRun } from '../../support/runs/sandbox-run.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 /** As in the demo. */
 const WATCH = {
@@ -35,7 +35,7 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
   const defaults = defaultConfig();
   const machines = { ...defaults.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };
   const slashings = { ...defaults.slashings, watch: WATCH };
-  const sim = new Simulation({
+  const run = new SandboxRun({
     start,
     sources: configured({ ...BOTH_CHAINS, machines, slashings }),
     sandbox: {
@@ -55,19 +55,19 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
   };
   for (const chain of ['mainnet', 'hoodi'] as const) {
     const newest = newestDay(chain, start);
-    for (const wire of datapoints(sim.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
+    for (const wire of datapoints(run.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
       const day = Datapoint.parse(wire);
       scrape(dailyReturnFamilies(chain, day), day.day_end);
     }
   }
-  while (sim.clock.now() < end) {
-    await sim.clock.advance(MINUTE);
-    const at = sim.clock.now() / 1000;
-    const views = sim.scheduler.views();
+  while (run.clock.now() < end) {
+    await run.clock.advance(MINUTE);
+    const at = run.clock.now() / 1000;
+    const views = run.scheduler.views();
     const families = views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing));
     scrape([...families, ...sourceFamilies(views)], at);
   }
-  await sim.stop();
+  await run.stop();
   const text = mergeFamilies(scrapes).map((family) => encodeFamily(family, 'openmetrics'));
   return text.join('') + OPENMETRICS_EOF;
 }

@@ -9,10 +9,10 @@ import { Machines } from '../../../src/sources/machines/schema.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
 import type { StatusInput } from '../../../src/status-page/status-input.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { knownIn } from '../../support/status-states.ts';
-import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
-import { areMissing, PROMTOOL, runTool } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { areMissing, PROMTOOL, runTool } from '../../support/tools/tools.ts';
+import { knownIn } from '../../support/web/status-states.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;

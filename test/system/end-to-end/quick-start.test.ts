@@ -1,12 +1,12 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { hastyDuration } from '../../support/haste.ts';
-import { freePort } from '../../support/ports.ts';
-import { portOf, SURROUNDINGS, start, startExporter, waitFor } from '../../support/program.ts';
-import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { freePort } from '../../support/network/ports.ts';
+import { portOf, SURROUNDINGS, start, startExporter, waitFor } from '../../support/programs/program.ts';
+import { hastyDuration } from '../../support/time/haste.ts';
+import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const [, SECTION = ''] =
   /## Five minutes to the first alert\n([\s\S]*?)\n## /.exec(readFileSync('README.md', 'utf8')) ?? [];

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
-import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
-import type { Metrics } from '../../support/scraped-metrics.ts';
-import { DAY, MINUTE } from '../../support/timing.ts';
+import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
+import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
+import { DAY, MINUTE } from '../../support/time/timing.ts';
 
 /** The machines that the rules call silent: ten minutes between their last record and the last sweep. */
 function silent(metrics: Metrics): string[] {

@@ -3,12 +3,12 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FileStore } from '../../../src/toolkit/state/file.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
-import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import type { Metrics } from '../../support/scraped-metrics.ts';
-import { MINUTE, NOW } from '../../support/timing.ts';
-import { underWay } from '../../support/under-way.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
+import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { MINUTE, NOW } from '../../support/time/timing.ts';
+import { underWay } from '../../support/time/under-way.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 /** A directory whose disk can be made to fail, and be mended. */
 interface Disk {

@@ -1,9 +1,9 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { makeCertificate } from '../../support/certificates.ts';
-import { type Fault, FaultServer } from '../../support/fault-server.ts';
-import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
+import { type Metrics, SOURCES } from '../../support/exposition/scraped-metrics.ts';
+import { type Fault, FaultServer } from '../../support/faults/fault-server.ts';
+import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
 import {
   BETWEEN,
   CONNECTION_FAULTS,
@@ -17,10 +17,10 @@ import {
   STORMS,
   tooMany,
   UNREADABLE,
-} from '../../support/faults.ts';
-import { type Metrics, SOURCES } from '../../support/scraped-metrics.ts';
-import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
-import { areMissing, OPENSSL } from '../../support/tools.ts';
+} from '../../support/faults/faults.ts';
+import { makeCertificate } from '../../support/network/certificates.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
 type World = Pick<FaultWorld, 'clock' | 'service'>;
 

@@ -8,8 +8,8 @@ import {
   missedBy,
   type SweepSeen,
   setBack,
-} from '../../support/fleet-run.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+} from '../../support/runs/fleet-run.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const STALE = 10 * MINUTE;
 /** A machine is asked for until its record is older than this, because records come up to 8 min late. */
@@ -44,13 +44,13 @@ describe('fleet: the requests of a sweep', () => {
       const bound = boundOf(machines - silent.length, pageSizeOver);
       expect(first?.requests.length).toBeLessThanOrEqual(Math.max(bound, WITH_LATE));
       for (const { requests } of steady) expect(requests.length).toBeLessThanOrEqual(bound);
-      const staleMs = Math.max(STALE, 2 * run.sim.view('machines').timing.intervalMs + 3 * MINUTE);
+      const staleMs = Math.max(STALE, 2 * run.program.view('machines').timing.intervalMs + 3 * MINUTE);
       expect(run.sweeps.flatMap((sweep, i) => missedBy(run.fleet, run.sweeps[i - 1], sweep, staleMs))).toEqual([]);
       expect(setBack(run.sweeps)).toEqual([]);
       const named = new Set(namesAsked(steady));
       expect(silent.filter((name) => named.has(name))).toEqual([]);
       expect([run.refused, run.warnings]).toEqual([0, []]);
-      await run.sim.stop();
+      await run.program.stop();
     },
   );
 
@@ -62,7 +62,7 @@ describe('fleet: the requests of a sweep', () => {
     for (const name of run.fleet.names) run.fleet.silence(name, run.now);
     await run.advance(LIVE + 2 * MINUTE);
     for (const { requests } of await run.sweep(10)) expect(requests).toHaveLength(1);
-    await run.sim.stop();
+    await run.program.stop();
   });
 
   it('find pushers of 60 and 62 s, whatever their phase, without asking for them', async () => {
@@ -73,7 +73,7 @@ describe('fleet: the requests of a sweep', () => {
       expect(requests.filter((request) => request.machines)).toEqual([]);
       expect(start - Math.min(...[...machines.values()].map(lastSeenOf))).toBeLessThan(65_000);
     }
-    await run.sim.stop();
+    await run.program.stop();
   });
 });
 
@@ -100,7 +100,7 @@ describe('fleet: machines that come and go', () => {
       expect(lastSeenOf(seeing(name)[0]?.machines.get(name)), name).toBeGreaterThanOrEqual(since);
       expect(seeing(`new-${i}`)[1]?.machines.has(`new-${i}`), `new-${i}`).toBe(true);
     });
-    await run.sim.stop();
+    await run.program.stop();
   });
 });
 
@@ -121,9 +121,9 @@ describe('fleet: no machine is called silent that the service has a younger reco
     const run = new FleetRun({ machines, pageSizeOver, lateMs, options, missing: MACHINE, seed: 7 });
     // With records that are minutes late, only the list of names finds all machines at first.
     await run.sweep(machines / 10 + 2);
-    run.sim.offline = true;
+    run.program.offline = true;
     await run.advance(outage);
-    run.sim.offline = false;
+    run.program.offline = false;
     const sweeps = (await run.sweep(intervalMs === MINUTE ? 25 : 10)).filter(({ ok }) => ok);
     expect(sweeps[0]?.machines.size).toBe(machines);
     const silentMs = STALE + (intervalMs > MINUTE ? intervalMs : 0);
@@ -132,7 +132,7 @@ describe('fleet: no machine is called silent that the service has a younger reco
     expect(first).toBeLessThanOrEqual(Math.max(boundOf(machines, pageSizeOver), WITH_LATE));
     expect(Math.max(...steady)).toBeLessThanOrEqual(boundOf(machines, pageSizeOver));
     expect([run.refused, run.warnings]).toEqual([0, []]);
-    await run.sim.stop();
+    await run.program.stop();
   });
 });
 
@@ -150,7 +150,7 @@ describe('fleet: late records', () => {
       for (const machine of held.values()) expect(start - lastSeenOf(machine)).toBeLessThan(STALE);
       expect(requests.length).toBeLessThanOrEqual(boundOf(machines));
     }
-    await run.sim.stop();
+    await run.program.stop();
   });
 
   it('a new machine and one that is back, of 50 and 240 s late, are found within the hour', async () => {
@@ -164,6 +164,6 @@ describe('fleet: late records', () => {
     await run.advance(HOUR + 8 * MINUTE);
     for (const name of ['back', 'new'])
       expect(run.now - lastSeenOf(run.sweeps.at(-1)?.machines.get(name))).toBeLessThan(STALE);
-    await run.sim.stop();
+    await run.program.stop();
   });
 });

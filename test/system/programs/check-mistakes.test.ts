@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/files.ts';
-import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { portOf, SURROUNDINGS, start, startExporter } from '../../support/programs/program.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const KEY = 'a-key-that-nobody-may-see';

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Fault, FaultServer, FaultServerOptions } from '../../support/fault-server.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { startExporter } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import type { Fault, FaultServer, FaultServerOptions } from '../../support/faults/fault-server.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { startExporter } from '../../support/programs/program.ts';
 
 interface Probed {
   readonly code: number | null;

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/files.ts';
-import { listen } from '../../support/listen.ts';
-import { start, startExporter, waitFor } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { listen } from '../../support/network/listen.ts';
+import { start, startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 

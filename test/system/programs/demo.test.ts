@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, scrape } from '../../support/ask.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { seriesOf } from '../../support/exposition-text.ts';
-import { listen } from '../../support/listen.ts';
-import { portOf, Running, SURROUNDINGS, startExporter, waitFor } from '../../support/program.ts';
+import { seriesOf } from '../../support/exposition/exposition-text.ts';
+import { ask, scrape } from '../../support/network/ask.ts';
+import { listen } from '../../support/network/listen.ts';
+import { portOf, Running, SURROUNDINGS, startExporter, waitFor } from '../../support/programs/program.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
 
-/** The port at which the simulated service takes orders and alerts. */
+/** The port at which the sandbox takes orders and alerts. */
 function ordersPort(demo: Running): Promise<string> {
   return waitFor(() => /localhost:(\d+)\/alerts are printed/.exec(demo.stdout)?.[1] ?? expect.fail(demo.output));
 }
@@ -91,7 +91,7 @@ describe('system/programs/demo', () => {
     }
   });
 
-  it('names the flag if the address of the simulated service is taken', async () => {
+  it('names the flag if the address of the sandbox is taken', async () => {
     const taken = await listen(createServer());
     const address = `--sandbox.listen-address=:${taken}`;
     const refused = startExporter(['demo', '--web.listen-address=127.0.0.1:0', address]);

@@ -1,10 +1,10 @@
 import { openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ask, scrape } from '../../support/ask.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
-import { freePort } from '../../support/ports.ts';
-import { startExporter, waitFor } from '../../support/program.ts';
-import { stoppedReader } from '../../support/stopped-reader.ts';
+import { seriesValue } from '../../support/exposition/exposition-text.ts';
+import { stoppedReader } from '../../support/log/stopped-reader.ts';
+import { ask, scrape } from '../../support/network/ask.ts';
+import { freePort } from '../../support/network/ports.ts';
+import { startExporter, waitFor } from '../../support/programs/program.ts';
 
 const BROKEN: readonly (readonly [name: string, format: 'json' | 'pretty', open: () => number, dropped: number])[] = [
   ['on a full disk', 'json', () => openSync('/dev/full', 'a'), 3],

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../support/fault-server.ts';
-import { waitFor } from '../../support/program.ts';
-import { startReloading } from '../../support/reloading.ts';
+import type { Fault } from '../../support/faults/fault-server.ts';
+import { waitFor } from '../../support/programs/program.ts';
+import { startReloading } from '../../support/programs/reloading.ts';
 
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../support/fault-server.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { ahead, startExporter } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
-import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/validators.ts';
+import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
+import type { Fault } from '../../support/faults/fault-server.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { ahead, startExporter } from '../../support/programs/program.ts';
 
 const MINUTE = 60_000;
 /** A period of mainnet that begins years after this test. */

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/files.ts';
-import { startExporter } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { startExporter } from '../../support/programs/program.ts';
 
 const DOCUMENT = readFileSync('docs/internals/sandbox.md', 'utf8');
 const ADDRESS = 'http://127.0.0.1:10034';

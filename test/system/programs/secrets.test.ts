@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, scrape } from '../../support/ask.ts';
-import { seriesOf } from '../../support/exposition-text.ts';
-import type { Fault } from '../../support/fault-server.ts';
-import { CONNECTION_FAULTS, echo } from '../../support/faults.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { formsOf, leaksOf } from '../../support/key-forms.ts';
-import { portOf, startExporter, waitFor } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import { seriesOf } from '../../support/exposition/exposition-text.ts';
+import type { Fault } from '../../support/faults/fault-server.ts';
+import { CONNECTION_FAULTS, echo } from '../../support/faults/faults.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
+import { ask, scrape } from '../../support/network/ask.ts';
+import { portOf, startExporter, waitFor } from '../../support/programs/program.ts';
 
 /** Every kind of character that a key may have: those that JSON, HTML, shells, URLs and patterns make something of. */
 const KEY = `k3y!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`;

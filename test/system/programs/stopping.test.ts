@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../support/ask.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { listen } from '../../support/listen.ts';
-import { portOf, preloaded, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { ask } from '../../support/network/ask.ts';
+import { listen } from '../../support/network/listen.ts';
+import { portOf, preloaded, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
 

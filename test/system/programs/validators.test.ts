@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
-import { scrape } from '../../support/ask.ts';
-import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
-import type { Respond } from '../../support/fault-server.ts';
-import { ahead, portOf, startExporter, waitFor } from '../../support/program.ts';
-import { startReloading } from '../../support/reloading.ts';
-import { row } from '../../support/slot-rows.ts';
-import { committeeOf, EPOCH, membersAnswer, startOfEpoch } from '../../support/validators.ts';
+import { row } from '../../support/answers/slot-rows.ts';
+import { committeeOf, EPOCH, membersAnswer, startOfEpoch } from '../../support/answers/validators.ts';
+import { seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
+import type { Respond } from '../../support/faults/fault-server.ts';
+import { scrape } from '../../support/network/ask.ts';
+import { ahead, portOf, startExporter, waitFor } from '../../support/programs/program.ts';
+import { startReloading } from '../../support/programs/reloading.ts';
 
 /** Bit i is byte i >> 3, bit i & 7 (api-facts 4.1): here the seats 0, 9 and 511. */
 const BITS = `0x0102${'00'.repeat(61)}80`;

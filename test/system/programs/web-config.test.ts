@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../support/ask.ts';
-import { makeCertificate } from '../../support/certificates.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { portOf, startExporter, startServe } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
-import { areMissing, OPENSSL } from '../../support/tools.ts';
-import { basic, hashOf } from '../../support/web-config.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { ask } from '../../support/network/ask.ts';
+import { makeCertificate } from '../../support/network/certificates.ts';
+import { portOf, startExporter, startServe } from '../../support/programs/program.ts';
+import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
+import { basic, hashOf } from '../../support/web/web-config.ts';
 
 const USERS = `basic_auth_users:\n  prometheus: ${hashOf('secret')}\n`;
 const HEADERS = basic('prometheus', 'secret');

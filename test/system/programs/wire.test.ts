@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FaultServer, Respond, ServiceRequest } from '../../support/fault-server.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { refusalOf } from '../../support/known-request.ts';
-import { startExporter, waitFor } from '../../support/program.ts';
-import { startService } from '../../support/service.ts';
+import { refusalOf } from '../../support/answers/known-request.ts';
+import type { FaultServer, Respond, ServiceRequest } from '../../support/faults/fault-server.ts';
+import { startService } from '../../support/faults/service.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'the-key';
 const FLAGS = ['--web.listen-address=127.0.0.1:0', '--log.format=json'];

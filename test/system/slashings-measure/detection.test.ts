@@ -5,12 +5,12 @@ import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
-import { defaultConfig } from '../../support/default-config.ts';
-import { fakeApi } from '../../support/fake-api.ts';
-import { Follower } from '../../support/follower.ts';
-import { Simulation } from '../../support/simulation.ts';
-import { slashingsOptions } from '../../support/slashings-options.ts';
-import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { fakeApi } from '../../support/answers/fake-api.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { Follower } from '../../support/runs/follower.ts';
+import { SandboxRun } from '../../support/runs/sandbox-run.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
 
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 /** The service reports a slot when it is over. */
@@ -71,13 +71,13 @@ describe('system/slashings-measure/detection', () => {
   it('after a stop of half a day reads more than 45 epochs a minute at a request a second, and skips none', async () => {
     const source = slashingsSource(slashingsOptions());
     const shared = { sources: [source], sandbox: { plan: { perSecond: 1 }, slotsPerSlashing: 20_000 }, latencyMs: 150 };
-    const stateOf = (sim: Simulation): Slashings => source.state.parse(sim.view('slashings-mainnet').entry.value);
-    const before = new Simulation({ ...shared, start: NOW });
+    const stateOf = (run: SandboxRun): Slashings => source.state.parse(run.view('slashings-mainnet').entry.value);
+    const before = new SandboxRun({ ...shared, start: NOW });
     await before.clock.advance(10 * MINUTE);
     await before.stop();
     const start = NOW + DAY / 2;
     const { entries, rateLimiter } = before;
-    const after = new Simulation({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.ledger });
+    const after = new SandboxRun({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.ledger });
     const { scannedEpoch: from = 0, totals: old } = stateOf(before);
     await after.clock.advance(3 * MINUTE);
     await after.stop();

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Format } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, mergeFamilies, type Sample } from '../../../src/toolkit/exposition/family.ts';
-import { encodeFamilies } from '../../support/encode.ts';
-import { parseExposition } from '../../support/exposition-parser.ts';
-import { cases, PATIENT } from '../../support/fuzz.ts';
+import { encodeFamilies } from '../../support/exposition/encode.ts';
+import { parseExposition } from '../../support/exposition/exposition-parser.ts';
+import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
 /** Any sequence of UTF-16 units, lone surrogates and NUL included, with much of what needs care. */
 const anyText = fc

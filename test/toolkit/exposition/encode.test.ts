@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Format } from '../../../src/toolkit/exposition/encode.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
-import { encodeFamily } from '../../support/encode.ts';
+import { encodeFamily } from '../../support/exposition/encode.ts';
 
 const BOTH: Format[] = ['text', 'openmetrics'];
 

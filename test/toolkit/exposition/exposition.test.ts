@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { DAY, HOUR, NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { DAY, HOUR, NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const SECOND = 1_000;
 
@@ -135,13 +135,12 @@ describe('metrics/exposition', () => {
 
     it('does not lose sections that are touched meanwhile', async () => {
       const { a, exposition, shown } = setUp();
-      const slow = Promise.withResolvers<Family[]>();
-      a.answer = () => slow.promise;
-      const refreshed = exposition.refresh();
-      a.answer = () => [gauge('a', 2)];
-      exposition.touch('a');
-      slow.resolve([gauge('a', 1)]);
-      await refreshed;
+      a.answer = () => {
+        a.answer = () => [gauge('a', 2)];
+        exposition.touch('a');
+        return [gauge('a', 1)];
+      };
+      await exposition.refresh();
       expect(shown()).toBe(text(['a', 1], ['b', 0]));
       await exposition.refresh();
       expect(shown()).toBe(text(['a', 2], ['b', 0]));
@@ -179,16 +178,18 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
-    it('resolves when touched sections are shown, or when it ends', async () => {
-      const { exposition, a, shown, abort, stopped } = await running();
-      a.value = 7;
-      a.answer = () => [gauge('a', a.value)];
+    it('shows touched sections before a refresh beside it resolves, also when it has ended', async () => {
+      const { clock, exposition, a, shown, abort, stopped } = await running();
+      const slow = Promise.withResolvers<Family[]>();
+      a.answer = () => slow.promise;
       exposition.touch('a');
-      await exposition.shown();
+      await clock.advance(0);
+      setImmediate(() => slow.resolve([gauge('a', 7)]));
+      await exposition.refresh();
       expect(shown()).toBe(text(['a', 7]));
-      const waiting = exposition.shown();
       abort.abort();
-      await Promise.all([stopped, waiting, exposition.shown()]);
+      await stopped;
+      await exposition.refresh();
     });
 
     it('renders a section when it changes by itself, and not before', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PROGRAM, parseCommand } from '../../../src/commands/flag-table.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { helpText, UsageError } from '../../../src/toolkit/flags/flags.ts';
-import { defaultConfig } from '../../support/default-config.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
 
 const DISABLE = 'web.disable-exporter-metrics';
 const LIFECYCLE = 'web.enable-lifecycle';

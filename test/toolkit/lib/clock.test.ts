@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock, within } from '../../../src/toolkit/lib/clock.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 describe('lib/clock', () => {
   it('never wakes early, also where Node fires timers that are nearly due along with one that is', async () => {

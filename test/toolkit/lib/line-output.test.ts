@@ -2,9 +2,9 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
-import { waitFor } from '../../support/program.ts';
-import { cannotMount, smallDisk } from '../../support/small-disk.ts';
-import { stoppedReader } from '../../support/stopped-reader.ts';
+import { cannotMount, smallDisk } from '../../support/files/small-disk.ts';
+import { stoppedReader } from '../../support/log/stopped-reader.ts';
+import { waitFor } from '../../support/programs/program.ts';
 
 function lineOf(index: number): string {
   return `${String(index).padStart(7, '0')} ${'x'.repeat(1_015)}\n`;

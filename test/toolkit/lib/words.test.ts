@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { absolute, cropped, listed, relative, spaced, span } from '../../../src/toolkit/lib/words.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 describe('lib/words', () => {
   it.each([

@@ -7,10 +7,10 @@ import { z } from 'zod';
 import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
 import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
 import type { WritableDisk } from '../../../src/toolkit/state/whole-file.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { logLines } from '../../support/log/log-lines.ts';
+import { NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const Value = z.object({ count: z.number(), names: z.array(z.string()) });
 const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };

@@ -17,12 +17,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
 import type { StateLocked } from '../../../src/toolkit/state/lock.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { SURROUNDINGS } from '../../support/program.ts';
-import { cannotMount, smallDisk } from '../../support/small-disk.ts';
-import { NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { cannotMount, smallDisk } from '../../support/files/small-disk.ts';
+import { logLines } from '../../support/log/log-lines.ts';
+import { SURROUNDINGS } from '../../support/programs/program.ts';
+import { NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const RIVAL = join(import.meta.dirname, 'rival.ts');
 const AS_NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'];

@@ -5,13 +5,13 @@ import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { STATE_VERSION, wrap } from '../../../src/toolkit/state/envelope.ts';
 import { RedisState } from '../../../src/toolkit/state/redis.ts';
 import { LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../../src/toolkit/state/replica.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { listen } from '../../support/listen.ts';
-import { logLines } from '../../support/log-lines.ts';
-import { startNetwork } from '../../support/network.ts';
-import { waitFor } from '../../support/program.ts';
-import { type RedisServer, startRedis } from '../../support/redis.ts';
-import { areMissing, REDIS } from '../../support/tools.ts';
+import { logLines } from '../../support/log/log-lines.ts';
+import { listen } from '../../support/network/listen.ts';
+import { startNetwork } from '../../support/network/network.ts';
+import { waitFor } from '../../support/programs/program.ts';
+import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
+import { areMissing, REDIS } from '../../support/tools/tools.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const PREFIX = 'test';
 /** Heartbeats are fast, but a lease does not run out because the machine is busy. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { latestWriter } from '../../../src/toolkit/state/store.ts';
-import { NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 /** Writes that take until they are let go, and what each wrote. */
 function setUp() {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readWhole, type WritableDisk, type WritableFile, writeWhole } from '../../../src/toolkit/state/whole-file.ts';
-import { temporaryFolder } from '../../support/files.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
 
 const FILE = '/state/slashings.json';
 const OLD = '{"version":1,"value":32}';

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesOf, tokenBucket } from '../../../src/toolkit/web/access.ts';
 import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
-import { ask } from '../../support/ask.ts';
-import { BODY, basic, hashOf, serveGuarded } from '../../support/web-config.ts';
+import { ask } from '../../support/network/ask.ts';
+import { BODY, basic, hashOf, serveGuarded } from '../../support/web/web-config.ts';
 
 const USERS = `basic_auth_users:\n  alice: ${hashOf('wonder:land')}\n  bob: "${hashOf('ünïcode')}"\n`;
 const ALICE = basic('alice', 'wonder:land');

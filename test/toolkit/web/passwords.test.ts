@@ -1,7 +1,7 @@
 import bcrypt from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
 import { MAX_WAITING, Passwords, TooBusy } from '../../../src/toolkit/web/passwords.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const HASH = bcrypt.hashSync('right', 4);
 const USERS = new Map([['alice', HASH]]);

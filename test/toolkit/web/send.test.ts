@@ -5,9 +5,9 @@ import { pagePieces } from '../../../src/status-page/page.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { renderedPage } from '../../../src/toolkit/web/send.ts';
 import { pageText } from '../../status-page/page-text.ts';
-import { pageIn } from '../../support/status-states.ts';
-import { NOW } from '../../support/timing.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { NOW } from '../../support/time/timing.ts';
+import { VirtualClock } from '../../support/time/virtual-clock.ts';
+import { pageIn } from '../../support/web/status-states.ts';
 
 describe('web/send: a rendered page', () => {
   it('returns the page of the pure function', async () => {

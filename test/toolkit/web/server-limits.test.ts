@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { LIMITS } from '../../../src/toolkit/web/server.ts';
-import { ask } from '../../support/ask.ts';
-import { type Certificate, makeCertificate } from '../../support/certificates.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { waitFor } from '../../support/program.ts';
-import { areMissing, OPENSSL } from '../../support/tools.ts';
-import { BODY, serveGuarded } from '../../support/web-config.ts';
+import { ask } from '../../support/network/ask.ts';
+import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
+import { waitFor } from '../../support/programs/program.ts';
+import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
+import { atTheEnd } from '../../support/vitest/cleanup.ts';
+import { BODY, serveGuarded } from '../../support/web/web-config.ts';
 
 /** More than the kernel keeps for a client who does not read. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);

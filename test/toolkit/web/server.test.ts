@@ -8,7 +8,7 @@ import {
   type ServerOptions,
   startServer,
 } from '../../../src/toolkit/web/server.ts';
-import { ask } from '../../support/ask.ts';
+import { ask } from '../../support/network/ask.ts';
 
 const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
 import { ConfigError } from '../../../src/toolkit/yaml/mistakes.ts';
-import { makeCertificate } from '../../support/certificates.ts';
-import { temporaryFolder } from '../../support/files.ts';
-import { areMissing, OPENSSL } from '../../support/tools.ts';
+import { temporaryFolder } from '../../support/files/files.ts';
+import { makeCertificate } from '../../support/network/certificates.ts';
+import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
 const isSkipped = areMissing(OPENSSL);
 const PAIR = '  cert_file: server.crt\n  key_file: server.key\n';

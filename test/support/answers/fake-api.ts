@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import type { Api } from '../../../src/api/client.ts';
+import type { ApiRequest } from '../../../src/api/endpoints.ts';
+import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import { refusalOf } from './known-request.ts';
+
+/** A request as the service sees it. */
+export type SentRequest = Omit<ApiRequest, 'envelope'>;
+
+export interface FakeApi extends Api {
+  /** Its time, Unix ms. */
+  at: number;
+  /** All requests, in order. */
+  readonly requests: SentRequest[];
+  /** The number of records that could not be read. */
+  invalidRecords(): number;
+}
+
+/**
+ * The typed fake of the service, for unit tests without HTTP. It refuses a request that the service does not know. `answer` returns the body for a request, or throws. The
+ * body passes through JSON, so that a field with `undefined` is absent, as on the wire.
+ */
+export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
+  const requests: SentRequest[] = [];
+  let invalid = 0;
+  const api: FakeApi = {
+    at: 0,
+    now: () => api.at,
+    requests,
+    invalidRecords: () => invalid,
+
+    async request<A>({ envelope, ...request }: ApiRequest<A>, signal: AbortSignal): Promise<A> {
+      signal.throwIfAborted();
+      requests.push(structuredClone(request));
+      const { path, body } = request;
+      const refusal = refusalOf({ path, body: JSON.stringify(body) });
+      if (refusal) throw failed(request, refusal.status === 404 ? 'not_found' : 'bad_request');
+      const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
+      if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
+      return parsed.data;
+    },
+
+    records(_endpoint, record, items, isPlausible = () => true) {
+      const parsed = items.map((item) => record.safeParse(item));
+      const good = parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
+      const plausible = good.filter(isPlausible);
+      invalid += items.length - plausible.length;
+      return plausible;
+    },
+  };
+  return api;
+}
+
+/** The failure of a request, as the client throws it. */
+export function failed(request: SentRequest, reason: FailureReason): RequestFailed {
+  return new RequestFailed(request.endpoint, reason, 'made up');
+}

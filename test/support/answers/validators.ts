@@ -1,0 +1,120 @@
+import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import { noSignal, timing } from '../time/timing.ts';
+import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
+
+export const EPOCH = 384_000;
+export const PERIOD = 256 * EPOCH;
+
+/** Unix ms at which an epoch of mainnet starts. */
+export function startOfEpoch(epoch: number): number {
+  return (CHAINS.mainnet.genesis + epoch * SECONDS_PER_EPOCH) * 1000;
+}
+
+/** Epoch 444377, of which api-facts 10.1 has a recorded answer; far from the boundaries of its period, 1735. */
+export const NOW = startOfEpoch(444_377) + 100_000;
+export const CURRENT = 1735;
+
+/** The range of an answer about these epochs, both inclusive (api-facts 3.1). */
+export function rangeOf(first: number, last = first, chain: Chain = 'mainnet'): object {
+  const { genesis } = CHAINS[chain];
+  return {
+    slot: { start: first * 32, end: last * 32 + 31 },
+    epoch: { start: first, end: last },
+    timestamp: { start: genesis + first * SECONDS_PER_EPOCH, end: genesis + (last + 1) * SECONDS_PER_EPOCH - 1 },
+  };
+}
+
+/** As recorded from production (api-facts 10.1). */
+export function validatorRow(index: number, overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    validator: { index, public_key: `0x${'82'.repeat(48)}` },
+    slashed: false,
+    status: 'active_ongoing',
+    online: true,
+    withdrawal_credentials: { type: 'execution_address', prefix: '0x01', credential: '0x01', address: '0x02' },
+    life_cycle_epochs: { activation_eligibility: 0, activation: 0, exit: null, withdrawable: null },
+    balances: { current: '32002422501000000000', effective: '32000000000000000000' },
+    finality: 'not_finalized',
+    ...overrides,
+  };
+}
+
+export function validatorsAnswer(epoch: number, rows: readonly unknown[], cursor = ''): unknown {
+  return { data: rows, range: rangeOf(epoch), paging: { next_cursor: cursor } };
+}
+
+/** As api-facts 10.2 has it. */
+export function performanceAnswer(assigned: number, missed: number, score: number | null): unknown {
+  return {
+    data: {
+      beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
+      duties: {
+        attestation: { included: assigned - missed, assigned, missed, correct_head: 1 },
+        sync_committee: { successful: 0, assigned: 0, missed: 0 },
+        proposal: { successful: 1, assigned: 2, missed: 1, included_slashings: 0 },
+      },
+      finality: 'not_finalized',
+    },
+    range: rangeOf(444_375),
+  };
+}
+
+/** A committee that begins with these seats. The others are those of strangers. */
+export function committeeOf<T>(first: readonly T[]): (T | number)[] {
+  return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
+}
+
+/** The v1 answer for the members of a period, in committee order (api-facts 4.1). */
+export function membersAnswer(period: number, validators: readonly unknown[] | null): unknown {
+  return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };
+}
+
+export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): ValidatorsOptions {
+  return {
+    chain: 'mainnet',
+    watch: watchOf([{ first: 1, last: 12 }]),
+    intervalMs: EPOCH,
+    weight: 2,
+    status: true,
+    syncCommittee: false,
+    hasSlashings: true,
+    ...overrides,
+  };
+}
+
+type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
+
+/** Every validator is online, unless `answers` say something else. */
+export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
+  const usual: Answers = {
+    validators: (request) =>
+      validatorsAnswer(
+        epoch,
+        identifiersOf(request).map((index) => validatorRow(index)),
+      ),
+    validators_performance: (request) => performanceAnswer(225 * identifiersOf(request).length, 0, 0.99),
+    sync_committee_members: () => ({ status: 'OK', data: [] }),
+  };
+  return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
+}
+
+export function identifiersOf({ body }: SentRequest): number[] {
+  return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
+}
+
+/** The state passes through JSON, as over a restart. */
+export async function poll(
+  api: FakeApi,
+  previous: Validators = NO_VALIDATORS,
+  options = validatorsOptions(),
+  now = NOW,
+) {
+  const source = validatorsSource(options);
+  api.at = now;
+  const result = await source.poll(api, previous, timing({ now, intervalMs: EPOCH }), noSignal());
+  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
+}

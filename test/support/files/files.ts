@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atTheEnd } from '../vitest/cleanup.ts';
+
+/** A new folder. It is deleted after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'exporter-'));
+  atTheEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plan, Slice } from '../../../src/backfill/plan.ts';
+import type { FaultServer } from '../faults/fault-server.ts';
+import { temporaryFolder } from '../files/files.ts';
+import { type Running, startExporter } from './program.ts';
+
+export const KEY = 'a-key-that-nobody-may-see';
+
+/** Runs backfills in a temporary folder, with a configuration for this service. */
+export class BackfillRuns {
+  readonly folder: string;
+  readonly output: string;
+  readonly config: string;
+
+  readonly #env: NodeJS.ProcessEnv;
+
+  /** @param folder Of other runs, with whose state these go on. */
+  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}, folder = temporaryFolder(), name = 'past.om') {
+    this.#env = env;
+    this.folder = folder;
+    this.output = join(folder, name);
+    this.config = join(folder, 'config.yaml');
+    writeFileSync(
+      this.config,
+      `api: {base_url: "${url}"}
+chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
+machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
+state: {dir: "${this.folder}/state"}
+`,
+    );
+  }
+
+  start(...flags: readonly string[]): Running {
+    return startExporter(this.line(...flags), { ...this.#env, BEACONCHAIN_API_KEY: KEY });
+  }
+
+  line(...flags: readonly string[]): string[] {
+    return ['backfill', `--config.file=${this.config}`, `--output=${this.output}`, ...flags];
+  }
+
+  /** Waits for the end of a run. @throws if it fails */
+  async run(...flags: readonly string[]): Promise<Running> {
+    const running = this.start(...flags);
+    const { code } = await running.ended;
+    if (code !== 0) throw new Error(`ended with ${code}: ${running.output}`);
+    return running;
+  }
+}
+
+/** The promtool command lines that a run printed for a plain Prometheus, split into words. */
+export function promtoolLines(output: string): string[][] {
+  return [...output.matchAll(/^ {2}promtool (.*)$/gm)].map(([, line = '']) => line.split(' '));
+}
+
+/** A service that is fast enough for a test, without the machine that is silent from the start. */
+export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
+
+/** A plan of one slice for each range, as of a run without flags. */
+export function planOf(ranges: readonly Slice['range'][], end: number, source = 'machines'): Plan {
+  const slices = ranges.map((range, id) => ({ id, source, range, expected: 10 }));
+  return { version: 3, flags: {}, now: end, end, slices };
+}

@@ -1,0 +1,156 @@
+import type { AccountPlan } from '../../../src/sandbox/rate-limit.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
+import type { Machine, Machines } from '../../../src/sources/machines/schema.ts';
+import type { SourceEvent } from '../../../src/sources/source.ts';
+import { machinesOptions } from '../answers/machine-records.ts';
+import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from '../model/fleet.ts';
+import { NOW } from '../time/timing.ts';
+import { SandboxRun } from './sandbox-run.ts';
+
+/** One sweep: what it cost and what it showed. */
+export interface SweepSeen {
+  /** Start of the sweep, Unix ms. */
+  readonly start: number;
+  readonly durationMs: number;
+  readonly requests: readonly FleetRequest[];
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly ok: boolean;
+}
+
+export interface FleetRunOptions extends FleetOptions {
+  readonly latencyMs?: number;
+  readonly plan?: AccountPlan;
+  readonly options?: Partial<MachinesOptions>;
+  /** The saved entries of an earlier process. */
+  readonly entries?: ReadonlyMap<string, Entry>;
+  /** Called after each sweep is published. */
+  readonly onChange?: () => void;
+}
+
+/** Lets the real program, from scheduler to client, sweep a fleet on virtual time. */
+export class FleetRun {
+  readonly fleet: Fleet;
+  readonly program: SandboxRun;
+  /** All sweeps, in order. */
+  readonly sweeps: SweepSeen[] = [];
+  readonly warnings: SourceEvent[] = [];
+  #lastStart: number | undefined;
+
+  constructor({ latencyMs = 50, plan = 'scale', options = {}, ...rest }: FleetRunOptions) {
+    const { entries, onChange, ...fleet } = rest;
+    this.fleet = new Fleet(fleet);
+    this.program = new SandboxRun({
+      start: NOW,
+      latencyMs,
+      ...(entries ? { entries } : {}),
+      onEvent: (_, event) => this.warnings.push(event),
+      ...(onChange ? { onChange } : {}),
+      sandbox: { plan, machines: 0 },
+      sources: [machinesSource(machinesOptions(options))],
+      instead: (path, body, now) =>
+        path.endsWith('/machine-names')
+          ? JSON.stringify({ data: this.fleet.listed(now) })
+          : this.fleet.answer(JSON.parse(body), now),
+    });
+    this.#lastStart = this.program.view('machines').entry.lastAttemptAt;
+  }
+
+  get now(): number {
+    return this.program.clock.now();
+  }
+
+  /** The number of answers with a status other than 200. */
+  get refused(): number {
+    return this.program.exchanges.filter(({ status }) => status !== 200).length;
+  }
+
+  /** Lets time pass until this many more sweeps are published. Returns them. */
+  async sweep(count: number): Promise<SweepSeen[]> {
+    const before = this.sweeps.length;
+    while (this.sweeps.length < before + count) await this.advance(1_000);
+    return this.sweeps.slice(before);
+  }
+
+  /** Lets time pass in steps of a second, so that it notes every sweep. */
+  async advance(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 1_000) {
+      await this.program.clock.advance(Math.min(1_000, left));
+      const { entry } = this.program.view('machines');
+      const { lastAttemptAt: start, durationMs } = entry;
+      if (start === undefined || start === this.#lastStart) continue;
+      this.#lastStart = start;
+      const during = ({ at }: { at: number }): boolean => at >= start && at <= start + durationMs;
+      this.sweeps.push({
+        start,
+        durationMs,
+        requests: this.fleet.requests.filter(during).map(({ body }) => body),
+        machines: new Map((entry.value as Machines).machines.map((machine) => [machine.name, machine])),
+        ok: entry.failuresInARow === 0,
+      });
+    }
+  }
+}
+
+/** The largest number of requests of a sweep in a steady state, except that of each hour which looks for late records. */
+export function boundOf(live: number, pageSizeOver: FleetOptions['pageSizeOver'] = 'each'): number {
+  return (1.3 * Math.ceil(live / 10) + 2) * (pageSizeOver === 'each' ? 1 : 3);
+}
+
+/**
+ * What a sweep has missed. It must bring every record since the start of the sweep before. For a known, live machine it
+ * must bring the newest record, unless the known one is younger than half of `staleMs`.
+ */
+export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
+  const { start, machines } = sweep;
+  const since = Math.min(start - (before?.start ?? 0), 73_000);
+  const missed: string[] = [];
+  for (const name of fleet.names) {
+    const held = machines.get(name);
+    let newest = 0;
+    for (const array of ARRAYS) {
+      const time = fleet.newest(name, array, start) ?? 0;
+      newest = Math.max(newest, time);
+      if (start - time < since && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
+    }
+    const seen = lastSeenOf(held);
+    const isDue = before?.machines.has(name) && start - lastSeenOf(before.machines.get(name)) <= staleMs;
+    if (isDue && seen < newest && start - seen > staleMs / 2) missed.push(name);
+  }
+  return missed;
+}
+
+/** Known machines that a sweep shows as silent, although the service had a younger record when it began. */
+export function calledSilent({ fleet }: FleetRun, { start, machines }: SweepSeen, silentMs: number): string[] {
+  return [...machines.values()].flatMap((machine) => {
+    const seen = lastSeenOf(machine);
+    const isYounger = ARRAYS.some((array) => (fleet.newest(machine.name, array, start) ?? 0) > seen);
+    return start - seen > silentMs && isYounger ? [`${machine.name}: ${(start - seen) / 1_000} s`] : [];
+  });
+}
+
+/** Time of the newest record, Unix ms; 0 without a record. */
+export function lastSeenOf(machine: Machine | undefined): number {
+  return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));
+}
+
+/** Records that are older than in an earlier sweep, and values that do not belong to the time of their record. */
+export function setBack(sweeps: readonly SweepSeen[]): string[] {
+  const found: string[] = [];
+  const newest = new Map<string, number>();
+  for (const { machines } of sweeps) {
+    for (const { name, system, validator, node } of machines.values()) {
+      const held = [system?.cpu_node_user_seconds_total, ...[validator, node].map((p) => p?.cpu_process_seconds_total)];
+      for (const [i, record] of [system, validator, node].entries()) {
+        if (!record) continue;
+        const { timestamp } = record;
+        const id = `${name} ${ARRAYS[i]}`;
+        if (timestamp < (newest.get(id) ?? 0)) found.push(`${id}: older`);
+        if (held[i] !== Math.floor(timestamp)) found.push(`${id}: ${held[i]} at ${timestamp}`);
+        newest.set(id, timestamp);
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,119 @@
+import type { AccountPlan } from '../../../src/sandbox/rate-limit.ts';
+import { limitsOf } from '../../../src/sandbox/rate-limit.ts';
+import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
+import { unit } from '../../../src/toolkit/lib/random.ts';
+import { Fleet } from '../model/fleet.ts';
+import { MINUTE, NOW } from '../time/timing.ts';
+import { configured } from './month.ts';
+import { SandboxRun } from './sandbox-run.ts';
+
+export interface RateRunOptions {
+  readonly machines: number;
+  readonly plan: AccountPlan;
+  /** Bounds of the random latency, milliseconds. The service counts a request at a random time within its latency. */
+  readonly latencyMs?: readonly [least: number, most: number];
+  /** How long is measured, after `warmUpMinutes`. */
+  readonly minutes?: number;
+  readonly warmUpMinutes?: number;
+  readonly seed?: number;
+}
+
+/** Seconds between two starts: as `beaconchain_source_interval_seconds` says, and as measured. Averages. */
+export interface Interval {
+  readonly reported: number;
+  readonly measured: number;
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+export interface RateSeen {
+  readonly machines: Interval;
+  readonly slashings: Interval;
+  /** The interval of the machines as last logged, seconds. */
+  readonly logged: number;
+  /** Average number of requests per sweep. */
+  readonly requestsPerSweep: number;
+  /** Rate of requests, as a share of `utilization` x limit. */
+  readonly share: number;
+  readonly refused: number;
+}
+
+const UTILIZATION = 0.9;
+const LATENCY_MS = [20, 400] as const;
+
+/** Runs a fleet and one chain at the limit of a plan, with the default configuration, on virtual time. */
+export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
+  const { machines, plan, latencyMs = LATENCY_MS, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
+  const [least, most] = latencyMs;
+  const fleet = new Fleet({ machines, seed });
+  let draws = 0;
+  const random = (): number => {
+    draws += 1;
+    return unit(seed, draws);
+  };
+  const run = new SandboxRun({
+    start: NOW,
+    budgetOptions: { utilization: UTILIZATION },
+    sandbox: { plan, machines: 0 },
+    sources: configured(),
+    way: () => {
+      const latency = least + (most - least) * random();
+      const there = latency * random();
+      return [there, latency - there];
+    },
+    instead: (path, body, now) => (path.endsWith('/machine-metrics') ? fleet.answer(JSON.parse(body), now) : undefined),
+  });
+  const sources = ['machines', 'slashings-mainnet'].map((id) => new Starts(run, id));
+  await run.clock.advance(warmUpMinutes * MINUTE);
+  const before = run.exchanges.length;
+  for (const starts of sources) starts.begin();
+  for (let i = 0; i < minutes * 60; i += 1) {
+    await run.clock.advance(1_000);
+    for (const starts of sources) starts.look();
+  }
+  const exchanges = run.exchanges.slice(before);
+  const refused = run.exchanges.filter(({ status }) => status === 429).length;
+  await run.stop();
+  const [sweeps, passes] = sources.map((starts) => starts.interval()) as [Interval, Interval];
+  const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
+  return {
+    machines: sweeps,
+    slashings: passes,
+    logged: (parseDuration(run.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
+    requestsPerSweep: (pages * sweeps.measured) / (minutes * 60),
+    share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
+    refused,
+  };
+}
+
+/** When the polls of a source started, and the intervals that were shown. */
+class Starts {
+  readonly #run: SandboxRun;
+  readonly #id: string;
+  #starts: number[] = [];
+  #reported: number[] = [];
+
+  constructor(run: SandboxRun, id: string) {
+    this.#run = run;
+    this.#id = id;
+  }
+
+  begin(): void {
+    this.#starts = [this.#run.view(this.#id).entry.lastAttemptAt ?? 0];
+    this.#reported = [];
+  }
+
+  look(): void {
+    const { entry, pace } = this.#run.view(this.#id);
+    this.#reported.push(pace.intervalMs / 1_000);
+    const { lastAttemptAt = 0 } = entry;
+    if (lastAttemptAt !== this.#starts.at(-1)) this.#starts.push(lastAttemptAt);
+  }
+
+  interval(): Interval {
+    const gaps = this.#starts.slice(1).map((start, i) => (start - (this.#starts[i] ?? start)) / 1_000);
+    const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
+    const [shortest, longest] = [Math.min(...gaps), Math.max(...gaps)];
+    return { reported: mean(this.#reported), measured: mean(gaps), shortest, longest };
+  }
+}

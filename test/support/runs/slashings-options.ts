@@ -1,0 +1,16 @@
+import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
+import { DAY, MINUTE } from '../time/timing.ts';
+
+/** The default configuration on mainnet, but each minute, and without watched validators. */
+export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): SlashingsOptions {
+  return {
+    chain: 'mainnet',
+    intervalMs: MINUTE,
+    weight: 1,
+    catchUpMs: 7 * DAY,
+    watch: [],
+    readsProposerNames: false,
+    slashedByStatus: () => [],
+    ...overrides,
+  };
+}

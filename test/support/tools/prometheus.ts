@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../files/files.ts';
+import { freePort } from '../network/ports.ts';
+import { type Running, start, waitFor } from '../programs/program.ts';
+import { PROMETHEUS, PROMTOOL, runTool } from './tools.ts';
+
+export interface PrometheusSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [time: number, value: string];
+}
+
+export interface PrometheusRange {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [time: number, value: string])[];
+}
+
+export interface PrometheusTarget {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly health: string;
+  readonly lastError: string;
+}
+
+/** A real Prometheus. It is killed after the tests of the file. */
+export interface Prometheus {
+  readonly program: Running;
+  query(expression: string): Promise<readonly PrometheusSeries[]>;
+  targets(): Promise<readonly PrometheusTarget[]>;
+  /** @param from Unix seconds, like `to`. @throws the error of Prometheus if it refuses the query */
+  range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
+  /** The ingested samples of the last half hour or longer. */
+  samples(selector: string, range?: string): Promise<readonly PrometheusRange[]>;
+}
+
+/** Settings other than the targets. */
+export interface PrometheusOptions {
+  /** Sections of the config file: `rule_files`, `alerting`. */
+  readonly sections?: object;
+  readonly scrapeInterval?: string;
+  /** OpenMetrics with timestamps, as if it had been scraped before. */
+  readonly history?: string;
+  /** Fields of each scrape config: `scheme`, `basic_auth`. */
+  readonly scraping?: object;
+  /** The folder of its blocks. Old blocks in it are kept. */
+  readonly data?: string;
+}
+
+/** Starts a Prometheus. @param ports The ports to scrape, by job */
+export async function startPrometheus(
+  ports: Readonly<Record<string, number>>,
+  options: PrometheusOptions = {},
+): Promise<Prometheus> {
+  const folder = temporaryFolder();
+  if (options.history !== undefined) writeBlocks(options.history, folder);
+  const file = join(folder, 'prometheus.json');
+  writeFileSync(file, JSON.stringify(configOf(ports, options)));
+  const port = await freePort();
+  const program = start(PROMETHEUS.command, [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${options.data ?? join(folder, 'data')}`,
+    '--storage.tsdb.retention.time=50y',
+    `--web.listen-address=127.0.0.1:${port}`,
+  ]);
+  const ask = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
+    const { data, error } = (await response.json()) as { data: T; error?: string };
+    if (error !== undefined) throw new Error(`${error}: ${decodeURIComponent(path)}`);
+    return data;
+  };
+  await waitFor(() => ask('status/buildinfo'));
+  return {
+    program,
+    query: async (expression) =>
+      (await ask<{ result: PrometheusSeries[] }>(`query?query=${encodeURIComponent(expression)}`)).result,
+    range: async (expression, { from, to, step }) => {
+      const query = `query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`;
+      return (await ask<{ result: PrometheusRange[] }>(`query_range?${query}`)).result;
+    },
+    samples: async (selector, range = '30m') => {
+      const query = encodeURIComponent(`${selector}[${range}]`);
+      return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
+    },
+    targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
+  };
+}
+
+function writeBlocks(history: string, folder: string): void {
+  const file = join(folder, 'history.txt');
+  writeFileSync(file, history);
+  const { status, stderr } = runTool(
+    PROMTOOL,
+    ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')],
+    '',
+  );
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** The config file, written as JSON, which is valid YAML. */
+function configOf(
+  ports: Readonly<Record<string, number>>,
+  { sections = {}, scrapeInterval = '500ms', scraping = {} }: PrometheusOptions,
+): object {
+  return {
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: scrapeInterval },
+    ...sections,
+    scrape_configs: Object.entries(ports).map(([job, port]) => ({
+      job_name: job,
+      ...scraping,
+      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
+    })),
+  };
+}

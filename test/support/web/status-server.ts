@@ -1,0 +1,29 @@
+import { documentsOf } from '../../../src/status-page/documentation.ts';
+import { pagePieces } from '../../../src/status-page/page.ts';
+import { systemClock } from '../../../src/toolkit/lib/clock.ts';
+import { renderedPage } from '../../../src/toolkit/web/send.ts';
+import { type RunningServer, startServer } from '../../../src/toolkit/web/server.ts';
+import { pageIn, type StateName } from './status-states.ts';
+
+/** Serves the status page in the state that was selected last. */
+export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
+  let page: () => Promise<Buffer>;
+  const show = (name: StateName): void => {
+    page = renderedPage(() => pagePieces(pageIn(name)), systemClock);
+  };
+  show('healthy');
+  const server = await startServer(
+    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
+    {
+      metrics: () => [],
+      unhealthy: () => undefined,
+      ready: () => true,
+      reload: async () => undefined,
+      documents: documentsOf(() => page()),
+      onError: (error) => {
+        throw error;
+      },
+    },
+  );
+  return { ...server, show };
+}

@@ -1,0 +1,250 @@
+import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../../src/budget/bucket.ts';
+import { keyAt, type Ledger } from '../../../src/budget/ledger.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { sourcesOf } from '../../../src/exporter/sources.ts';
+import { createFleet, PROCESSES } from '../../../src/sandbox/machines.ts';
+import { recordOf } from '../../../src/sandbox/machines-records.ts';
+import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
+import { type BudgetView, type KnownSource, sourceViews } from '../../../src/scheduler/schedules.ts';
+import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
+import { Machines } from '../../../src/sources/machines/schema.ts';
+import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { Source } from '../../../src/sources/source.ts';
+import { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
+import { Validators } from '../../../src/sources/validators/schema.ts';
+import type { StatusPage } from '../../../src/status-page/page.ts';
+import { statusOf } from '../../../src/status-page/status.ts';
+import type { StatusInput } from '../../../src/status-page/status-input.ts';
+import { datapoint } from '../answers/datapoint.ts';
+import { BOTH_CHAINS, defaultConfig } from '../runs/default-config.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../time/timing.ts';
+
+export const SCRIPT = '<script>alert(1)</script>';
+
+/** The states in which tests look at the page. */
+export const STATES = ['healthy', 'missed', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
+export type StateName = (typeof STATES)[number];
+
+const SECONDS = NOW / 1000;
+
+function config(expected: readonly string[]): Config {
+  const defaults = defaultConfig();
+  return {
+    ...defaults,
+    ...BOTH_CHAINS,
+    machines: { ...defaults.machines, expected: [...expected], chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+    validators: { ...defaults.validators, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
+  };
+}
+
+/** Simulated machines that reported half a minute ago. `names` replaces the first names. */
+export function fleetAt(
+  count: number,
+  { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
+): Machines {
+  const fleet = createFleet('status', count, NOW);
+  const machines = [...fleet.machines.values()].map((machine, i) => {
+    const name = names[i] ?? machine.name;
+    const time = silent.includes(name) ? NOW - 5 * HOUR : NOW - 30_000 + (i % 7) * 1_000;
+    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
+    const records = processes.map((process) => [process, { ...recordOf(process, { machine, time }), machine: name }]);
+    return { name, ...Object.fromEntries(records) };
+  });
+  return Machines.parse({ machines, dropped: 0 });
+}
+
+/** The state of the source `age` ms ago. */
+function slashings(
+  slot: number,
+  recent: Slashings['recent'],
+  age: number,
+  outcomes: readonly Proposal[] = [],
+): Slashings {
+  const headSlot = slot - Math.floor(age / 12_000);
+  const headEpoch = Math.floor(headSlot / 32);
+  const proposals = (status: string): number => outcomes.filter((one) => one.status === status).length;
+  const missed = outcomes.filter(({ status }) => status !== 'proposed');
+  const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
+  return Slashings.parse({
+    headPassAt: NOW - 20_000 - age,
+    headReadAt: NOW - 20_000 - age,
+    head: { slot: headSlot, epoch: headEpoch },
+    headEpoch,
+    finalizedEpoch: headEpoch - 2,
+    scannedEpoch: headEpoch - 2,
+    reads: [],
+    seen: [],
+    slashed: validators,
+    proposerSlashed: [],
+    slashedByStatus: [],
+    namedSlots: [],
+    recent,
+    missedProposals: missed.map(({ validator, slot: missedSlot }) => [validator, missedSlot]),
+    totals: {
+      slots: { proposed: 7_100, missed: 60, orphaned: 8 },
+      watchedProposals: {
+        proposed: proposals('proposed'),
+        missed: proposals('missed'),
+        orphaned: proposals('orphaned'),
+      },
+      syncDuties: { participated: 0, missed: 0 },
+      attestations: 0,
+      deposits: 0,
+      voluntaryExits: 0,
+      withdrawals: 0,
+      transactions: 0,
+      gasUsed: 0,
+      attesterSlashings: { double_vote: recent.length, surround_vote: 0, unknown: 0 },
+      slashedValidators: validators.length,
+      proposerSlashings: 1,
+      skippedEpochs: 0,
+    },
+  });
+}
+
+const RECENT: Slashings['recent'] = [
+  { slot: 15_326_720, kind: 'surround_vote', validators: [70_000], count: 1 },
+  { slot: 15_327_003, kind: 'double_vote', validators: [801_200, 801_201, 801_202], count: 3 },
+];
+
+const PROPOSED: readonly Proposal[] = [
+  { slot: 15_201_744, validator: 12_345, status: 'proposed' },
+  { slot: 15_311_007, validator: 12_345, status: 'proposed' },
+];
+/** The last one two hours ago. */
+const MISSED: readonly Proposal[] = [
+  ...PROPOSED,
+  { slot: 15_320_033, validator: 12_345, status: 'orphaned' },
+  { slot: 15_328_205, validator: 12_345, status: 'missed' },
+];
+
+/** The one watched validator is online and in no committee. */
+function validators(readAt: number): Validators {
+  const one = { index: 12_345, status: 'active_ongoing', online: true, epoch: 479_021, readAt };
+  return Validators.parse({
+    validators: [{ ...one, balance: '32000000000000000000', effectiveBalance: '32000000000000000000' }],
+    pollsSincePerformance: 1,
+    committees: [1_871, 1_872].map((period) => ({ period, seats: [7, 8] })),
+  });
+}
+
+const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
+
+function values(machines: Machines, recent = RECENT, age = 0, proposals = PROPOSED): Record<string, unknown> {
+  const day = { day: 2_128, day_start: SECONDS - 86_437 - 40_000, day_end: SECONDS - 40_037 };
+  return {
+    machines,
+    'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint(day) }),
+    'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ ...day, day: 560 }) }),
+    'slashings-mainnet': slashings(15_328_801, recent, age, proposals),
+    'slashings-hoodi': slashings(4_046_353, [], age),
+    'validators-mainnet': validators(NOW - 20_000 - age),
+    'sync_committee-mainnet': SyncCommittee.parse({ period: { number: 1_871, ...span } }),
+    'sync_committee-hoodi': SyncCommittee.parse({ period: { number: 493, ...span } }),
+  };
+}
+
+function ledger(
+  limits: Ledger['buckets'][string]['limits'],
+  overrides: Partial<Ledger['buckets'][string]> = {},
+): Ledger {
+  return {
+    buckets: { default: { ...EMPTY_BUCKET, limits, firstUseAt: NOW - 12 * DAY, ...overrides } },
+    routes: {},
+    otherRoutes: 'default',
+    key: { fingerprint: '', standing: 'valid', since: NOW - 30_000, mayProbe: false, validHeader: true },
+  };
+}
+
+const SCALE = ledger({ second: 5 });
+/** A trial in its twelfth day. Others have used a small part of it. */
+const TRIAL = ledger(
+  { second: 1, month: 1_000 },
+  { remaining: { month: 596 }, month: { limit: 1_000, remaining: 596, own: 358, since: NOW - 12 * DAY } },
+);
+
+interface State {
+  readonly ledger: Ledger;
+  readonly values?: Record<string, unknown>;
+  readonly entry?: (id: string) => Partial<Entry>;
+  readonly keyAt?: number;
+  readonly expected?: readonly string[];
+}
+
+const STATE_OF: Readonly<Record<StateName, () => State>> = {
+  healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
+  missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
+  stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), entry: () => ({ costs: [1] }) }),
+  revoked: () => ({
+    ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },
+    values: values(fleetAt(3, { silent: ['node-a', 'node-b', 'node-c'] }), RECENT, 3 * HOUR),
+    keyAt: Number.POSITIVE_INFINITY,
+    entry: () => ({
+      failuresInARow: 1,
+      lastAttemptAt: NOW - 3 * HOUR,
+      lastSuccessAt: NOW - 3 * HOUR - MINUTE,
+      lastError: { at: NOW - 3 * HOUR, reason: 'revoked', message: 'machine_metrics: revoked (429 with limits of 0)' },
+    }),
+  }),
+  silent: () => ({
+    ledger: SCALE,
+    values: values(fleetAt(5, { silent: ['quiet-1'] }), [
+      ...RECENT,
+      { slot: 15_328_700, kind: 'double_vote', validators: [12_345, 90_001], count: 40 },
+    ]),
+    expected: ['node-a', 'never-1'],
+    entry: (id) =>
+      id === 'slashings-hoodi'
+        ? {
+            lastError: { at: NOW - 6 * HOUR, reason: 'timeout', message: 'epoch_slots: timeout (no complete answer)' },
+          }
+        : {},
+  }),
+  empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } } }),
+  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['quiet-1', 'machine-0500'] })) }),
+  hostile: () => ({
+    ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets['default'] ?? EMPTY_BUCKET } },
+    values: values(
+      fleetAt(4, { names: [SCRIPT, `"'><img src=x onerror=alert(1)>`, 'x'.repeat(1_000), 'W'.repeat(60)] }),
+    ),
+    entry: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
+  }),
+};
+
+/** The input of the status page in a state. */
+export function knownIn(name: StateName): StatusInput {
+  const state = STATE_OF[name]();
+  const sources = sourcesOf(config(state.expected ?? []));
+  const known = sources.map((source): KnownSource => {
+    const entry = entryOf(source, state);
+    return { source, saved: entry, current: entry, running: false };
+  });
+  const budgetOptions = { utilization: 0.9 };
+  const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
+  const budgetView: BudgetView = {
+    bucketOf: () => bucket,
+    allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
+    quotaOf: (of) => quotaOf(state.ledger.buckets[of] ?? EMPTY_BUCKET, budgetOptions, NOW),
+    keyAt: () => state.keyAt ?? keyAt(state.ledger),
+  };
+  return {
+    views: sourceViews(known, budgetView, NOW),
+    ledger: state.ledger,
+    budgetOptions,
+    startedAt: NOW - 34 * HOUR,
+    telemetryPath: '/metrics',
+    isConfigRead: true,
+  };
+}
+
+function entryOf(source: Source, { values, entry }: State): Entry {
+  const id = sourceId(source);
+  const value = values?.[id];
+  if (value === undefined) return emptyEntry(source);
+  const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
+  return { ...emptyEntry(source), ...times, ...entry?.(id), value };
+}
+
+export function pageIn(name: StateName): StatusPage {
+  return statusOf(knownIn(name), NOW);
+}

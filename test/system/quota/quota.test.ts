@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { withKey } from '../../../src/budget/ledger.ts';
+import { sourceId } from '../../../src/scheduler/entry.ts';
+import { configured } from '../../support/runs/month.ts';
+import { SandboxRun } from '../../support/runs/sandbox-run.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { restarted } from './restart.ts';
+
+/** A first start so late that the month ends after twelve days. */
+const START = Date.UTC(2026, 9, 20);
+const NOVEMBER = Date.UTC(2026, 10, 1);
+const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
+
+function intervals({ scheduler }: SandboxRun): Record<string, number> {
+  return Object.fromEntries(scheduler.views().map(({ source, pace }) => [sourceId(source), pace.intervalMs]));
+}
+
+/** Machines whose values are shown. */
+function shown(run: SandboxRun): number {
+  const { source, entry, timing } = run.view('machines');
+  const families = source.families(entry.value, timing);
+  return families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples.length ?? 0;
+}
+
+/** The other programs on the account leave so many requests of the month. */
+function leave({ sandbox, clock }: SandboxRun, left: number): void {
+  sandbox.spend(1_000 - left - sandbox.account.inMonth, clock.now());
+}
+
+function statuses({ exchanges }: SandboxRun): number[] {
+  return exchanges.map(({ status }) => status);
+}
+
+/** A trial after two days in which all was well. */
+async function trial(sources = configured()): Promise<SandboxRun> {
+  const run = new SandboxRun({ start: START, sandbox: TRIAL, sources, sleepsLong: true });
+  await run.clock.advance(2 * DAY);
+  return run;
+}
+
+describe('system/quota/quota', () => {
+  it.each([
+    [0, 1],
+    [1, 1],
+    [10, 10],
+  ])('others leave %i of the month: the pace stays, values go, all comes back at the renewal', async (left, most) => {
+    const run = await trial();
+    const before = intervals(run);
+    expect(shown(run)).toBe(3);
+    leave(run, left);
+    const polled = run.exchanges.length;
+    for (let day = 2; day < 12; day += 2) {
+      await run.clock.advance(START + (day + 0.5) * DAY - run.clock.now());
+      for (const id of ['machines', 'slashings-mainnet'])
+        expect((intervals(run)[id] ?? 0) / (before[id] ?? 0), `${id} on day ${day}`).toBeCloseTo(1, 1);
+      expect(shown(run), `day ${day}`).toBe(0);
+    }
+    // Each source is logged as waiting.
+    const waits = ['machines', 'slashings-mainnet', 'sync_committee-mainnet', 'daily_returns-mainnet'];
+    const told = Object.fromEntries(
+      waits.map((id) => [id, `the monthly quota, until ${new Date(NOVEMBER).toISOString()}`]),
+    );
+    expect(run.waits.at(-1)).toEqual(told);
+    expect(run.exchanges.length - polled).toBeLessThanOrEqual(most);
+    if (left === 0) expect(statuses(run).slice(polled)).toEqual([429]);
+    await run.clock.advance(NOVEMBER + 4 * HOUR - run.clock.now());
+    expect(shown(run)).toBe(3);
+    for (const { source, entry } of run.scheduler.views())
+      expect(entry.lastSuccessAt, source.name).toBeGreaterThanOrEqual(NOVEMBER);
+    await run.stop();
+  });
+
+  it('nothing is sent until the renewal, over restarts too, but one request at a start', async () => {
+    const sources = configured();
+    let run = await trial(sources);
+    leave(run, 0);
+    await run.clock.advance(5 * HOUR);
+    for (const day of [4, 8]) {
+      run = await restarted(run, sources);
+      await run.clock.advance(START + day * DAY - run.clock.now());
+      expect(run.exchanges.length).toBeLessThanOrEqual(1);
+      for (const { nextAttemptAt } of run.scheduler.views()) expect(nextAttemptAt).toBeGreaterThanOrEqual(NOVEMBER);
+    }
+    await run.stop();
+  });
+
+  it.each([
+    ['start', 0],
+    ['start', 1],
+    ['start', 400],
+    ['reload', 0],
+    ['reload', 400],
+  ])('a larger plan is noticed by one request at the next %s, with %i left', async (how, left) => {
+    const sources = configured();
+    let run = await trial(sources);
+    leave(run, left);
+    await run.clock.advance(DAY);
+    const restart = async (): Promise<void> => {
+      if (how === 'start') run = await restarted(run, sources, { pauseMs: 11 * MINUTE });
+      else {
+        await run.clock.advance(11 * MINUTE);
+        run.exchanges.length = 0;
+        const { ledger } = run.rateLimiter;
+        run.rateLimiter.adopt({ utilization: 0.9 }, withKey(ledger, ledger.key.fingerprint, run.clock.now()));
+        run.scheduler.adopt(sources, run.entries);
+      }
+    };
+    await restart();
+    await run.clock.advance(MINUTE);
+    // The plan is the same: nothing else is sent that is not due.
+    expect(run.exchanges.length).toBe(1);
+    run.sandbox.plan = 'hobbyist';
+    await restart();
+    await run.clock.advance(5 * MINUTE);
+    expect(intervals(run)).toMatchObject({ machines: MINUTE, 'slashings-mainnet': 65_000 });
+    expect(statuses(run)).not.toContain(429);
+    expect(shown(run)).toBe(3);
+    await run.stop();
+  });
+
+  it('a first start on a used up quota keeps the pace as configured', async () => {
+    const run = new SandboxRun({ start: START, sandbox: TRIAL, sources: configured(), sleepsLong: true });
+    leave(run, 0);
+    await run.clock.advance(2 * DAY);
+    expect(intervals(run)).toMatchObject({ machines: MINUTE, 'slashings-mainnet': 65_000 });
+    await run.stop();
+  });
+
+  it('revoked access is silence, and one request at a start 10 minutes after the last refusal', async () => {
+    const sources = configured();
+    let run = new SandboxRun({ start: START, sandbox: { machines: 3 }, sources });
+    await run.clock.advance(HOUR);
+    run.sandbox.revoked = true;
+    const before = run.exchanges.length;
+    await run.clock.advance(4 * HOUR);
+    // Those that had left together are refused together.
+    const refused = run.exchanges.slice(before);
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(new Set(refused.map(({ at }) => Math.floor(at / 1_000))).size).toBe(1);
+    run = await restarted(run, sources);
+    await run.clock.advance(9 * MINUTE);
+    expect(statuses(run)).toEqual([429]);
+    run = await restarted(run, sources);
+    await run.clock.advance(4 * HOUR);
+    expect(run.exchanges).toEqual([]);
+    for (const { nextAttemptAt } of run.scheduler.views()) expect(nextAttemptAt).toBe(Number.POSITIVE_INFINITY);
+    run.sandbox.revoked = false;
+    run = await restarted(run, sources);
+    await run.clock.advance(HOUR);
+    expect(new Set(statuses(run))).toEqual(new Set([200]));
+    await run.stop();
+  });
+
+  it('a single 401 is over after a minute, on a trial too', async () => {
+    const run = await trial();
+    const { key } = run.sandbox;
+    Object.assign(run.sandbox, { key: 'another' });
+    while (run.exchanges.at(-1)?.status !== 401) await run.clock.advance(MINUTE / 2);
+    Object.assign(run.sandbox, { key });
+    const { at = 0 } = run.exchanges.at(-1) ?? {};
+    await run.clock.advance(at + 1.5 * MINUTE - run.clock.now());
+    expect(run.rateLimiter.ledger.key.standing).toBe('valid');
+    await run.stop();
+  });
+
+  it('with a refused key one request is sent after a minute, then every 10 minutes, over a restart too, and at once with another', async () => {
+    const sources = configured();
+    const first = new SandboxRun({ start: START, sandbox: { machines: 3, key: 'right' }, key: 'wrong', sources });
+    await first.clock.advance(35 * MINUTE);
+    const minutes = ({ exchanges }: SandboxRun): number[] =>
+      exchanges.map(({ at }) => Math.floor((at - START) / MINUTE));
+    expect([statuses(first), minutes(first)]).toEqual([
+      [401, 401, 401, 401, 401],
+      [0, 1, 11, 21, 31],
+    ]);
+    const again = await restarted(first, sources, { key: 'wrong' });
+    await again.clock.advance(10 * MINUTE);
+    expect(minutes(again)).toEqual([41]);
+    const right = await restarted(again, sources, { key: 'right' });
+    await right.clock.advance(MINUTE);
+    expect(minutes(right)[0]).toBe(45);
+    expect(statuses(right)).not.toContain(401);
+    await right.stop();
+  });
+});
