@@ -263,7 +263,9 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts 
 
     const [silence] = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainGroupSilent');
     expect(silence?.annotations['summary']).toBe('All machines of home are silent');
-    expect(silence?.annotations['description']).toContain('Validators of the group on mainnet: 50, known to be offline: 0.');
+    expect(silence?.annotations['description']).toContain(
+      'Validators of the group on mainnet: 50, known to be offline: 0.',
+    );
     const [offline] = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainValidatorOffline');
     expect(offline?.annotations['description']).toContain(
       'Offline in home on mainnet: 50 (1600 ETH). The network performs 99.1% of its duties. ',
