@@ -1,9 +1,9 @@
 import { STATUSES } from '../../../src/api/answers/validators.ts';
-import { ALL_FAMILIES } from './metric-contract.ts';
+import { ALL_FAMILIES, NETWORK } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 
-/** Labels and metrics that Prometheus itself adds to a scrape. */
-const OF_THE_SCRAPE = ['job', 'instance'];
+/** Labels that Prometheus adds to a scrape, and the one that the configuration of groups adds. */
+const BESIDE_THE_CONTRACT = ['job', 'instance', 'group'];
 /** Labels of the series that Prometheus writes of its alerts, as far as panels select by them. */
 const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'machine'];
 const labelsOf = new Map<string, readonly string[]>([
@@ -11,14 +11,14 @@ const labelsOf = new Map<string, readonly string[]>([
   ...['ALERTS', 'ALERTS_FOR_STATE'].map((name) => [name, OF_ALERTS] as const),
   ['process_cpu_seconds_total', []],
   ['process_resident_memory_bytes', []],
-  ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
+  ...[...ALL_FAMILIES, ...NETWORK].map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
   ...ALL_FAMILIES.filter(([, type]) => type === 'histogram').map(
     ([name, , labels]) => [`beaconchain_${name}_bucket`, [...labels, 'le']] as const,
   ),
 ]);
 /** All values of the labels that have a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators'],
+  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators', 'network'],
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
   // Of slots and proposals; of seats; of duties; of validators.
@@ -27,7 +27,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };
 export const ALL_LABELS: ReadonlySet<string> = new Set([
-  ...OF_THE_SCRAPE,
+  ...BESIDE_THE_CONTRACT,
   ...[...labelsOf.values()].flat(),
   // Made by panels.
   'about',
@@ -42,7 +42,9 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   return [
     ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
     ...selected.flatMap(([metric, label]) =>
-      OF_THE_SCRAPE.includes(label) || labelsOf.get(sourceOf(metric))?.includes(label) ? [] : [`${metric}{${label}}`],
+      BESIDE_THE_CONTRACT.includes(label) || labelsOf.get(sourceOf(metric))?.includes(label)
+        ? []
+        : [`${metric}{${label}}`],
     ),
     ...selected.flatMap(([, label, value]) =>
       value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),

@@ -127,6 +127,18 @@ export const SYNC_COMMITTEE: Contract = [
   ['sync_committee_end_timestamp_seconds', 'gauge', ['chain']],
 ];
 
+/** Only where validators are watched, or the network is read without them. */
+export const NETWORK: Contract = [
+  ['network_score_ratio', 'gauge', ['chain', 'duty']],
+  ['network_duties', 'gauge', ['chain', 'duty', 'status']],
+  ['network_votes', 'gauge', ['chain', 'vote']],
+  ['network_inclusion_delay_slots', 'gauge', ['chain']],
+  ['network_epoch', 'gauge', ['chain']],
+  ['queue_validators', 'gauge', ['chain', 'queue']],
+  ['queue_balance_ether', 'gauge', ['chain', 'queue']],
+  ['queue_end_timestamp_seconds', 'gauge', ['chain', 'queue']],
+];
+
 const PER_WINDOW = ['bucket', 'window'];
 
 export const API: Contract = [
