@@ -58,6 +58,14 @@ export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
   ].map((request) => ({ request, chain }));
 }
 
+/** The duties of all validators, and the queues. */
+export function networkQuestions(chain: Chain): Question[] {
+  return [requestTo('network_performance', { chain }), requestTo('queues', { chain })].map((request) => ({
+    request,
+    chain,
+  }));
+}
+
 /** The slots at the head of the chain. */
 export function slotsQuestion(chain: Chain, now: UnixMs): Question {
   const request = requestTo('epoch_slots', { chain, epoch: 'latest', priority: 'head_pass' });
