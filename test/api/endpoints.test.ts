@@ -62,6 +62,12 @@ const FORMS: readonly Form[] = [
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
   ),
   form(
+    'validators_rewards',
+    { chain, identifiers: [5235] },
+    `${ETHEREUM}/validators/rewards-aggregate`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
+  ),
+  form(
     'network_performance',
     { chain },
     `${ETHEREUM}/performance-aggregate`,

@@ -55,6 +55,7 @@ export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
     requestTo('sync_committee_members', { chain, period: 'latest' }),
     requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }),
     requestTo('validators_performance', { chain, identifiers: first(ofAllPlans) }),
+    requestTo('validators_rewards', { chain, identifiers: first(ofAllPlans) }),
   ].map((request) => ({ request, chain }));
 }
 

@@ -88,6 +88,7 @@ const PROBED = [
   'POST /api/v2/ethereum/sync-committee chain sync_committee_period.view',
   `${VALIDATORS} chain page_size ${SELECTOR}`,
   `${VALIDATORS}/performance-aggregate chain range.evaluation_window ${SELECTOR}`,
+  `${VALIDATORS}/rewards-aggregate chain range.evaluation_window ${SELECTOR}`,
   'POST /api/v2/ethereum/performance-aggregate chain range.evaluation_window',
   'POST /api/v2/ethereum/queues chain',
   'GET /api/v1/epoch/latest/slots',
