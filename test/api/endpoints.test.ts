@@ -60,6 +60,12 @@ const FORMS: readonly Form[] = [
     `${ETHEREUM}/validators/performance-aggregate`,
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
   ),
+  form(
+    'validators_rewards',
+    { chain, identifiers: [5235] },
+    `${ETHEREUM}/validators/rewards-aggregate`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
+  ),
   form('epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'),
   form('epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'),
   form('epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { RewardsAnswer } from '../../api/answers/validators.ts';
+import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { DUTIES } from '../duties.ts';
@@ -77,7 +78,7 @@ interface Shown {
   readonly rewards: Rewards;
 }
 
-export function rewardFamilies(chain: string, shown: readonly Shown[]): Family[] {
+export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] {
   const ether = (labels: Labels, wei: string | undefined): Sample[] =>
     wei === undefined ? [] : [{ labels, value: etherOf(wei) }];
   const one = (name: string, help: string, pick: (rewards: Rewards) => string | undefined): Family =>
