@@ -24,12 +24,8 @@ const COMPUTED_AFTER_MS = 60_000;
 /** Offline: without an attestation in this many epochs (api-facts 10.1). */
 const SILENT_EPOCHS = 2;
 const GWEI = '000000000';
-/** Of an epoch, for a validator of 32 ETH, in wei: about as on mainnet. A missed head vote costs nothing. */
-const VOTES = {
-  head: { reward: 2_408n * 10n ** 9n, penalty: 0n },
-  source: { reward: 2_437n * 10n ** 9n, penalty: 2_437n * 10n ** 9n },
-  target: { reward: 4_526n * 10n ** 9n, penalty: 4_526n * 10n ** 9n },
-};
+/** Rewards of a vote in gwei, about as on mainnet. The penalty of a missed one is as high, but not for the head. */
+const [HEAD, SOURCE, TARGET] = [2_408, 2_437, 4_526];
 
 /** POST /api/v2/ethereum/validators (api-facts 10.1). */
 export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs): string {
@@ -66,35 +62,20 @@ export function performance(sandbox: Sandbox, asked: PerformanceBody, now: UnixM
 /** POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1): of attestations, the rest is 0. */
 export function rewards(sandbox: Sandbox, asked: PerformanceBody, now: UnixMs): string {
   const { assigned, missed, last } = dayOf(sandbox, asked, now);
-  const votes = Object.entries(VOTES).map(([vote, one]) => {
-    const [reward, penalty] = [one.reward * BigInt(assigned - missed), one.penalty * BigInt(missed)];
-    return { vote, total: reward - penalty, reward, penalty, missed_reward: one.reward * BigInt(missed) };
-  });
-  const sum = (field: 'total' | 'reward' | 'penalty' | 'missed_reward'): string =>
-    String(votes.reduce((total, vote) => total + vote[field], 0n));
-  const attestation = Object.fromEntries(
-    votes.map(({ vote, ...amounts }) => [
-      vote,
-      Object.fromEntries(Object.entries(amounts).map(([name, wei]) => [name, String(wei)])),
-    ]),
-  );
+  const amounts = (reward: number, penalty = reward) => {
+    const [earned, lost, absent] = [reward * (assigned - missed), penalty * missed, reward * missed];
+    const wei = (gwei: number): string => `${BigInt(gwei) * 10n ** 9n}`;
+    return { total: wei(earned - lost), reward: wei(earned), penalty: wei(lost), missed_reward: wei(absent) };
+  };
+  const { total, reward, penalty, missed_reward } = amounts(HEAD + SOURCE + TARGET, SOURCE + TARGET);
+  const votes = { head: amounts(HEAD, 0), source: amounts(SOURCE), target: amounts(TARGET) };
+  const inclusion = { attestation_inclusion_reward: '0', sync_inclusion_reward: '0', slashing_inclusion_reward: '0' };
   return JSON.stringify({
     data: {
-      total: sum('total'),
-      total_reward: sum('reward'),
-      total_penalty: sum('penalty'),
-      total_missed: sum('missed_reward'),
-      attestation: { total: sum('total'), ...attestation, inactivity_leak_penalty: '0', inclusion_delay: null },
-      sync_committee: { total: '0', reward: '0', penalty: '0', missed_reward: '0' },
-      proposal: {
-        total: '0',
-        execution_layer_reward: '0',
-        attestation_inclusion_reward: '0',
-        sync_inclusion_reward: '0',
-        slashing_inclusion_reward: '0',
-        missed_cl_reward: '0',
-        missed_el_reward: '0',
-      },
+      ...{ total, total_reward: reward, total_penalty: penalty, total_missed: missed_reward },
+      attestation: { total, ...votes, inactivity_leak_penalty: '0', inclusion_delay: null },
+      sync_committee: amounts(0),
+      proposal: { total: '0', execution_layer_reward: '0', ...inclusion, missed_cl_reward: '0', missed_el_reward: '0' },
       finality: 'finalized',
     },
     range: epochsRange(asked.chain, last - EPOCHS_PER_DAY + 1, last),

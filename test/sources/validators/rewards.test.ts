@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
+import type { Validators } from '../../../src/sources/validators/schema.ts';
 import { failed, type SentRequest } from '../../support/fake-api.ts';
 import { samplesOf } from '../../support/samples.ts';
-import { MINUTE, timing } from '../../support/timing.ts';
+import { timing } from '../../support/timing.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -45,39 +45,7 @@ function rewarding(...answers: unknown[]) {
   return serviceOf({ validators_rewards: () => answers.shift() });
 }
 
-/** The service refuses rewards, with a reason of its own. */
-function refusing(reason: 'forbidden' | 'not_found' | 'bad_request', isRefused = (_: SentRequest) => true) {
-  return serviceOf({
-    validators_rewards: (request) => {
-      if (isRefused(request)) throw failed(request, reason);
-      return rewardsAnswer();
-    },
-  });
-}
-
 describe('the rewards of watched validators', () => {
-  it('are requested after the performance, for 100 at a time, with the first poll and then with every ninth', async () => {
-    const api = serviceOf();
-    let state = (await poll(api, undefined, MANY)).value;
-    expect([...new Set(api.requests.map(({ endpoint }) => endpoint))]).toEqual([
-      'validators',
-      'validators_performance',
-      'validators_rewards',
-    ]);
-    expect(sizes(api)).toEqual([100, 50]);
-    expect(api.requests.find(({ endpoint }) => endpoint === 'validators_rewards')).toMatchObject({
-      path: '/api/v2/ethereum/validators/rewards-aggregate',
-      body: { chain: 'mainnet', range: { evaluation_window: '24h' } },
-    });
-    const polls: number[] = [];
-    for (let i = 1; i <= 18; i += 1) {
-      const before = sizes(api).length;
-      state = (await poll(api, state, MANY, NOW + i * EPOCH)).value;
-      if (sizes(api).length > before) polls.push(i);
-    }
-    expect(polls).toEqual([9, 18]);
-  });
-
   it('are shown in ether, exactly, with the epoch of the oldest answer, and may be negative', async () => {
     const [first, second] = [
       rewardsAnswer(),
@@ -180,45 +148,16 @@ describe('the rewards of watched validators', () => {
   });
 
   it('have no series where the service knows none of the validators, and are not requested again at once', async () => {
-    const api = refusing('not_found');
+    const api = serviceOf({
+      validators_rewards: (request) => {
+        throw failed(request, 'not_found');
+      },
+    });
     const { value: state, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
     expect(shown(state)).toEqual({});
     await poll(api, state, MANY, NOW + EPOCH);
     expect(sizes(api)).toEqual([100, 50]);
-  });
-
-  it('are off if the service refuses them twice, ten minutes apart; status and performance stay, and it is seen', async () => {
-    const api = refusing('forbidden');
-    const first = await poll(api, undefined, MANY);
-    expect(first.failure).toMatchObject({ endpoint: 'validators_rewards', reason: 'forbidden' });
-    const { value: state, failure, events } = await poll(api, first.value, MANY, NOW + 10 * MINUTE);
-    expect(failure).toBeUndefined();
-    expect(events).toMatchObject([{ type: 'part_refused', part: 'rewards' }]);
-    expect(sizes(api)).toEqual([100, 20, 100, 20]);
-    expect(validatorsSource(MANY).parts?.(state)).toEqual([
-      { part: 'status', isRefused: false },
-      { part: 'performance', isRefused: false },
-      { part: 'rewards', isRefused: true },
-    ]);
-    const families = familiesOf(state, NOW + 10 * MINUTE);
-    expect(samplesOf(families, 'beaconchain_watched_validators_online')).toMatchObject([{ value: 150 }]);
-    expect(samplesOf(families, 'beaconchain_watched_validators_duties')).toHaveLength(9);
-    await poll(api, { ...state, pollsSinceRewards: 8 }, MANY, NOW + 2 * EPOCH);
-    expect(sizes(api)).toHaveLength(4);
-    const upgraded = serviceOf();
-    await poll(upgraded, validatorsAnew(state), MANY, NOW + 2 * EPOCH);
-    expect(sizes(upgraded)).toEqual([100, 50]);
-  });
-
-  it('a 400 fails the poll and never switches them off: it is a mistake in the request', async () => {
-    let state = (await poll(refusing('bad_request'), undefined, MANY)).value;
-    for (let i = 1; i < 20; i += 1) {
-      const { value, failure } = await poll(refusing('bad_request'), state, MANY, NOW + i * EPOCH);
-      expect(failure).toMatchObject({ reason: 'bad_request' });
-      state = value;
-    }
-    expect(validatorsSource(MANY).parts?.(state)).toContainEqual({ part: 'rewards', isRefused: false });
   });
 
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(
@@ -236,19 +175,6 @@ describe('the rewards of watched validators', () => {
       expect(sizes(silent)).toEqual([]);
     },
   );
-
-  it('keep their values unless all were read, and are withdrawn after 27 epochs', async () => {
-    const { value: known } = await poll(serviceOf(), undefined, MANY);
-    const api = refusing('bad_request', (request) => identifiersOf(request).length < 100);
-    const due: Validators = { ...known, pollsSinceRewards: 8 };
-    const { value: state } = await poll(api, due, MANY, NOW + EPOCH);
-    expect(state.rewards).toEqual(known.rewards);
-    const withdrawnAt = NOW + 27 * EPOCH + 1;
-    const later = timing({ now: NOW + 26 * EPOCH, intervalMs: EPOCH });
-    expect(validatorsSource(MANY).nextChange({ ...state, validators: [] }, later)).toBe(withdrawnAt);
-    expect(Object.keys(shown(state, withdrawnAt - 1))).toHaveLength(9);
-    expect(shown(state, withdrawnAt)).toEqual({});
-  });
 
   it('are neither requested nor shown if they are off', async () => {
     const off = { ...MANY, rewards: false };
