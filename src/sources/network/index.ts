@@ -29,6 +29,7 @@ export function networkSource(options: NetworkOptions): Source<Network> {
       return Math.max(nextTick(attempts, timing.intervalMs), Math.min(...parts.map(refusedUntil)));
     },
     isDaily: true,
+    isNeverOverdue: true,
     weight,
     pace(requestsPerDay) {
       const wanted = (REQUESTS * MS_PER_DAY) / intervalMs;
