@@ -69,7 +69,10 @@ describe('commands/check-costs', () => {
     expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
       'Requests a day for the validators of mainnet: sync committees 0.9.',
     );
-    const trial = parts(priced({ watch }, { utilization: 0.9, perMonth: 1_000 })) ?? '';
+    expect(priced({ watch })).toMatch(/^network +mainnet +1h +48 +1h +48 +x1$/m);
+    const onTrial = priced({ watch }, { utilization: 0.9, perMonth: 1_000 });
+    expect(onTrial).toMatch(/^network +mainnet +1h +48 +1d +1\.0 +x24\.0 +without the queues$/m);
+    const trial = parts(onTrial) ?? '';
     const [, status] = /status ([\d.]+),/.exec(trial) ?? [];
     expect(Number(status)).toBeLessThan(10);
   });
