@@ -36,7 +36,15 @@ export async function askSafeToRestart(settings: LoadedConfig, text: string): Pr
   try {
     for (const { chain, watch } of watched) {
       const now = systemClock.now();
-      const options = { ...validators, chain, watch, weight: 1, syncCommittee: true, hasSlashings: true };
+      const options = {
+        ...validators,
+        chain,
+        watch,
+        groups: [{ watch }],
+        weight: 1,
+        syncCommittee: true,
+        hasSlashings: true,
+      };
       const timing = { now, intervalMs: validators.intervalMs, coverage: 'full' } as const;
       const context = { options, api: client.api, timing, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);

@@ -97,7 +97,8 @@ const PATIENT_POLLS = 6;
 
 /** Whether the data of a source has been due for so many intervals, for example because the plan does not include it. */
 export function isOverdue(source: Source, { value, lastAttemptAt }: Entry, now: UnixMs): boolean {
-  const { intervalMs } = source;
+  const { intervalMs, isNeverOverdue = false } = source;
+  if (isNeverOverdue) return false;
   const since = now - PATIENT_POLLS * intervalMs;
   const attempts = { lastAttemptAt: since - intervalMs, failuresInARow: 0, durationMs: 0 };
   return lastAttemptAt !== undefined && source.due(value, attempts, { now, intervalMs, coverage: 'full' }) <= since;

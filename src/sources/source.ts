@@ -122,6 +122,8 @@ export interface Source<T = unknown> {
   readonly weight: number;
   /** Whether it needs only about one poll a day. Such cheap work comes first when the budget is scarce. */
   readonly isDaily: boolean;
+  /** Whether every poll of a daily source has new data, so that it never polls more often to wait for them. */
+  readonly isNeverOverdue?: boolean;
   /**
    * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured)
    * when a poll costs `requestsPerPoll`. `before` is what the last poll covered, so that a share of the budget that

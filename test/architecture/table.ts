@@ -156,6 +156,7 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/machines/schema.ts', 'facts', 'the names of the chains'],
   ['sources/machines/schema.ts', 'toolkit', 'distinguishes seconds from milliseconds'],
   ['sources/machines/schema.ts', 'sources', 'refusals are kept in one shape'],
+  ['sources/network/schema.ts', 'sources', 'refusals and duties are kept in one shape'],
   ['sources/refusal.ts', 'api', 'distinguishes a refusal from a temporary failure'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],

@@ -25,7 +25,7 @@ function input({
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
     plan: { ...planOf(config), budgetOptions },
-    validators: config.validators,
+    config,
     limitsFrom: 'made up',
     now,
   };
@@ -60,15 +60,19 @@ describe('commands/check-costs', () => {
     const watch = { mainnet: [{ first: 1, last: 101 }], hoodi: [] };
     const parts = (text: string): string | undefined => /^Requests a day for .*$/m.exec(text)?.[0];
     expect(parts(priced({}))).toBeUndefined();
-    // 225 epochs a day: 11 requests in each, and 2 with every ninth.
+    // 225 epochs a day: 11 requests in each, and 2 for each aggregate with every ninth.
     expect(parts(priced({ watch }))).toBe(
-      'Requests a day for the validators of mainnet: status 2475, duties and score 50, sync committees 0.9, proposer slashings one for each.',
+      'Requests a day for the validators of mainnet: status 2475, duties and score 50, rewards 50, sync committees 0.9, proposer slashings one for each.',
     );
-    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2525 +6m24s +2525 +x1$/m);
+    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2575 +6m24s +2575 +x1$/m);
+    expect(parts(priced({ watch, rewards: false }))).toContain('duties and score 50, sync');
     expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
       'Requests a day for the validators of mainnet: sync committees 0.9.',
     );
-    const trial = parts(priced({ watch }, { utilization: 0.9, perMonth: 1_000 })) ?? '';
+    expect(priced({ watch })).toMatch(/^network +mainnet +1h +48 +1h +48 +x1$/m);
+    const onTrial = priced({ watch }, { utilization: 0.9, perMonth: 1_000 });
+    expect(onTrial).toMatch(/^network +mainnet +1h +48 +1d +1\.0 +x24\.0 +without the queues$/m);
+    const trial = parts(onTrial) ?? '';
     const [, status] = /status ([\d.]+),/.exec(trial) ?? [];
     expect(Number(status)).toBeLessThan(10);
   });

@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import type { RewardsAnswer } from '../../api/answers/validators.ts';
+import type { Chain } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
+import { DUTIES } from '../duties.ts';
+import { family, UNPROVEN } from '../families.ts';
+
+/** A sum of wei over many answers, as a decimal string. */
+const Sum = z.string().regex(/^-?\d{1,40}$/);
+const PerDuty = z.object({ attestation: Sum.optional(), proposal: Sum.optional(), sync_committee: Sum.optional() });
+type PerDuty = z.infer<typeof PerDuty>;
+
+/** What some validators earned and missed in the last 24 hours. Persisted. What is not known of all of them is absent. */
+export const Rewards = z.object({
+  /** On the consensus layer, rewards minus penalties. */
+  earned: PerDuty,
+  missed: PerDuty,
+  execution: Sum.optional(),
+  penalties: Sum.optional(),
+  /** The last epoch of the oldest answer. */
+  epoch: z.number().optional(),
+});
+export type Rewards = z.infer<typeof Rewards>;
+
+type Data = RewardsAnswer['data'];
+type Amounts = readonly (string | null | undefined)[];
+
+const EARNED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
+  attestation: ({ attestation }) => [attestation?.total],
+  proposal: ({ proposal }) => [
+    proposal?.attestation_inclusion_reward,
+    proposal?.sync_inclusion_reward,
+    proposal?.slashing_inclusion_reward,
+  ],
+  sync_committee: ({ sync_committee }) => [sync_committee?.total],
+};
+
+const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
+  attestation: ({ attestation }) =>
+    [attestation?.head, attestation?.source, attestation?.target].map((vote) => vote?.missed_reward),
+  proposal: ({ proposal }) => [proposal?.missed_cl_reward, proposal?.missed_el_reward],
+  sync_committee: ({ sync_committee }) => [sync_committee?.missed_reward],
+};
+
+/** Pure. The sums over several answers. */
+export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
+  const sum = (amountsOf: (data: Data) => Amounts): string | undefined =>
+    sumOf(answers.flatMap(({ data }) => amountsOf(data)));
+  const perDuty = ({ attestation, proposal, sync_committee }: typeof EARNED): PerDuty => ({
+    attestation: sum(attestation),
+    proposal: sum(proposal),
+    sync_committee: sum(sync_committee),
+  });
+  return {
+    earned: perDuty(EARNED),
+    missed: perDuty(MISSED),
+    execution: sum(({ proposal }) => [proposal?.execution_layer_reward]),
+    penalties: sum(({ total_penalty }) => [total_penalty]),
+    epoch: answers.length > 0 ? Math.min(...answers.map(({ range }) => range.epoch)) : undefined,
+  };
+}
+
+/** Exact. Undefined if there is none, or one of them is not known. */
+function sumOf(amounts: Amounts): string | undefined {
+  const known = amounts.filter((wei) => wei != null);
+  if (known.length === 0 || known.length < amounts.length) return undefined;
+  return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));
+}
+
+/** Those whose rewards are shown. */
+interface Shown {
+  readonly labels: Labels;
+  readonly rewards: Rewards;
+}
+
+export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] {
+  const gauge = (name: string, help: string, samples: readonly Sample[]): Family =>
+    family(`watched_validators_${name}`, `${help}. ${UNPROVEN}`, samples);
+  const each = (pick: (rewards: Rewards) => string | undefined, more: Labels = {}): Sample[] =>
+    shown.flatMap(({ labels, rewards }) => {
+      const wei = pick(rewards);
+      return wei === undefined ? [] : [{ labels: { ...labels, ...more }, value: etherOf(wei) }];
+    });
+  const byDuty = (of: 'earned' | 'missed'): Sample[] =>
+    DUTIES.flatMap((duty) => each((rewards) => rewards[of][duty], { duty }));
+  const epochs = shown.flatMap(({ rewards: { epoch } }) => epoch ?? []);
+  return [
+    gauge(
+      'rewards_ether',
+      'Rewards minus penalties of the watched validators on the consensus layer in the last 24 hours; can be negative (attestation.total, sync_committee.total; of proposals attestation_, sync_ and slashing_inclusion_reward)',
+      byDuty('earned'),
+    ),
+    gauge(
+      'execution_rewards_ether',
+      'Rewards of the watched validators on the execution layer in the last 24 hours (proposal.execution_layer_reward)',
+      each(({ execution }) => execution),
+    ),
+    gauge(
+      'penalties_ether',
+      'Penalties of the watched validators in the last 24 hours, as a positive number (total_penalty)',
+      each(({ penalties }) => penalties),
+    ),
+    gauge(
+      'missed_rewards_ether',
+      'Rewards that the watched validators missed in the last 24 hours; of proposals the estimate of the service (attestation.head, source and target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward and missed_el_reward)',
+      byDuty('missed'),
+    ),
+    gauge(
+      'rewards_epoch',
+      'Last epoch of the 24 hours of the oldest answer about rewards that is shown (range.epoch.end)',
+      epochs.length > 0 ? [{ labels: { chain }, value: Math.min(...epochs) }] : [],
+    ),
+  ];
+}
