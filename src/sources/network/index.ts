@@ -1,6 +1,6 @@
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import { percent } from '../../toolkit/lib/words.ts';
-import { NOT_KNOWN, type Summary } from '../content.ts';
+import type { Summary } from '../content.ts';
+import { attestationFacts } from '../duties.ts';
 import { partState, refusedUntil } from '../refusal.ts';
 import { nextTick, type Source, type Timing } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
@@ -49,7 +49,8 @@ export function networkSource(options: NetworkOptions): Source<Network> {
 }
 
 function networkSummary(value: Network, timing: Timing): Summary {
-  const { assigned = 0, done = 0 } = shownNetwork(value, timing).performance?.sums.duties.attestation ?? {};
-  const rate = assigned > 0 ? `${percent(done / assigned, 1)} of the attestations of the last 24 hours` : NOT_KNOWN;
-  return { facts: [['Network', rate]] };
+  const { performance } = shownNetwork(value, timing);
+  return performance
+    ? { facts: attestationFacts('the network', performance.sums.duties, performance.readAt, timing.now) }
+    : {};
 }

@@ -4,6 +4,7 @@ import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { attestationFacts } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
@@ -17,12 +18,14 @@ const MAX_NAMED = 5;
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const sums = shownSums(options, value, timing);
+  const performance = shownPerformance(options, value, timing);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
     facts: [
+      ...(performance ? attestationFacts('your validators', performance.duties, performance.readAt, timing.now) : []),
       ...(status ? [['Watched validators', sums ? validators(options, value, sums, timing) : NOT_KNOWN] as const] : []),
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
     ],
