@@ -16,7 +16,7 @@ import { machineMetrics, machineNames } from './machines.ts';
 import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
-import { committee, performance, syncCommittee, validators } from './validators.ts';
+import { committee, performance, rewards, syncCommittee, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -124,6 +124,7 @@ const V2: Readonly<Record<string, (body: unknown) => Serve>> = {
   '/api/v2/ethereum/sync-committee': v2(SyncCommitteeBody, syncCommittee),
   '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
   '/api/v2/ethereum/validators/performance-aggregate': v2(PerformanceBody, performance),
+  '/api/v2/ethereum/validators/rewards-aggregate': v2(PerformanceBody, rewards),
 };
 
 type ServeV1 = (sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs) => string;
