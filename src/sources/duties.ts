@@ -80,15 +80,18 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
   return Object.fromEntries(known) as { [key in K]?: number };
 }
 
-/** A side of the comparison with the network on the status page, which joins both. None without an attestation. */
+/** One side of the sentence on the status page, which joins both. None without an attestation. */
 export function attestationFacts(
   who: string,
-  { attestation: { assigned, done } }: Performance['duties'],
+  performances: readonly Performance[],
   readAt: UnixMs,
   now: UnixMs,
 ): (readonly [label: string, value: string])[] {
+  const sum = (outcome: 'assigned' | 'done'): number =>
+    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
+  const assigned = sum('assigned');
   if (assigned === 0) return [];
-  return [['Attestations of 24 hours', `${who} did ${percent(done / assigned, 2)} (${relative(readAt, now)})`]];
+  return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
 /** Those whose duties are shown. */

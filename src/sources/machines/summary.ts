@@ -11,18 +11,7 @@ import {
   THRESHOLDS,
   toneOf,
 } from '../conditions.ts';
-import {
-  badge,
-  bar,
-  type Cell,
-  lines,
-  type Notice,
-  notice,
-  type Row,
-  type Summary,
-  type Tone,
-  time,
-} from '../content.ts';
+import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
@@ -58,7 +47,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   };
 }
 
-type State = readonly [text: string, tone: Tone];
+type State = readonly [text: string, tone: Notice['tone']];
 
 /** The worst first. */
 function statesOf(machine: ListedMachine, now: UnixMs): readonly [State, ...State[]] {

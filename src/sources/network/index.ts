@@ -51,6 +51,6 @@ export function networkSource(options: NetworkOptions): Source<Network> {
 function networkSummary(value: Network, timing: Timing): Summary {
   const { performance } = shownNetwork(value, timing);
   return performance
-    ? { facts: attestationFacts('the network', performance.sums.duties, performance.readAt, timing.now) }
+    ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, timing.now) }
     : {};
 }

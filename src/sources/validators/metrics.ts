@@ -60,7 +60,7 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
 }
 
 /** The sum in wei is exact, and then rounded once. Undefined: no balance is known. */
-function etherIn(
+export function etherIn(
   validators: readonly Validator[],
   balanceOf: (validator: Validator) => string | null,
 ): number | undefined {

@@ -65,7 +65,7 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
 }
 
 /** Exact. Undefined if there is none, or one of them is not known. */
-function sumOf(amounts: Amounts): string | undefined {
+export function sumOf(amounts: Amounts): string | undefined {
   const known = amounts.filter((wei) => wei != null);
   if (known.length === 0 || known.length < amounts.length) return undefined;
   return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));
