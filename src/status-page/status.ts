@@ -59,10 +59,10 @@ function chainTable(summaries: readonly Summed[]): Table[] {
   const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
   const labels = [...new Set(facts.map(({ label }) => label))];
   if (labels.length === 0) return [];
-  const factOf = (label: string, chain: string): Cell => {
-    const own = facts.filter((fact) => fact.label === label && fact.chain === chain).toReversed();
-    return html`${own.flatMap(({ value }, i) => (i === 0 ? [value] : [', ', value]))}`;
-  };
+  const factOf = (label: string, chain: string): Cell =>
+    facts
+      .filter((fact) => fact.label === label && fact.chain === chain)
+      .reduceRight<Cell>((before, { value }) => (before === '' ? value : html`${before}, ${value}`), '');
   return [
     {
       title: chains.length === 1 ? 'Chain' : 'Chains',
