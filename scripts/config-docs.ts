@@ -103,6 +103,7 @@ export const RARE: readonly string[] = [
   'slashings.interval',
   'slashings.catch_up',
   'sync_committee.interval',
+  'network.interval',
   'state.redis.prefix',
   'state.redis.tls',
   'state.redis.tls.ca_file',
@@ -130,6 +131,7 @@ function keysOf(schema: JsonSchema, path = ''): Key[] {
       return [...(value.description ? [{ path: below, schema: value, isRequired }] : []), ...keysOf(value, below)];
     }),
     ...(one.items ? keysOf(one.items, `${path}[]`) : []),
+    ...(typeof one.additionalProperties === 'object' ? keysOf(one.additionalProperties, `${path}NAME`) : []),
   ]);
 }
 
