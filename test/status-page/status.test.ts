@@ -54,7 +54,7 @@ describe('web/status', () => {
 
   it('has a row for each group: machines, validators, stake, earned and missed; what is not known stays empty', () => {
     const { columns, rows } = tableOf(pageIn('grouped'), 'Groups');
-    expect(columns).toEqual(['Group', 'Machines', 'Validators', 'Stake', 'Earned in 24 hours', 'Missed in 24 hours']);
+    expect(columns).toEqual(['Group', 'Machines', 'Validators', 'Stake', 'Earned in 24 h', 'Missed in 24 h']);
     expect([...rows].map((row) => row.map(textOf))).toEqual([
       [
         'home',

@@ -145,9 +145,9 @@ const MISSED: readonly Proposal[] = [
 ];
 
 /** Watched validators, those of `offline` offline, and in no committee. */
-function validators(readAt: number, indices = [12_345], offline: readonly number[] = []): Validators {
+function validators(readAt: number, indices = [12_345], offline = [0], epoch = 479_021): Validators {
   const [balance, effectiveBalance] = ['32000000000000000000', '32000000000000000000'];
-  const one = { status: 'active_ongoing', epoch: 479_021, readAt, balance, effectiveBalance };
+  const one = { status: 'active_ongoing', epoch, readAt, balance, effectiveBalance };
   return Validators.parse({
     validators: indices.map((index) => ({ ...one, index, online: !offline.includes(index) })),
     pollsSincePerformance: 1,
@@ -179,7 +179,7 @@ function grouped(): Record<string, unknown> {
       performances: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
       rewards: watches.slice(0, 2).map((watch) => ({ watch, readAt, sums: rewards })),
     },
-    'validators-hoodi': validators(NOW - 20_000, [500]),
+    'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
     'network-mainnet': Network.parse({
       performance: { readAt: NOW - 40 * MINUTE, epoch: 479_019, sums: performance(216_000_000, 300_000) },
     }),

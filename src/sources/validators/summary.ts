@@ -75,8 +75,8 @@ function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value:
   const missed = sumOf(rewards.flatMap((one) => DUTIES.map((duty) => one?.missed[duty])));
   return [
     ...(stake === undefined ? [] : [['Stake', `${count(stake)} ETH`] as const]),
-    ...(earned === undefined ? [] : [['Earned in 24 hours', etherText(earned)] as const]),
-    ...(missed === undefined ? [] : [['Missed in 24 hours', etherText(missed)] as const]),
+    ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
+    ...(missed === undefined ? [] : [['Missed in 24 h', etherText(missed)] as const]),
   ];
 }
 
@@ -88,9 +88,10 @@ function etherText(wei: string): string {
 function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs): Cell {
   const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
-  const scores = shown.flatMap(({ labels: { group }, performance }) => {
+  const scores = shown.flatMap(({ labels, performance }) => {
     const score = performance?.scores.total;
-    return score === undefined ? [] : [group === undefined ? percent(score, 2) : `${group} ${percent(score, 2)}`];
+    const group = shown.length > 1 ? `${labels['group'] ?? 'in no group'} ` : '';
+    return score === undefined ? [] : [`${group}${percent(score, 2)}`];
   });
   return lines(
     `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
