@@ -36,7 +36,7 @@ export function networkFamilies(chain: Chain, value: Network, timing: Timing): F
       'network',
       'all validators of the chain',
       performance ? [{ labels: { chain }, performance: performance.sums }] : [],
-    ),
+    ).map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` })),
     family(
       'network_epoch',
       `Last epoch of the 24 hours of beaconchain_network_duties (range.epoch.end). ${UNPROVEN}`,
