@@ -61,18 +61,19 @@ describe('web/status', () => {
         '1 of 2 healthy; 1 silent',
         '1 of 2 online mainnet',
         '64 ETH mainnet',
-        '0.00609 ETH mainnet',
+        '0.00709 ETH mainnet',
         '0.00004 ETH mainnet',
       ],
       [
         'office',
-        '2 of 2 healthy',
+        '1 of 1 healthy',
         '1 of 1 online mainnet; 1 of 1 online hoodi',
         '32 ETH mainnet; 32 ETH hoodi',
-        '0.00609 ETH mainnet',
+        '',
         '0.00004 ETH mainnet',
       ],
-      ['in no group', '', '1 of 1 online mainnet', '32 ETH mainnet', '', ''],
+      ['pool', '', '1 of 1 online mainnet', '32 ETH mainnet', '', ''],
+      ['in no group', '1 of 1 healthy', '1 of 1 online mainnet', '32 ETH mainnet', '', ''],
     ]);
   });
 
@@ -80,7 +81,7 @@ describe('web/status', () => {
     const chains = tableOf(pageIn('grouped'), 'Chains');
     const [, mainnet, hoodi] = [...chains.rows].find(([label]) => label === 'Attestations of 24 hours') ?? [];
     expect([mainnet, hoodi].map(textOf)).toEqual([
-      'your validators did 99.67 % (12 min ago), the network did 99.86 % (40 min ago)',
+      'your validators did 99.47 % (12 min ago), the network did 99.86 % (40 min ago)',
       '',
     ]);
   });

@@ -39,7 +39,7 @@ export type StateName = (typeof STATES)[number];
 const SECONDS = NOW / 1000;
 
 const NONE = { mainnet: [], hoodi: [] };
-/** Two sites, one of them on both chains. The watched validator 12345 is in none. */
+/** Two sites, one of them on both chains, and keys elsewhere. The watched validator 12345 is in none. */
 const GROUPS: Config['groups'] = [
   { name: 'home', machines: ['node-a', 'quiet-*'], watch: { ...NONE, mainnet: [{ first: 20_000, last: 20_001 }] } },
   {
@@ -47,6 +47,7 @@ const GROUPS: Config['groups'] = [
     machines: ['office-*'],
     watch: { mainnet: [{ first: 20_050, last: 20_050 }], hoodi: [{ first: 500, last: 500 }] },
   },
+  { name: 'pool', machines: [], watch: { ...NONE, mainnet: [{ first: 30_000, last: 30_000 }] } },
 ];
 
 const OWN = { first: 12_345, last: 12_345 };
@@ -162,22 +163,24 @@ function performance(assigned: number, missed: number) {
   return { duties: { attestation, proposal: NO_DUTY, sync_committee: NO_DUTY }, scores: { total: 0.99 }, votes: {} };
 }
 
-/** Of the validators on hoodi and of 12345 no rewards are known. */
+/** Of the execution layer only the rewards of the first group are known, and of the last ones none at all. */
 function grouped(): Record<string, unknown> {
   const readAt = NOW - 12 * MINUTE;
-  const read = validators(NOW - 20_000, [12_345, 20_000, 20_001, 20_050], [20_001]);
+  const read = validators(NOW - 20_000, [12_345, 20_000, 20_001, 20_050, 30_000], [20_001]);
   const rewards = {
     earned: { attestation: '6094000000000000', proposal: '0', sync_committee: '0' },
     missed: { attestation: '36000000000000', proposal: '0', sync_committee: '0' },
-    execution: '0',
   };
-  const watches = ['20000-20001', '20050-20050', '12345-12345'];
+  const watches = ['20000-20001', '20050-20050', '30000-30000', '12345-12345'];
   return {
-    ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'office-2'], silent: ['quiet-1'] })),
+    ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
       performances: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
-      rewards: watches.slice(0, 2).map((watch) => ({ watch, readAt, sums: rewards })),
+      rewards: [
+        { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
+        { watch: watches[1], readAt, sums: rewards },
+      ],
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
     'network-mainnet': Network.parse({
