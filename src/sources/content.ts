@@ -7,7 +7,7 @@ export interface Summary {
   readonly notices?: readonly Notice[];
   /** About the chain of the source. Facts with the same label are joined over all sources. */
   readonly facts?: Facts;
-  /** About the configured groups, joined over all sources. The last one can be about all that is in no group. */
+  /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
   /** Notes on the facts. */
   readonly notes?: readonly string[];

@@ -82,7 +82,7 @@ function groupTable(summaries: readonly Summed[]): Table[] {
       facts.map(([label, value]) => ({ group, label, value, chain: source.chain })),
     ),
   );
-  if (all.length === 0) return [];
+  if (all.every(({ group }) => group === undefined)) return [];
   const chains = new Set(all.flatMap(({ chain }) => chain ?? []));
   const labels = [...new Set(all.map(({ label }) => label))];
   const cell = ({ value, chain }: (typeof all)[number]): Cell =>

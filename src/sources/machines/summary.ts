@@ -65,7 +65,6 @@ function groupsOf(
   all: readonly ListedMachine[],
   now: UnixMs,
 ): NonNullable<Summary['groups']> {
-  if (options.groups.length === 0) return [];
   const machinesOf = Map.groupBy(all, ({ name }) => groupOf(options, name));
   const named = options.groups.flatMap(({ name, machines }) => (machines.length > 0 ? [name] : []));
   return [...named, ...(machinesOf.has(undefined) ? [undefined] : [])].map((group) => {

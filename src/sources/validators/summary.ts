@@ -21,13 +21,12 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const sums = shownSums(options, value, timing);
   const shown = shownGroups(options, value, timing);
-  const isGrouped = shown.some(({ labels }) => labels['group'] !== undefined);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
-    groups: isGrouped ? shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })) : [],
+    groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     facts: [
       ...attestations(value, shown, timing.now),
       ...(status
