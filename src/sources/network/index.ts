@@ -1,8 +1,9 @@
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Summary } from '../content.ts';
 import { attestationFacts } from '../duties.ts';
 import { partState, refusedUntil } from '../refusal.ts';
-import { nextTick, type Source, type Timing } from '../source.ts';
+import { nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
 import type { NetworkOptions } from './options.ts';
 import { pollNetwork } from './poll.ts';
@@ -42,15 +43,12 @@ export function networkSource(options: NetworkOptions): Source<Network> {
       partState('network', performanceRefusal),
       partState('queues', queuesRefusal),
     ],
-    families: (value, timing) => networkFamilies(chain, value, timing),
-    summary: networkSummary,
-    nextChange: nextNetworkChange,
+    families: (value, timing) => networkFamilies(options, value, timing),
+    summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
+    nextChange: (value, timing) => nextNetworkChange(options, value, timing),
   };
 }
 
-function networkSummary(value: Network, timing: Timing): Summary {
-  const { performance } = shownNetwork(value, timing);
-  return performance
-    ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, timing.now) }
-    : {};
+function networkSummary({ performance }: Network, now: UnixMs): Summary {
+  return performance ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, now) } : {};
 }
