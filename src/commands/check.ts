@@ -8,7 +8,7 @@ import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
 import { type Entry, entrySchema, requestsPerPoll, sourceId } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import type { Pace } from '../sources/source.ts';
+import type { Pace, Source } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/index.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
@@ -215,8 +215,12 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
     duration(pace.intervalMs),
     perDay(pace.requestsPerDay),
     `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
-    wait ? `waits for the quota until ${utc(wait.until)}` : COVERAGE[pace.coverage],
+    wait ? `waits for the quota until ${utc(wait.until)}` : noteOn(source, pace),
   ];
+}
+
+function noteOn({ name, intervalMs }: Source, pace: Pace): string {
+  return name === 'network' && pace.intervalMs > intervalMs ? 'without the queues' : COVERAGE[pace.coverage];
 }
 
 /** The requests of each part of the validators, at the effective interval. */

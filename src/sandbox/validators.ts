@@ -1,14 +1,7 @@
-import {
-  type Chain,
-  EPOCHS_PER_DAY,
-  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
-  epochTime,
-  periodOf,
-  SLOTS_PER_EPOCH,
-} from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { type PerformanceBody, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
+import { type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
 import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './rate-limit.ts';
@@ -24,8 +17,6 @@ const COMPUTED_AFTER_MS = 60_000;
 /** Offline: without an attestation in this many epochs (api-facts 10.1). */
 const SILENT_EPOCHS = 2;
 const GWEI = '000000000';
-/** Rewards of a vote in gwei, about as on mainnet. The penalty of a missed one is as high, but not for the head. */
-const [HEAD, SOURCE, TARGET] = [2_408, 2_437, 4_526];
 
 /** POST /api/v2/ethereum/validators (api-facts 10.1). */
 export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs): string {
@@ -42,55 +33,8 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
   });
 }
 
-/** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
-export function performance(sandbox: Sandbox, asked: PerformanceBody, now: UnixMs): string {
-  const { assigned, missed } = dayOf(sandbox, asked, now);
-  const included = assigned - missed;
-  const score = included / assigned;
-  return JSON.stringify({
-    data: {
-      beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
-      duties: {
-        attestation: { included, assigned, missed },
-        sync_committee: { successful: 0, assigned: 0, missed: 0 },
-        proposal: { successful: 0, assigned: 0, missed: 0 },
-      },
-    },
-  });
-}
-
-/** POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1): of attestations, the rest is 0. */
-export function rewards(sandbox: Sandbox, asked: PerformanceBody, now: UnixMs): string {
-  const { assigned, missed, last } = dayOf(sandbox, asked, now);
-  const amounts = (reward: number, penalty = reward) => {
-    const [earned, lost, absent] = [reward * (assigned - missed), penalty * missed, reward * missed];
-    const wei = (gwei: number): string => `${BigInt(gwei) * 10n ** 9n}`;
-    return { total: wei(earned - lost), reward: wei(earned), penalty: wei(lost), missed_reward: wei(absent) };
-  };
-  const { total, reward, penalty, missed_reward } = amounts(HEAD + SOURCE + TARGET, SOURCE + TARGET);
-  const votes = { head: amounts(HEAD, 0), source: amounts(SOURCE), target: amounts(TARGET) };
-  const inclusion = { attestation_inclusion_reward: '0', sync_inclusion_reward: '0', slashing_inclusion_reward: '0' };
-  return JSON.stringify({
-    data: {
-      ...{ total, total_reward: reward, total_penalty: penalty, total_missed: missed_reward },
-      attestation: { total, ...votes, inactivity_leak_penalty: '0', inclusion_delay: null },
-      sync_committee: amounts(0),
-      proposal: { total: '0', execution_layer_reward: '0', ...inclusion, missed_cl_reward: '0', missed_el_reward: '0' },
-      finality: 'finalized',
-    },
-    range: epochsRange(asked.chain, last - EPOCHS_PER_DAY + 1, last),
-  });
-}
-
-/** The attestations of the last 24 hours of these validators, up to an epoch. */
-function dayOf(sandbox: Sandbox, { chain, validator }: PerformanceBody, now: UnixMs) {
-  const all = existing(sandbox, validator.validator_identifiers);
-  const last = epochAt(chain, now) - 2;
-  const missed = all.reduce((sum, index) => sum + silentEpochs(sandbox.chains[chain], index, last, EPOCHS_PER_DAY), 0);
-  return { last, assigned: all.length * EPOCHS_PER_DAY, missed };
-}
-
-function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
+/** Those of the identifiers that exist. @throws Refusal if there are too many, or none exists */
+export function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
   const known = identifiers.filter((one) => one < EXISTING);
@@ -99,7 +43,7 @@ function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
 }
 
 /** The epoch of the newest answer. */
-function epochAt(chain: Chain, now: UnixMs): number {
+export function epochAt(chain: Chain, now: UnixMs): number {
   return epochOf(headSlot(chain, now - COMPUTED_AFTER_MS));
 }
 
@@ -130,7 +74,7 @@ function slashedIn(
 }
 
 /** In how many of the `count` epochs up to `last` the validator did not attest. */
-function silentEpochs({ chain, offline }: ChainWorld, index: number, last: number, count: number): number {
+export function silentEpochs({ chain, offline }: ChainWorld, index: number, last: number, count: number): number {
   const span = offline.get(index);
   if (!span) return 0;
   const startMs = (epoch: number): UnixMs => epochTime(chain, epoch) * 1000;
