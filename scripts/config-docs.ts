@@ -42,6 +42,14 @@ machines:
   chain_rules: [{match: "hoodi-*", chain: hoodi}]   # only for machines without a beacon node
 \`\`\`
 
+## Sites, operators or clients
+
+\`\`\`yaml
+groups:                                       # the label \`group\`
+  home: {machines: [node-a, "home-*"], validators: ["20000-20049"]}
+  office: {machines: ["office-*"], validators: {mainnet: ["20050-20099"], hoodi: [500]}}
+\`\`\`
+
 ## Fewer requests
 
 \`\`\`yaml

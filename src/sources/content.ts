@@ -5,13 +5,18 @@ import { absolute, relative } from '../toolkit/lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** Facts about the chain of the source, in reading order. */
-  readonly facts?: readonly (readonly [label: string, value: Cell])[];
+  /** About the chain of the source. Facts with the same label are joined over all sources. */
+  readonly facts?: Facts;
+  /** About the groups, joined over all sources. The last one can be about all that is in none. */
+  readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
   /** Notes on the facts. */
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
 }
+
+/** In reading order. */
+export type Facts = readonly (readonly [label: string, value: Cell])[];
 
 /** How good or bad something is. Shown by colours, with words next to them. */
 export type Tone = 'good' | 'neutral' | 'warning' | 'bad';

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { PerformanceAnswer } from '../api/answers/validators.ts';
 import type { Family, Sample } from '../toolkit/exposition/family.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { percent, relative } from '../toolkit/lib/words.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
@@ -73,6 +75,20 @@ function sumOf(counts: readonly (number | null | undefined)[]): number | undefin
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
   const known = values.filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as { [key in K]?: number };
+}
+
+/** One side of the sentence on the status page, which joins both. None without an attestation. */
+export function attestationFacts(
+  who: string,
+  performances: readonly Performance[],
+  readAt: UnixMs,
+  now: UnixMs,
+): (readonly [label: string, value: string])[] {
+  const sum = (outcome: 'assigned' | 'done'): number =>
+    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
+  const assigned = sum('assigned');
+  if (assigned === 0) return [];
+  return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
 /** Those whose duties are shown. */

@@ -26,7 +26,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'configuration', title: 'Configuration', about: 'recipes, then every setting and flag' },
   { name: 'alerts', title: 'Alerts', about: 'the rules, and the runbook: what each alert means and what to do' },
   { name: 'dashboards', title: 'Dashboards and status page', about: 'what Grafana and the page of the exporter show' },
-  { name: 'validators', title: 'Your validators', about: 'online, duties, slashings, proposals, sync committees' },
+  { name: 'validators', title: 'Your validators', about: 'online, duties, rewards, groups, slashings, proposals' },
   { name: 'budget', title: 'Plans and budget', about: 'what a plan is enough for, and how its requests are divided' },
   { name: 'troubleshooting', title: 'Problems and questions', about: 'symptoms and what to do, common questions' },
   { name: 'backfill', title: 'Backfill', about: 'history for a Prometheus that starts today' },

@@ -1,6 +1,7 @@
 import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import type { Cell, Summary, Table, Tone } from '../sources/content.ts';
+import { type Cell, lines, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
+import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
 import { headlineOf, noticesOf, type Summed } from './headline.ts';
@@ -28,7 +29,13 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     ],
     verdict: headlineOf(input, notices, now),
     notices,
-    tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
+    tables: [
+      ...groupTable(summaries),
+      ...joined(summaries),
+      ...chainTable(summaries),
+      sourcesTable(views, now),
+      budgetTable(input, now),
+    ],
     isSimulated: input.isSimulated ?? false,
   };
 }
@@ -53,7 +60,9 @@ function chainTable(summaries: readonly Summed[]): Table[] {
   const labels = [...new Set(facts.map(({ label }) => label))];
   if (labels.length === 0) return [];
   const factOf = (label: string, chain: string): Cell =>
-    facts.find((fact) => fact.label === label && fact.chain === chain)?.value ?? '';
+    facts
+      .filter((fact) => fact.label === label && fact.chain === chain)
+      .reduceRight<Cell>((before, { value }) => (before === '' ? value : html`${before}, ${value}`), '');
   return [
     {
       title: chains.length === 1 ? 'Chain' : 'Chains',
@@ -64,6 +73,27 @@ function chainTable(summaries: readonly Summed[]): Table[] {
       notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
     },
   ];
+}
+
+/** A row for each group. If groups have validators on several chains, the cells name the chain. */
+function groupTable(summaries: readonly Summed[]): Table[] {
+  const all = summaries.flatMap(({ view: { source }, summary }) =>
+    (summary.groups ?? []).flatMap(({ group, facts }) =>
+      facts.map(([label, value]) => ({ group, label, value, chain: source.chain })),
+    ),
+  );
+  if (all.every(({ group }) => group === undefined)) return [];
+  const chains = new Set(all.flatMap(({ chain }) => chain ?? []));
+  const labels = [...new Set(all.map(({ label }) => label))];
+  const cell = ({ value, chain }: (typeof all)[number]): Cell =>
+    chain && chains.size > 1 ? html`${value} ${quiet(chain)}` : value;
+  const rows = [...Map.groupBy(all, ({ group }) => group)]
+    .toSorted(([a], [b]) => Number(a === undefined) - Number(b === undefined))
+    .map(([group, own]) => [
+      group ?? 'in no group',
+      ...labels.map((label) => lines(...own.filter((fact) => fact.label === label).map(cell))),
+    ]);
+  return [{ title: 'Groups', columns: ['Group', ...labels], rows, size: rows.length, empty: '' }];
 }
 
 /** The tables of all sources. Tables with the same title, from several chains, are merged. */

@@ -72,6 +72,8 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ['silent', PHONE],
     ['thousand', PHONE],
     ['hostile', PHONE],
+    ['grouped', PHONE],
+    ['grouped', DESKTOP],
     ['missed', DESKTOP],
     ['revoked', DESKTOP],
     ['hostile', DESKTOP],

@@ -22,7 +22,7 @@ function withKey(key: Partial<Ledger['key']>): StatusInput {
   return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
 }
 
-const ALL = ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee'];
+const ALL = ['machines', 'validators', 'network', 'slashings', 'daily_returns', 'sync_committee'];
 
 /** Some sources with another view. */
 function withViews(names: readonly string[], change: Partial<SourceView>, known = knownIn('healthy')): StatusInput {
@@ -64,7 +64,7 @@ describe('web/headline', () => {
 
   it('reports stretched intervals', () => {
     expect(texts(knownIn('stretched'))).toEqual([
-      'The budget does not allow the configured intervals: machines every 2 h 55 min instead of 1 min; validators of mainnet every 6 h 4 min instead of 6 min 24 s; slashings of mainnet every 3 h 39 min instead of 1 min 5 s; slashings of hoodi every 3 h 39 min instead of 1 min 5 s.',
+      'The budget does not allow the configured intervals: machines every 3 h 2 min instead of 1 min; validators of mainnet every 6 h 57 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 3 h 47 min instead of 1 min 5 s; slashings of hoodi every 3 h 47 min instead of 1 min 5 s.',
     ]);
   });
 
@@ -84,14 +84,14 @@ describe('web/headline', () => {
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(['machines'], failedBecauseOf('timeout'));
     expect([verdict(one), ...texts(one)]).toEqual([
-      'Working, with warnings: 1 of 8 sources failing',
-      '1 of 8 sources failing: machines.',
+      'Working, with warnings: 1 of 9 sources failing',
+      '1 of 9 sources failing: machines.',
     ]);
     expect(verdict(withEntries(ALL, failedBecauseOf('timeout')))).toBe('Not working: sources are failing');
   });
 
   describe('in an outage', () => {
-    const WARNING = 'Working, with warnings: 4 of 8 sources failing';
+    const WARNING = 'Working, with warnings: 4 of 9 sources failing';
 
     /** The sources that are polled often fail since the outage began. The others were polled long before. */
     function outage(minutes: number, change: Partial<Entry> = {}, lastDailySuccess = NOW - 5 * HOUR): StatusInput {
@@ -121,7 +121,7 @@ describe('web/headline', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
     const some = withViews(['machines', 'sync_committee'], { wait });
     expect([verdict(some), ...texts(some)]).toEqual([
-      'Waiting for the quota: 3 of 8 sources',
+      'Waiting for the quota: 3 of 9 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
     expect(verdict(withViews(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
@@ -129,7 +129,7 @@ describe('web/headline', () => {
     expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
     // What a 429 refused is not failing while it waits.
     const limited = withViews(['machines'], { wait }, withEntries(['machines'], failedBecauseOf('rate_limited')));
-    expect(verdict(limited)).toBe('Waiting for the quota: 1 of 8 sources');
+    expect(verdict(limited)).toBe('Waiting for the quota: 1 of 9 sources');
   });
 
   it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {

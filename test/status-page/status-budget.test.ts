@@ -50,7 +50,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 describe('web/status-budget', () => {
   it('has only a note about a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
-      'Plan: 5 per second without a quota, as on Scale. Plans 5,252 of 388,800 requests a day.',
+      'Plan: 5 per second without a quota, as on Scale. Plans 5,325 of 388,800 requests a day.',
     ]);
   });
 
@@ -72,7 +72,7 @@ describe('web/status-budget', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,252 requests a day$/);
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,325 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/facts/version.ts';
-import type { Table } from '../../src/sources/content.ts';
+import type { Cell, Table } from '../../src/sources/content.ts';
 import type { StatusPage } from '../../src/status-page/page.ts';
 import { statusOf } from '../../src/status-page/status.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
+import { html } from '../../src/toolkit/lib/html.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { schedule } from '../support/runs/scheduler-harness.ts';
 import { NOW } from '../support/time/timing.ts';
@@ -22,6 +23,10 @@ function wordsOf(page: StatusPage): string {
     .replace(/<style>.*<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
+}
+
+function textOf(cell: Cell = ''): string {
+  return html`${cell}`.text.replace(/<br>/g, '; ').replace(/<[^>]+>/g, '');
 }
 
 describe('web/status', () => {
@@ -45,6 +50,40 @@ describe('web/status', () => {
       'Daily return',
     ]);
     expect(chains.notes).toEqual(['The daily return must not be used as a financial benchmark.']);
+  });
+
+  it('has a row for each group: machines, validators, stake, earned and missed; what is not known stays empty', () => {
+    const { columns, rows } = tableOf(pageIn('grouped'), 'Groups');
+    expect(columns).toEqual(['Group', 'Machines', 'Validators', 'Stake', 'Earned in 24 h', 'Missed in 24 h']);
+    expect([...rows].map((row) => row.map(textOf))).toEqual([
+      [
+        'home',
+        '1 of 2 healthy; 1 silent',
+        '1 of 2 online mainnet',
+        '64 ETH mainnet',
+        '0.00709 ETH mainnet',
+        '0.00004 ETH mainnet',
+      ],
+      [
+        'office',
+        '1 of 1 healthy',
+        '1 of 1 online mainnet; 1 of 1 online hoodi',
+        '32 ETH mainnet; 32 ETH hoodi',
+        '',
+        '0.00004 ETH mainnet',
+      ],
+      ['pool', '', '1 of 1 online mainnet', '32 ETH mainnet', '', ''],
+      ['in no group', '1 of 1 healthy', '1 of 1 online mainnet', '32 ETH mainnet', '', ''],
+    ]);
+  });
+
+  it('compares your attestations with those of the network in one sentence', () => {
+    const chains = tableOf(pageIn('grouped'), 'Chains');
+    const [, mainnet, hoodi] = [...chains.rows].find(([label]) => label === 'Attestations of 24 hours') ?? [];
+    expect([mainnet, hoodi].map(textOf)).toEqual([
+      'your validators did 99.47 % (12 min ago), the network did 99.86 % (40 min ago)',
+      '',
+    ]);
   });
 
   it('joins the tables of one title, and leaves a chain without a fact empty', () => {

@@ -1,7 +1,7 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
 import { html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { bytes, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
+import { bytes, count, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
 import {
   firing,
   firingIf,
@@ -15,7 +15,7 @@ import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summa
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { chainOf, type MachinesOptions } from './options.ts';
+import { chainOf, groupOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
 import type { ShownMachine } from './shown.ts';
 
@@ -29,6 +29,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const all = listedMachines(options, value, timing, polls);
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, now)],
+    groups: groupsOf(options, all, now),
     tables: [
       {
         title: 'Machines',
@@ -46,13 +47,37 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   };
 }
 
-function badges(machine: ListedMachine, now: UnixMs): Cell {
-  const { alerts, shown } = machine;
-  if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
-  if (!shown) return badge('neutral', 'waits for the first sweep');
-  if (isRecent(machine, now)) return badge('good', 'healthy');
+type State = readonly [text: string, tone: Notice['tone']];
+
+/** The worst first. */
+function statesOf(machine: ListedMachine, now: UnixMs): readonly [State, ...State[]] {
+  const [worst, ...others] = machine.alerts.map((alert): State => [MACHINE_CONDITIONS[alert].badge, toneOf(alert)]);
+  if (worst) return [worst, ...others];
+  if (!machine.shown) return [['waits for the first sweep', 'neutral']];
+  if (isRecent(machine, now)) return [['healthy', 'good']];
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
-  return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');
+  return [[isFresh(machine) ? 'not polled since' : 'out of date', 'neutral']];
+}
+
+/** How many machines of each group are healthy, and what is wrong with the others. */
+function groupsOf(
+  options: MachinesOptions,
+  all: readonly ListedMachine[],
+  now: UnixMs,
+): NonNullable<Summary['groups']> {
+  const machinesOf = Map.groupBy(all, ({ name }) => groupOf(options, name));
+  const named = options.groups.flatMap(({ name, machines }) => (machines.length > 0 ? [name] : []));
+  return [...named, ...(machinesOf.has(undefined) ? [undefined] : [])].map((group) => {
+    const states = (machinesOf.get(group) ?? []).map((machine) => statesOf(machine, now)[0]);
+    const others = states.filter(([, tone]) => tone !== 'good');
+    const value = lines(
+      `${count(states.length - others.length)} of ${count(states.length)} healthy`,
+      ...[...new Map(others)].map(([text, tone]) =>
+        badge(tone, `${count(others.filter(([other]) => other === text).length)} ${text}`),
+      ),
+    );
+    return { group, facts: [['Machines', value]] };
+  });
 }
 
 function syncedText({ node }: Partial<Machine>): string {
@@ -86,7 +111,7 @@ function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] 
 
 function rowOf(options: MachinesOptions, machine: ListedMachine, now: UnixMs): Row {
   const { name, shown } = machine;
-  const head = [titleOf(name), badges(machine, now)];
+  const head = [titleOf(name), lines(...statesOf(machine, now).map(([text, tone]) => badge(tone, text)))];
   if (!shown) return [...head, chainOf(options, { name }), '', '', '', ''];
   const { system } = shown.fresh;
   const processes = lines(...processLines(shown, now));

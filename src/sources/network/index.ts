@@ -1,6 +1,7 @@
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import { percent } from '../../toolkit/lib/words.ts';
-import { NOT_KNOWN, type Summary } from '../content.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import type { Summary } from '../content.ts';
+import { attestationFacts } from '../duties.ts';
 import { partState, refusedUntil } from '../refusal.ts';
 import { nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
@@ -44,13 +45,11 @@ export function networkSource(options: NetworkOptions): Source<Network> {
       partState('queues', queuesRefusal),
     ],
     families: (value, timing) => networkFamilies(options, value, timing),
-    summary: (value, timing) => networkSummary(shownNetwork(options, value, timing)),
+    summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
     nextChange: (value, timing) => nextNetworkChange(options, value, timing),
   };
 }
 
-function networkSummary({ performance }: Network): Summary {
-  const { assigned = 0, done = 0 } = performance?.sums.duties.attestation ?? {};
-  const rate = assigned > 0 ? `${percent(done / assigned, 1)} of the attestations of the last 24 hours` : NOT_KNOWN;
-  return { facts: [['Network', rate]] };
+function networkSummary({ performance }: Network, now: UnixMs): Summary {
+  return performance ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, now) } : {};
 }

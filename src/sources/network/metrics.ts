@@ -42,7 +42,7 @@ export function networkFamilies(options: NetworkOptions, value: Network, timing:
       'network',
       'all validators of the chain',
       performance ? [{ labels: { chain }, performance: performance.sums }] : [],
-    ),
+    ).map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` })),
     family(
       'network_epoch',
       `Last epoch of the 24 hours of beaconchain_network_duties (range.epoch.end). ${UNPROVEN}`,

@@ -1,27 +1,10 @@
-import * as z from 'zod';
 import type { RewardsAnswer } from '../../api/answers/validators.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { DUTIES } from '../duties.ts';
 import { family, UNPROVEN } from '../families.ts';
-
-/** A sum of wei over many answers, as a decimal string. */
-const Sum = z.string().regex(/^-?\d{1,40}$/);
-const PerDuty = z.object({ attestation: Sum.optional(), proposal: Sum.optional(), sync_committee: Sum.optional() });
-type PerDuty = z.infer<typeof PerDuty>;
-
-/** What some validators earned and missed in the last 24 hours. Persisted. What is not known of all of them is absent. */
-export const Rewards = z.object({
-  /** On the consensus layer, rewards minus penalties. */
-  earned: PerDuty,
-  missed: PerDuty,
-  execution: Sum.optional(),
-  penalties: Sum.optional(),
-  /** The last epoch of the oldest answer. */
-  epoch: z.number().optional(),
-});
-export type Rewards = z.infer<typeof Rewards>;
+import type { PerDuty, Rewards } from './schema.ts';
 
 type Data = RewardsAnswer['data'];
 type Amounts = readonly (string | null | undefined)[];
@@ -62,7 +45,7 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
 }
 
 /** Exact. Undefined if there is none, or one of them is not known. */
-function sumOf(amounts: Amounts): string | undefined {
+export function sumOf(amounts: Amounts): string | undefined {
   const known = amounts.filter((wei) => wei != null);
   if (known.length === 0 || known.length < amounts.length) return undefined;
   return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));

@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { Status, Wei } from '../../api/answers/validators.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { Performance } from '../duties.ts';
 import { Refusal } from '../refusal.ts';
 import { Slashed } from '../slashed.ts';
-import { Rewards } from './rewards.ts';
 
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
@@ -29,12 +27,29 @@ const Validator = z.object({
 });
 export type Validator = z.infer<typeof Validator>;
 
+/** A sum of wei over many answers, as a decimal string. */
+const Sum = z.string().regex(/^-?\d{1,40}$/);
+const PerDuty = z.object({ attestation: Sum.optional(), proposal: Sum.optional(), sync_committee: Sum.optional() });
+export type PerDuty = z.infer<typeof PerDuty>;
+
+/** What some validators earned and missed in the last 24 hours. Persisted. What is not known of all of them is absent. */
+export const Rewards = z.object({
+  /** On the consensus layer, rewards minus penalties. */
+  earned: PerDuty,
+  missed: PerDuty,
+  execution: Sum.optional(),
+  penalties: Sum.optional(),
+  /** The last epoch of the oldest answer. */
+  epoch: z.number().optional(),
+});
+export type Rewards = z.infer<typeof Rewards>;
+
 /** Sums over a group. */
 export interface Aggregate<S> {
   /** The ranges of its validators. */
   readonly watch: string;
   /** Unix ms. */
-  readonly readAt: UnixMs;
+  readonly readAt: number;
   readonly sums: S;
 }
 

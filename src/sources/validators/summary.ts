@@ -1,14 +1,17 @@
 import { type Chain, epochTime, validatorUrl } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { attestationFacts, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
-import { type Sums, shownGroups, shownSums, slashedIn } from './metrics.ts';
+import { etherIn, type ShownGroup, type Sums, shownGroups, shownSums, slashedIn } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
+import { sumOf } from './rewards.ts';
 import type { Validator, Validators } from './schema.ts';
 
 const MAX_NAMED = 5;
@@ -17,13 +20,18 @@ const MAX_NAMED = 5;
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const sums = shownSums(options, value, timing);
+  const shown = shownGroups(options, value, timing);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
+    groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     facts: [
-      ...(status ? [['Watched validators', sums ? validators(options, value, sums, timing) : NOT_KNOWN] as const] : []),
+      ...attestations(value, shown, timing.now),
+      ...(status
+        ? [['Watched validators', sums ? validators(chain, shown, sums, timing.now) : NOT_KNOWN] as const]
+        : []),
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
     ],
   };
@@ -43,20 +51,54 @@ function indices(validators: readonly Validator[]): number[] {
   return validators.map(({ index }) => index);
 }
 
-function validators(options: ValidatorsOptions, value: Validators, sums: Sums, timing: Timing): Cell {
-  const { chain } = options;
+/** Of all validators, or none. */
+function attestations({ performances: [first] }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
+  const performances = shown.flatMap(({ performance }) => performance ?? []);
+  return first && performances.length === shown.length
+    ? attestationFacts('your validators', performances, first.readAt, now)
+    : [];
+}
+
+function factsOf(one: ShownGroup): Facts {
+  const { sums } = one;
+  const online = sums && `${count(sums.online)} of ${count(sums.validators.length)} online`;
+  return [...(online ? [['Validators', online] as const] : []), ...amounts([one])];
+}
+
+/** Of all given groups. Amounts that are not known of all of them are left out. */
+function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value: string])[] {
+  const all = shown.flatMap(({ sums }) => sums?.validators ?? []);
+  const stake = etherIn(all, ({ effectiveBalance }) => effectiveBalance);
+  const rewards = shown.map((one) => one.rewards);
+  const earned = sumOf(rewards.flatMap((one) => [one?.execution, ...DUTIES.map((duty) => one?.earned[duty])]));
+  const missed = sumOf(rewards.flatMap((one) => DUTIES.map((duty) => one?.missed[duty])));
+  return [
+    ...(stake === undefined ? [] : [['Stake', `${count(stake)} ETH`] as const]),
+    ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
+    ...(missed === undefined ? [] : [['Missed in 24 h', etherText(missed)] as const]),
+  ];
+}
+
+/** With the digits of what one validator misses in a day. */
+function etherText(wei: string): string {
+  return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
+}
+
+function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs): Cell {
   const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
-  const scores = shownGroups(options, value, timing).flatMap(({ labels: { group }, performance }) => {
+  const scores = shown.flatMap(({ labels, performance }) => {
     const score = performance?.scores.total;
-    return score === undefined ? [] : [group === undefined ? percent(score, 2) : `${group} ${percent(score, 2)}`];
+    const group = shown.length > 1 ? `${labels['group'] ?? 'in no group'} ` : '';
+    return score === undefined ? [] : [`${group}${percent(score, 2)}`];
   });
   return lines(
     `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
+    ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     ...(scores.length === 0 ? [] : [quiet(`BeaconScore of 24 hours: ${scores.join(', ')}`)]),
-    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, timing.now)}`,
+    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
   );
 }
 

@@ -40,14 +40,13 @@ function summary(
   dropped = 0,
   polled: Partial<Polls> = {},
 ) {
-  const { tables = [], notices = [] } = machinesSummary(
-    machinesOptions(options),
-    { machines: [...machines], dropped },
-    timing(),
-    polls(polled),
-  );
+  const {
+    tables = [],
+    notices = [],
+    groups = [],
+  } = machinesSummary(machinesOptions(options), { machines: [...machines], dropped }, timing(), polls(polled));
   const [table] = tables as [Table];
-  return { table, rows: [...table.rows], notices: notices.map(({ text }) => text) };
+  return { table, rows: [...table.rows], notices: notices.map(({ text }) => text), groups };
 }
 
 function stateOf(row: Row | undefined): unknown {
@@ -84,6 +83,21 @@ describe('sources/machines/summary', () => {
       '1 machine not synced: behind.',
       '1 machine never seen: never.',
       '1 machine partly silent: partly.',
+    ]);
+  });
+
+  it('counts the healthy machines of each group that has some, and those in none', () => {
+    const machines = [machine('node-a', FRESH), machine('home-1', FRESH, { sync_eth2_synced: false })];
+    const groups = [
+      { name: 'office', machines: ['office-*'] },
+      { name: 'home', machines: ['home-*'] },
+      { name: 'keys', machines: [] },
+    ];
+    const found = summary(machines, { groups }).groups;
+    expect(found.map(({ group, facts }) => [group, ...facts.map(([, cell]) => markup(cell))])).toEqual([
+      ['office', '0 of 0 healthy'],
+      ['home', '0 of 1 healthy<br><span class="badge bad">1 not synced</span>'],
+      [undefined, '1 of 1 healthy'],
     ]);
   });
 

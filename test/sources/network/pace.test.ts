@@ -49,17 +49,17 @@ describe('the pace of the network', () => {
       });
   });
   it('a trial month with a watched validator is polled to its last day, and nothing is refused', async () => {
-    const { sim, refused } = await runMonth({
+    const { run, refused } = await runMonth({
       start: OCTOBER,
       hours: 31 * 24,
       sandbox: { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY },
       sources: sourcesOf(configOf()),
     });
     expect(refused).toEqual({});
-    expect(sim.sandbox.account.inMonth).toBeLessThanOrEqual(900);
-    for (const { source, entry } of sim.scheduler.views())
-      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(sim.clock.now() - 1.2 * DAY);
-    const requests = (path: string): number => sim.exchanges.filter((one) => one.path === path).length;
+    expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(900);
+    for (const { source, entry } of run.scheduler.views())
+      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
+    const requests = (path: string): number => run.exchanges.filter((one) => one.path === path).length;
     expect(requests('/api/v2/ethereum/performance-aggregate')).toBe(31);
     expect(requests('/api/v2/ethereum/queues')).toBe(0);
   });

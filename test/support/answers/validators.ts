@@ -1,10 +1,9 @@
-import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
+import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
 import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { SECONDS_PER_EPOCH } from '../model/chain.ts';
 import { noSignal, timing } from '../time/timing.ts';
 import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
 

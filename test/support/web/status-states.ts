@@ -8,6 +8,7 @@ import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.t
 import { type BudgetView, type KnownSource, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
+import { Network } from '../../../src/sources/network/schema.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
@@ -22,18 +23,44 @@ import { DAY, HOUR, MINUTE, NOW } from '../time/timing.ts';
 export const SCRIPT = '<script>alert(1)</script>';
 
 /** The states in which tests look at the page. */
-export const STATES = ['healthy', 'missed', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
+export const STATES = [
+  'healthy',
+  'missed',
+  'grouped',
+  'stretched',
+  'revoked',
+  'silent',
+  'empty',
+  'thousand',
+  'hostile',
+] as const;
 export type StateName = (typeof STATES)[number];
 
 const SECONDS = NOW / 1000;
 
-function config(expected: readonly string[]): Config {
+const NONE = { mainnet: [], hoodi: [] };
+/** Two sites, one of them on both chains, and keys elsewhere. The watched validator 12345 is in none. */
+const GROUPS: Config['groups'] = [
+  { name: 'home', machines: ['node-a', 'quiet-*'], watch: { ...NONE, mainnet: [{ first: 20_000, last: 20_001 }] } },
+  {
+    name: 'office',
+    machines: ['office-*'],
+    watch: { mainnet: [{ first: 20_050, last: 20_050 }], hoodi: [{ first: 500, last: 500 }] },
+  },
+  { name: 'pool', machines: [], watch: { ...NONE, mainnet: [{ first: 30_000, last: 30_000 }] } },
+];
+
+const OWN = { first: 12_345, last: 12_345 };
+
+function config(expected: readonly string[], groups: Config['groups'] = []): Config {
   const defaults = defaultConfig();
+  const watchOn = (chain: 'mainnet' | 'hoodi') => groups.flatMap(({ watch }) => watch[chain]);
   return {
     ...defaults,
     ...BOTH_CHAINS,
+    groups,
     machines: { ...defaults.machines, expected: [...expected], chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-    validators: { ...defaults.validators, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
+    validators: { ...defaults.validators, watch: { mainnet: [OWN, ...watchOn('mainnet')], hoodi: watchOn('hoodi') } },
   };
 }
 
@@ -118,14 +145,48 @@ const MISSED: readonly Proposal[] = [
   { slot: 15_328_205, validator: 12_345, status: 'missed' },
 ];
 
-/** The one watched validator is online and in no committee. */
-function validators(readAt: number): Validators {
-  const one = { index: 12_345, status: 'active_ongoing', online: true, epoch: 479_021, readAt };
+/** Watched validators, those of `offline` offline, and in no committee. */
+function validators(readAt: number, indices = [12_345], offline = [0], epoch = 479_021): Validators {
+  const [balance, effectiveBalance] = ['32000000000000000000', '32000000000000000000'];
+  const one = { status: 'active_ongoing', epoch, readAt, balance, effectiveBalance };
   return Validators.parse({
-    validators: [{ ...one, balance: '32000000000000000000', effectiveBalance: '32000000000000000000' }],
+    validators: indices.map((index) => ({ ...one, index, online: !offline.includes(index) })),
     pollsSincePerformance: 1,
     committees: [1_871, 1_872].map((period) => ({ period, seats: [7, 8] })),
   });
+}
+
+const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
+
+function performance(assigned: number, missed: number) {
+  const attestation = { assigned, missed, done: assigned - missed };
+  return { duties: { attestation, proposal: NO_DUTY, sync_committee: NO_DUTY }, scores: { total: 0.99 }, votes: {} };
+}
+
+/** Of the execution layer only the rewards of the first group are known, and of the last ones none at all. */
+function grouped(): Record<string, unknown> {
+  const readAt = NOW - 12 * MINUTE;
+  const read = validators(NOW - 20_000, [12_345, 20_000, 20_001, 20_050, 30_000], [20_001]);
+  const rewards = {
+    earned: { attestation: '6094000000000000', proposal: '0', sync_committee: '0' },
+    missed: { attestation: '36000000000000', proposal: '0', sync_committee: '0' },
+  };
+  const watches = ['20000-20001', '20050-20050', '30000-30000', '12345-12345'];
+  return {
+    ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
+    'validators-mainnet': {
+      ...read,
+      performances: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
+      rewards: [
+        { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
+        { watch: watches[1], readAt, sums: rewards },
+      ],
+    },
+    'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
+    'network-mainnet': Network.parse({
+      performance: { readAt: NOW - 40 * MINUTE, epoch: 479_019, sums: performance(216_000_000, 300_000) },
+    }),
+  };
 }
 
 const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
@@ -169,11 +230,13 @@ interface State {
   readonly entry?: (id: string) => Partial<Entry>;
   readonly keyAt?: number;
   readonly expected?: readonly string[];
+  readonly groups?: Config['groups'];
 }
 
 const STATE_OF: Readonly<Record<StateName, () => State>> = {
   healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
   missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
+  grouped: () => ({ ledger: SCALE, values: grouped(), groups: GROUPS }),
   stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), entry: () => ({ costs: [1] }) }),
   revoked: () => ({
     ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },
@@ -214,7 +277,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []));
+  const sources = sourcesOf(config(state.expected ?? [], state.groups));
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
     return { source, saved: entry, current: entry, running: false };
