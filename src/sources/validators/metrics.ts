@@ -12,8 +12,8 @@ import type { Timing } from '../source.ts';
 import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { type Rewards, rewardFamilies } from './rewards.ts';
-import type { Aggregate, Validator, Validators } from './schema.ts';
+import { rewardFamilies } from './rewards.ts';
+import type { Aggregate, Rewards, Validator, Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
