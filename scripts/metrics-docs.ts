@@ -87,7 +87,7 @@ const SAID_ABOVE =
   / of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once/;
 
 /** The fields of the API, which interest few readers. `/metrics` names them. */
-const FIELDS = / \((?:[a-z_][\w.[\]*]*(?:, )?)+\)/;
+const FIELDS = / \([a-z_][\w.[\]*]*(?:, [a-z_][\w.[\]*]*)*\)/;
 
 /** HELP by name, without phrases that hold for a whole section. */
 function helpsIn(exposition: string): Map<string, string> {

@@ -83,8 +83,8 @@ describe('recorded exchanges of production', () => {
     const { api, invalid, sent } = replayed([exchange]);
     const indices = rows.map(({ validator }) => validator.index);
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
-    // Without the duties, which are not recorded, and with the slashed ones.
-    const source = validatorsSource(validatorsOptions({ watch, hasSlashings: false }));
+    // Without duties and rewards, which are not recorded, and with the slashed ones.
+    const source = validatorsSource(validatorsOptions({ watch, rewards: false, hasSlashings: false }));
     const now = timeOf(exchange);
     const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now };
     const previous = source.state.parse({ ...source.empty, performanceRefusal: refusedDuties });

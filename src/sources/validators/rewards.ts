@@ -71,7 +71,7 @@ export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] 
   return [
     gauge(
       'rewards_ether',
-      'Rewards minus penalties of the watched validators on the consensus layer in the last 24 hours; can be negative (attestation.total, sync_committee.total; of proposals attestation_, sync_ and slashing_inclusion_reward)',
+      'Rewards minus penalties of the watched validators on the consensus layer in the last 24 hours; can be negative (attestation.total, sync_committee.total, proposal.attestation_inclusion_reward, proposal.sync_inclusion_reward, proposal.slashing_inclusion_reward)',
       byDuty('earned'),
     ),
     gauge(
@@ -86,7 +86,7 @@ export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] 
     ),
     gauge(
       'missed_rewards_ether',
-      'Rewards that the watched validators missed in the last 24 hours; of proposals the estimate of the service (attestation.head, source and target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward and missed_el_reward)',
+      'Rewards that the watched validators missed in the last 24 hours; of proposals the estimate of the service (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward, proposal.missed_el_reward)',
       byDuty('missed'),
     ),
     gauge(
