@@ -5,7 +5,7 @@ import { namesIn } from './promql.ts';
 /** Labels and metrics that Prometheus itself adds to a scrape. */
 const OF_THE_SCRAPE = ['job', 'instance'];
 /** Labels of the series that Prometheus writes of its alerts, as far as panels select by them. */
-const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'machine'];
+const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'group', 'machine'];
 const labelsOf = new Map<string, readonly string[]>([
   ['up', []],
   ...['ALERTS', 'ALERTS_FOR_STATE'].map((name) => [name, OF_ALERTS] as const),
@@ -18,17 +18,20 @@ const labelsOf = new Map<string, readonly string[]>([
 ]);
 /** All values of the labels that have a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators'],
+  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators', 'network'],
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
   // Of slots and proposals; of seats; of duties; of validators.
   status: ['proposed', 'missed', 'orphaned', 'participated', 'assigned', 'done', ...STATUSES],
   period: ['current', 'next'],
+  vote: ['head', 'source', 'target'],
+  queue: ['deposit', 'topup', 'exit'],
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };
 export const ALL_LABELS: ReadonlySet<string> = new Set([
   ...OF_THE_SCRAPE,
   ...[...labelsOf.values()].flat(),
+  'group',
   // Made by panels.
   'about',
 ]);
@@ -42,13 +45,24 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   return [
     ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
     ...selected.flatMap(([metric, label]) =>
-      OF_THE_SCRAPE.includes(label) || labelsOf.get(sourceOf(metric))?.includes(label) ? [] : [`${metric}{${label}}`],
+      OF_THE_SCRAPE.includes(label) ||
+      labelsOf.get(sourceOf(metric))?.includes(label) ||
+      (label === 'group' && hasGroups(metric))
+        ? []
+        : [`${metric}{${label}}`],
     ),
     ...selected.flatMap(([, label, value]) =>
       value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
     ),
     ...grouped.filter((label) => !ALL_LABELS.has(label)),
   ];
+}
+
+/** Series of machines and validators have the label `group` where one is configured, and so have the sums over validators. */
+function hasGroups(metric: string): boolean {
+  const labels = labelsOf.get(sourceOf(metric)) ?? [];
+  const isSum = /^beaconchain_watched_validators(?!_(?:rewards_)?epoch)/.test(metric);
+  return isSum || labels.includes('machine') || labels.includes('validator');
 }
 
 /** A series that is recorded of a single metric has its name in the middle, and its labels. */
