@@ -95,6 +95,7 @@ export const RARE: readonly string[] = [
   'slashings.interval',
   'slashings.catch_up',
   'sync_committee.interval',
+  'network.interval',
   'state.redis.prefix',
   'state.redis.tls',
   'state.redis.tls.ca_file',
@@ -122,6 +123,7 @@ function keysOf(schema: JsonSchema, path = ''): Key[] {
       return [...(value.description ? [{ path: below, schema: value, isRequired }] : []), ...keysOf(value, below)];
     }),
     ...(one.items ? keysOf(one.items, `${path}[]`) : []),
+    ...(typeof one.additionalProperties === 'object' ? keysOf(one.additionalProperties, `${path}NAME`) : []),
   ]);
 }
 

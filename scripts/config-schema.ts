@@ -14,6 +14,8 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
+  /** Of a mapping with names of the user. */
+  readonly additionalProperties?: JsonSchema | boolean;
   readonly anyOf?: readonly JsonSchema[];
   /** The message that editors show for a wrong value. */
   readonly errorMessage?: string;

@@ -7,7 +7,7 @@ import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answer
 import { NetworkPerformanceAnswer, QueuesAnswer } from './answers/network.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from './answers/slots.ts';
 import { MembersAnswer, SyncCommitteeAnswer } from './answers/sync-committee.ts';
-import { PerformanceAnswer, ValidatorRow, ValidatorsAnswer } from './answers/validators.ts';
+import { PerformanceAnswer, RewardsAnswer, ValidatorRow, ValidatorsAnswer } from './answers/validators.ts';
 
 /** An endpoint of the service. Each request to it costs one of the quota (api-facts 6.1). */
 interface Definition<Q, A> {
@@ -34,6 +34,7 @@ export type Part =
   | 'machine_names'
   | 'status'
   | 'performance'
+  | 'rewards'
   | 'sync_committee'
   | 'proposer_slashings'
   | 'network'
@@ -172,6 +173,16 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators/performance-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: PerformanceAnswer,
+    is404None: true,
+    records: {},
+  }),
+  validators_rewards: define({
+    version: 'v2',
+    part: 'rewards',
+    priority: 'validators',
+    path: '/api/v2/ethereum/validators/rewards-aggregate',
+    body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
+    envelope: RewardsAnswer,
     is404None: true,
     records: {},
   }),

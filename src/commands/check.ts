@@ -3,13 +3,12 @@ import { WINDOWS } from '../budget/headers.ts';
 import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { budgetViewOf, planOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
+import { budgetViewOf, planOf, type SourcePlan, viewsOf, watchedOn } from '../exporter/sources.ts';
 import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
-import { watchedCount } from '../facts/watch.ts';
 import { type Entry, entrySchema, requestsPerPoll, sourceId } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import type { Pace } from '../sources/source.ts';
+import type { Pace, Source } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/index.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
@@ -85,7 +84,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const input = {
     state: { ledger: ledger ?? emptyLedger(), entries },
     plan,
-    validators: config.validators,
+    config,
     limitsFrom,
     now,
   };
@@ -138,7 +137,7 @@ function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boole
 export interface CheckInput {
   readonly state: State;
   readonly plan: SourcePlan;
-  readonly validators: Config['validators'];
+  readonly config: Pick<Config, 'groups' | 'validators'>;
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -216,20 +215,26 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
     duration(pace.intervalMs),
     perDay(pace.requestsPerDay),
     `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
-    wait ? `waits for the quota until ${utc(wait.until)}` : COVERAGE[pace.coverage],
+    wait ? `waits for the quota until ${utc(wait.until)}` : noteOn(source, pace),
   ];
 }
 
+function noteOn({ name, intervalMs }: Source, pace: Pace): string {
+  return name === 'network' && pace.intervalMs > intervalMs ? 'without the queues' : COVERAGE[pace.coverage];
+}
+
 /** The requests of each part of the validators, at the effective interval. */
-function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
+function describeParts({ config }: CheckInput, { source, pace }: SourceView): string[] {
+  const { validators } = config;
   const { chain } = source;
   if (source.name !== 'validators' || !chain) return [];
-  const requests = requestsPerStatusPoll(watchedCount(validators.watch[chain]));
+  const requests = requestsPerStatusPoll(watchedOn(config, chain));
   const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
   const parts = [
     ...(validators.status
       ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
       : []),
+    ...(validators.status && validators.rewards ? [`rewards ${ofStatus(requests.rewards)}`] : []),
     ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
     ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];

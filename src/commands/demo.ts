@@ -118,7 +118,7 @@ function browserHost(host: string | undefined): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** Both chains, and watched validators on each. */
+/** Both chains, with watched validators and two groups. A machine and two validators are in no group. */
 function withEverything(config: Config): Config {
   return {
     ...config,
@@ -127,11 +127,19 @@ function withEverything(config: Config): Config {
       { name: 'hoodi', v1BaseUrl: '' },
     ],
     machines: { ...config.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-    validators: {
-      ...config.validators,
-      watch: { mainnet: [{ first: 12_340, last: 12_349 }], hoodi: [{ first: 500, last: 504 }] },
-    },
+    groups: [
+      { name: 'home', machines: ['node-a', 'node-b'], watch: watchOn([12_340, 12_344], [500, 501]) },
+      { name: 'office', machines: ['node-c', 'hoodi-*'], watch: watchOn([12_345, 12_348], [502, 503]) },
+    ],
+    validators: { ...config.validators, watch: watchOn([12_340, 12_349], [500, 504]) },
   };
+}
+
+type Ends = readonly [first: number, last: number];
+
+function watchOn(mainnet: Ends, hoodi: Ends): Config['validators']['watch'] {
+  const rangeOf = ([first, last]: Ends): Watch => [{ first, last }];
+  return { mainnet: rangeOf(mainnet), hoodi: rangeOf(hoodi) };
 }
 
 function firstOf(watch: Watch): number[] {

@@ -40,6 +40,7 @@ export async function askSafeToRestart(settings: LoadedConfig, text: string): Pr
         ...validators,
         chain,
         watch,
+        groups: [{ watch }],
         weight: 1,
         syncCommittee: true,
         hasSlashings: true,

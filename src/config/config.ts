@@ -191,6 +191,9 @@ const Validators = section({
     'Also read which of them are in the current and the next sync committee, and count their seats in each block. Counting requires slashings.',
   ),
   status: part.describe('Also read who is online, their status and balances, and the duties of the last 24 hours.'),
+  rewards: part.describe(
+    'Also read what they earned and missed in the last 24 hours. It comes with the status, so it requires status.',
+  ),
   interval: duration(SECOND)
     .prefault('384s')
     .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),

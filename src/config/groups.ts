@@ -11,18 +11,20 @@ export function groupFindings(groups: readonly Group[]): Finding[] {
     groups.slice(0, i).flatMap((before) => [
       ...CHAIN_NAMES.flatMap((chain) => {
         const both = firstOfBoth(before.watch[chain], group.watch[chain]);
-        return both === undefined ? [] : [twice(group, 'validators', `validator ${both}`, before)];
+        return both === undefined ? [] : [twice(group, ['validators'], `validator ${both}`, before)];
       }),
-      ...group.machines
-        .filter((name) => before.machines.includes(name))
-        .map((name) => twice(group, 'machines', `machine ${JSON.stringify(name)}`, before)),
+      ...group.machines.flatMap((name, at) =>
+        before.machines.includes(name)
+          ? [twice(group, ['machines', at], `machine ${JSON.stringify(name)}`, before)]
+          : [],
+      ),
     ]),
   );
 }
 
-function twice({ name }: Group, key: 'machines' | 'validators', what: string, before: Group): Finding {
+function twice({ name }: Group, at: readonly (string | number)[], what: string, before: Group): Finding {
   const message = `${what} is in the groups ${before.name} and ${name}, expected it in one of them`;
-  return { path: ['groups', name, key], message };
+  return { path: ['groups', name, ...at], message };
 }
 
 function firstOfBoth(some: Watch, others: Watch): number | undefined {

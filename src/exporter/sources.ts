@@ -3,6 +3,7 @@ import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../bud
 import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../facts/chain.ts';
+import { type WatchedGroup, watchedGroups } from '../facts/groups.ts';
 import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
@@ -99,18 +100,31 @@ export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undef
   return Object.values(SOURCES).flatMap((create) => create(config, chains, lastValueOf));
 }
 
+/** The watched validators of a chain by group. */
+export function watchedOn(
+  { groups, validators }: Pick<Config, 'groups' | 'validators'>,
+  chain: Chain,
+): readonly WatchedGroup[] {
+  return watchedGroups(
+    validators.watch[chain],
+    groups.map(({ name, watch }) => ({ name, watch: watch[chain] })),
+  );
+}
+
 /** None if the chain has no watched validators, or every part is off. */
 function validatorsOf(config: Config, chain: Chain): Source[] {
-  const { intervalMs, status, syncCommittee } = config.validators;
+  const { intervalMs, status, rewards, syncCommittee } = config.validators;
   const watch = config.validators.watch[chain];
   if (watch.length === 0 || !(status || syncCommittee)) return [];
   return [
     validatorsSource({
       chain,
       watch,
+      groups: watchedOn(config, chain),
       intervalMs,
       weight: WEIGHTS.validators / config.chains.length,
       status,
+      rewards: status && rewards,
       syncCommittee,
       hasSlashings: config.slashings.enabled,
     }),
@@ -126,7 +140,8 @@ function networkOf({ network, chains }: Config, chain: Chain): Source {
   return networkSource({ chain, intervalMs: network.intervalMs, weight: WEIGHTS.network / chains.length });
 }
 
-function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lastValueOf: LastValueOf): Source {
+function slashingsOf(config: Config, chain: Chain, lastValueOf: LastValueOf): Source {
+  const { slashings, validators, chains } = config;
   const watch = validators.watch[chain];
   const isWatching = watch.length > 0;
   const id = sourceId({ name: 'validators', chain });
@@ -137,6 +152,7 @@ function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, la
     weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
+    groups: watchedOn(config, chain),
     readsProposerNames: isWatching && validators.proposerSlashings,
     seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
     slashedByStatus: () => known().validators.flatMap(({ slashed }) => slashed ?? []),

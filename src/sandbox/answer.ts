@@ -2,21 +2,25 @@ import type * as z from 'zod';
 import type { Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import {
+  AggregateBody,
   accepted,
   DailyReturnsBody,
   MachineMetricsBody,
   MachineNamesBody,
-  PerformanceBody,
+  NetworkPerformanceBody,
   parseJson,
+  QueuesBody,
   SyncCommitteeBody,
   ValidatorsBody,
 } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
+import { networkPerformance, performance, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
+import { queues } from './queues.ts';
 import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
-import { committee, performance, syncCommittee, validators } from './validators.ts';
+import { committee, syncCommittee, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -86,7 +90,8 @@ function serve(
 ): { status: number; body: string } {
   try {
     if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
-    const asked = { method, path, contentType: String(headers['content-type']), body };
+    const [contentType, accept] = [String(headers['content-type']), String(headers['accept'] ?? '')];
+    const asked = { method, path, contentType, accept, body };
     return { status: 200, body: served(asked, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -102,8 +107,12 @@ interface ServiceRequest {
   readonly path: string;
   /** v2 only. */
   readonly contentType?: string;
+  readonly accept?: string | undefined;
   readonly body: string;
 }
+
+/** The only form of an answer that has a name of its own. The service answers in it with or without the name. */
+const FORM_OF_QUEUES = 'application/vnd.beaconcha.in.v2.1+json';
 
 /** The body of the answer to a request that the service knows. @throws Refusal */
 type Serve = (sandbox: Sandbox, now: UnixMs) => string;
@@ -123,7 +132,10 @@ const V2: Readonly<Record<string, (body: unknown) => Serve>> = {
   '/api/v2/ethereum/eth-store': v2(DailyReturnsBody, dailyReturns),
   '/api/v2/ethereum/sync-committee': v2(SyncCommitteeBody, syncCommittee),
   '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
-  '/api/v2/ethereum/validators/performance-aggregate': v2(PerformanceBody, performance),
+  '/api/v2/ethereum/validators/performance-aggregate': v2(AggregateBody, performance),
+  '/api/v2/ethereum/validators/rewards-aggregate': v2(AggregateBody, rewards),
+  '/api/v2/ethereum/performance-aggregate': v2(NetworkPerformanceBody, networkPerformance),
+  '/api/v2/ethereum/queues': v2(QueuesBody, queues),
 };
 
 type ServeV1 = (sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs) => string;
@@ -140,12 +152,14 @@ const V1: readonly (readonly [path: RegExp, serve: ServeV1])[] = [
  * How the service answers a request. The chain is that of the host.
  * @throws Refusal for a request that no document and no recording shows
  */
-export function served({ method, path, contentType = '', body }: ServiceRequest, chain: Chain): Serve {
+export function served({ method, path, contentType = '', accept = '', body }: ServiceRequest, chain: Chain): Serve {
   if (!path.startsWith('/api/v1/')) {
     const endpoint = V2[path];
     if (!endpoint) throw new Refusal(404);
     if (method !== 'POST') throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
     if (!/^application\/json\b/i.test(contentType)) throw new Refusal(400);
+    const isKnownForm = path === '/api/v2/ethereum/queues' && accept === FORM_OF_QUEUES;
+    if (accept.includes('/vnd.') && !isKnownForm) throw new Refusal(400);
     return endpoint(parseJson(body));
   }
   for (const [pattern, serve] of V1) {

@@ -47,12 +47,19 @@ const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(Natura
 export const ValidatorsBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, ...PAGE });
 export type ValidatorsBody = z.infer<typeof ValidatorsBody>;
 
-export const PerformanceBody = z.strictObject({
+/** Of the rewards and the performance of validators. */
+export const AggregateBody = z.strictObject({
   chain: ChainName,
   validator: ValidatorSelector,
   range: EvaluationWindow,
 });
-export type PerformanceBody = z.infer<typeof PerformanceBody>;
+export type AggregateBody = z.infer<typeof AggregateBody>;
+
+export const NetworkPerformanceBody = z.strictObject({ chain: ChainName, range: EvaluationWindow });
+export type NetworkPerformanceBody = z.infer<typeof NetworkPerformanceBody>;
+
+export const QueuesBody = z.strictObject({ chain: ChainName });
+export type QueuesBody = z.infer<typeof QueuesBody>;
 
 /** @throws Refusal 400 for a value that the schema does not accept. */
 export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

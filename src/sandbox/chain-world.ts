@@ -26,6 +26,8 @@ export interface ChainWorld {
   readonly missed: Map<number, number>;
   /** When validators do not attest, by index. */
   readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
+  /** From when on at most this share of the network attests, oldest first. */
+  readonly participation: { readonly from: UnixMs; readonly share: number }[];
 }
 
 export function createChainWorld(
@@ -34,7 +36,12 @@ export function createChainWorld(
   options: Pick<ChainWorld, 'slotsPerSlashing' | 'proposers'>,
 ): ChainWorld {
   const orders = { slashedAttesters: new Map(), slashedProposers: new Map(), missed: new Map(), offline: new Map() };
-  return { chain, seed: seedOf(`${worldSeed} ${chain}`), ...options, ...orders };
+  return { chain, seed: seedOf(`${worldSeed} ${chain}`), ...options, ...orders, participation: [] };
+}
+
+/** The share of the network that attests at most at a slot. */
+export function participationAt({ chain, participation }: ChainWorld, slot: number): number {
+  return participation.findLast(({ from }) => from <= slotTime(chain, slot) * 1000)?.share ?? 1;
 }
 
 const SLOTS_PER_PROPOSER_SLASHING = 10;

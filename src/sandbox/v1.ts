@@ -7,6 +7,7 @@ import {
   epochOf,
   headSlot,
   kindOf,
+  participationAt,
   proposerOf,
   slashedAttestersIn,
   slashedProposersIn,
@@ -53,12 +54,15 @@ function rowOf(world: ChainWorld, slot: number, head: number): object {
 /** Execution block number minus slot, about that of mainnet in 2025. */
 const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
+/** Of a sync committee, and their bits. */
+const SEATS = 512;
+const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
 
 /** The fields that only a block has. */
 function blockOf(world: ChainWorld, slot: number): object {
   const { seed } = world;
   const id = [seed, slot, 100];
-  const silent = between(0, 15, 1, ...id);
+  const silent = Math.max(between(0, 15, 1, ...id), Math.round((1 - participationAt(world, slot)) * SEATS));
   return {
     blockroot: rootOf(seed, slot),
     parentroot: rootOf(seed, previousBlock(world, slot)),
@@ -68,8 +72,8 @@ function blockOf(world: ChainWorld, slot: number): object {
     depositscount: 0,
     voluntaryexitscount: unit(4, ...id) < 0.05 ? between(1, 16, 5, ...id) : 0,
     withdrawalcount: 16,
-    syncaggregate_bits: `0x${'ff'.repeat(62)}${((0xffff << silent) & 0xffff).toString(16)}`,
-    syncaggregate_participation: (512 - silent) / 512,
+    syncaggregate_bits: `0x${((ALL_SEATS >> BigInt(silent)) << BigInt(silent)).toString(16).padStart(SEATS / 4, '0')}`,
+    syncaggregate_participation: (SEATS - silent) / SEATS,
     // A daily wave between 0.3 and 1.9 gwei, with noise.
     exec_base_fee_per_gas: Math.round(1e9 * (1 + 0.7 * Math.sin(slot / 1146) + 0.2 * unit(seed, slot, 101))),
     exec_block_number: slot + BLOCK_NUMBER_OFFSET,

@@ -1,14 +1,7 @@
-import {
-  type Chain,
-  EPOCHS_PER_DAY,
-  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
-  epochTime,
-  periodOf,
-  SLOTS_PER_EPOCH,
-} from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { type PerformanceBody, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
+import { type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
 import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './rate-limit.ts';
@@ -40,27 +33,8 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
   });
 }
 
-/** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
-export function performance(sandbox: Sandbox, { chain, validator }: PerformanceBody, now: UnixMs): string {
-  const all = existing(sandbox, validator.validator_identifiers);
-  const last = epochAt(chain, now) - 2;
-  const assigned = all.length * EPOCHS_PER_DAY;
-  const missed = all.reduce((sum, index) => sum + silentEpochs(sandbox.chains[chain], index, last, EPOCHS_PER_DAY), 0);
-  const included = assigned - missed;
-  const score = included / assigned;
-  return JSON.stringify({
-    data: {
-      beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
-      duties: {
-        attestation: { included, assigned, missed },
-        sync_committee: { successful: 0, assigned: 0, missed: 0 },
-        proposal: { successful: 0, assigned: 0, missed: 0 },
-      },
-    },
-  });
-}
-
-function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
+/** Those of the identifiers that exist. @throws Refusal if there are too many, or none exists */
+export function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
   const known = identifiers.filter((one) => one < EXISTING);
@@ -69,7 +43,7 @@ function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
 }
 
 /** The epoch of the newest answer. */
-function epochAt(chain: Chain, now: UnixMs): number {
+export function epochAt(chain: Chain, now: UnixMs): number {
   return epochOf(headSlot(chain, now - COMPUTED_AFTER_MS));
 }
 
@@ -100,7 +74,7 @@ function slashedIn(
 }
 
 /** In how many of the `count` epochs up to `last` the validator did not attest. */
-function silentEpochs({ chain, offline }: ChainWorld, index: number, last: number, count: number): number {
+export function silentEpochs({ chain, offline }: ChainWorld, index: number, last: number, count: number): number {
   const span = offline.get(index);
   if (!span) return 0;
   const startMs = (epoch: number): UnixMs => epochTime(chain, epoch) * 1000;

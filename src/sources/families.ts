@@ -3,6 +3,9 @@ import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 
+/** In HELP of what is known from documents alone. */
+export const UNPROVEN = 'Unproven: no recorded answer of the service shows it';
+
 /** A counter if its name ends in `_total`, otherwise a gauge. */
 export function family(name: string, help: string, samples: readonly Sample[]): Family {
   const type = name.endsWith('_total') ? 'counter' : 'gauge';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { type Chain, slotTime } from '../facts/chain.ts';
-import { type Watch, watchedCount } from '../facts/watch.ts';
-import type { Family, Sample } from '../toolkit/exposition/family.ts';
+import { groupLabel, groupLabelOf, type WatchedGroup } from '../facts/groups.ts';
+import { watchedCount, watches } from '../facts/watch.ts';
+import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { firingIf } from './conditions.ts';
@@ -24,18 +25,33 @@ export type Slashed = z.infer<typeof Slashed>;
 const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
+/** The labels of a series of a validator. */
+export function validatorLabels(groups: readonly WatchedGroup[], validator: number): Labels {
+  return { validator: String(validator), ...groupLabelOf(groups, validator) };
+}
+
 /** `slashed`: undefined if slashings are not read at all. */
-export function slashedFamilies(chain: Chain, watch: Watch, slashed: readonly Slashed[] | undefined): Family[] {
+export function slashedFamilies(
+  chain: Chain,
+  groups: readonly WatchedGroup[],
+  slashed: readonly Slashed[] | undefined,
+): Family[] {
+  const each = (countOf: (group: WatchedGroup) => number | undefined): Sample[] =>
+    groups.flatMap((one) => sample(chain, countOf(one), groupLabel(one.group)));
   const times = (field: 'slot' | 'reportedSlot'): Sample[] =>
     (slashed ?? []).flatMap(({ validator, [field]: slot }) =>
-      slot === undefined ? [] : sample(chain, slotTime(chain, slot), { validator: String(validator) }),
+      slot === undefined ? [] : sample(chain, slotTime(chain, slot), validatorLabels(groups, validator)),
     );
   return [
-    family('watched_validators', 'Number of validators in validators.watch', sample(chain, watchedCount(watch))),
+    family(
+      'watched_validators',
+      'Number of validators in validators.watch',
+      each(({ watch }) => watchedCount(watch)),
+    ),
     family(
       'watched_validators_slashed',
       `Number of watched validators that were slashed. ${NAMES}`,
-      sample(chain, slashed?.length),
+      each(({ watch }) => slashed?.filter(({ validator }) => watches(watch, validator)).length),
     ),
     family(
       'watched_validator_slashed_timestamp_seconds',

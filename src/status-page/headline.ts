@@ -119,6 +119,7 @@ const PARTS: Readonly<Record<Part, string>> = {
   machine_names: 'the list of machines',
   status: 'the status of validators',
   performance: 'the duties of validators',
+  rewards: 'the rewards of validators',
   sync_committee: 'the members of sync committees',
   proposer_slashings: 'the names of slashed proposers',
   network: 'the duties of the network',

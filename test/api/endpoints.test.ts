@@ -8,10 +8,11 @@ interface Form<E extends Endpoint = Endpoint> {
   readonly path: string;
   /** As text, copied from the documents and recordings. */
   readonly body?: string;
+  readonly accept?: string;
 }
 
-function form<E extends Endpoint>(endpoint: E, query: Query<E>, path: string, body?: string): Form<E> {
-  return { endpoint, query, path, ...(body !== undefined && { body }) };
+function form<E extends Endpoint>(endpoint: E, query: Query<E>, path: string, body?: string, accept?: string): Form<E> {
+  return { endpoint, query, path, ...(body !== undefined && { body }), ...(accept !== undefined && { accept }) };
 }
 
 const chain = 'mainnet';
@@ -60,6 +61,19 @@ const FORMS: readonly Form[] = [
     `${ETHEREUM}/validators/performance-aggregate`,
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
   ),
+  form(
+    'validators_rewards',
+    { chain, identifiers: [5235] },
+    `${ETHEREUM}/validators/rewards-aggregate`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
+  ),
+  form(
+    'network_performance',
+    { chain },
+    `${ETHEREUM}/performance-aggregate`,
+    '{"chain":"mainnet","range":{"evaluation_window":"24h"}}',
+  ),
+  form('queues', { chain }, `${ETHEREUM}/queues`, '{"chain":"mainnet"}', 'application/vnd.beaconcha.in.v2.1+json'),
   form('epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'),
   form('epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'),
   form('epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'),
@@ -75,12 +89,12 @@ describe('api/endpoints', () => {
     expect(new Set(FORMS.map(({ endpoint }) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
   });
 
-  it.each(FORMS)('asks $endpoint in the documented form: $path $body', ({ endpoint, query, path, body }) => {
+  it.each(FORMS)('asks $endpoint in the documented form: $path $body', ({ endpoint, query, path, body, accept }) => {
     const request = requestTo(endpoint, query);
-    expect(request.path).toBe(path);
+    expect([request.path, request.accept]).toEqual([path, accept]);
     expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
     // The table of the simulated service was written apart from that of the client.
-    expect(refusalOf({ path, body })).toBeUndefined();
+    expect(refusalOf({ path, body, accept })).toBeUndefined();
     expect(ENDPOINTS[endpoint].version).toBe(body === undefined ? 'v1' : 'v2');
   });
 
@@ -94,8 +108,30 @@ describe('api/endpoints', () => {
     ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
     ['a page that is too large', METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":11}'],
     ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
+    [
+      'a window that does not exist',
+      `${ETHEREUM}/performance-aggregate`,
+      '{"chain":"mainnet","range":{"evaluation_window":"1h"}}',
+    ],
+    ['identifiers of a network', `${ETHEREUM}/queues`, '{"chain":"mainnet","validator":{"validator_identifiers":[5]}}'],
+    [
+      'an epoch of rewards',
+      `${ETHEREUM}/validators/rewards-aggregate`,
+      '{"chain":"mainnet","validator":{"validator_identifiers":[5]},"epoch":490000}',
+    ],
     ['no chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"}}'],
   ])('the doubles refuse %s with the 400 of the service', (_, path, body) => {
     expect(refusalOf({ path, body })?.status).toBe(400);
+  });
+
+  it.each([
+    [`${ETHEREUM}/queues`, 'application/vnd.beaconcha.in.v3+json', 400],
+    [`${ETHEREUM}/performance-aggregate`, 'application/vnd.beaconcha.in.v2.1+json', 400],
+    [`${ETHEREUM}/queues`, 'application/json', undefined],
+  ])('of %s the doubles answer the form %s with %s', (path, accept, status) => {
+    const body = path.endsWith('/queues')
+      ? '{"chain":"mainnet"}'
+      : '{"chain":"mainnet","range":{"evaluation_window":"24h"}}';
+    expect(refusalOf({ path, body, accept })?.status).toBe(status);
   });
 });

@@ -25,7 +25,7 @@ function input({
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
     plan: { ...planOf(config), budgetOptions },
-    validators: config.validators,
+    config,
     limitsFrom: 'made up',
     now,
   };

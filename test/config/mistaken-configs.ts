@@ -26,7 +26,7 @@ loging: {}
       ':2: machines.intervall: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
       ':3: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
       ':3: machines.chain_rules[0].chains: unknown key, expected one of match, chain',
-      ':4: loging: unknown key, expected one of api, budget, chains, machines, validators, daily_returns, slashings, sync_committee, state, web, log',
+      ':4: loging: unknown key, expected one of api, budget, chains, machines, groups, validators, daily_returns, slashings, sync_committee, network, state, web, log',
     ],
   },
   'wrong types': {
@@ -107,11 +107,14 @@ sync_committee:
   chain_rules: [{match: "a-*", chain: mainnet}, {match: "hoodi-*", chain: hoodi}]
 validators:
   watch: {mainnet: [1], hoodi: [2]}
+groups:
+  home: {validators: {hoodi: [3]}}
 `,
     lines: [
       ':2: machines.chain: expected a chain that is configured (mainnet), got "hoodi"',
       ':3: machines.chain_rules[1].chain: expected a chain that is configured (mainnet), got "hoodi"',
       ':5: validators.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
+      ':7: groups.home.validators.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
     ],
     isBeyondSchema: true,
   },
@@ -139,6 +142,46 @@ validators:
       ':7: validators.watch[4]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
       ':8: validators.watch[5]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
     ],
+  },
+  groups: {
+    text: `groups:
+  home: {machines: [node-a, "home-*"], validators: ["10-20", 5]}
+  office: {machines: ["home-*", node-a], validators: [7, "18-30"]}
+  club: {machines: ["node-*"], validators: [20]}
+`,
+    lines: [
+      ':3: groups.office.validators: validator 18 is in the groups home and office, expected it in one of them',
+      ':3: groups.office.machines[0]: machine "home-*" is in the groups home and office, expected it in one of them',
+      ':3: groups.office.machines[1]: machine "node-a" is in the groups home and office, expected it in one of them',
+      ':4: groups.club.validators: validator 20 is in the groups home and club, expected it in one of them',
+    ],
+    isBeyondSchema: true,
+  },
+  'keys and values of groups': {
+    text: `groups:
+  home: {machine: [node-a], validators: 7}
+  office: [node-b]
+network: {enabled: yes, interval: 500ms}
+`,
+    lines: [
+      ':2: groups.home.validators: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got 7',
+      ':2: groups.home.machine: unknown key, expected one of machines, validators',
+      ':3: groups.office: expected a mapping, got a list',
+      ':4: network.enabled: expected auto, true or false, got "yes"',
+      ':4: network.interval: expected a duration of at least 1s, got "500ms"',
+    ],
+  },
+  'one list of a group for two chains': {
+    text: `chains: {mainnet: {}, hoodi: {}}
+groups:
+  home: {validators: [1]}
+  office: {validators: {mainnet: [1], goerli: [2]}}
+`,
+    lines: [
+      ':3: groups.home.validators: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
+      ':4: groups.office.validators.goerli: unknown key, expected one of mainnet, hoodi',
+    ],
+    isBeyondSchema: true,
   },
   plans: {
     text: 'budget:\n  plan: {per_second: fast, per_month: 0}\n  utilization: 90\n',

@@ -32,8 +32,8 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
     async request<A>({ envelope, ...request }: ApiRequest<A>, signal: AbortSignal): Promise<A> {
       signal.throwIfAborted();
       requests.push(structuredClone(request));
-      const { path, body } = request;
-      const refusal = refusalOf({ path, body: JSON.stringify(body) });
+      const { path, body, accept } = request;
+      const refusal = refusalOf({ path, body: JSON.stringify(body), accept });
       if (refusal) throw failed(request, refusal.status === 404 ? 'not_found' : 'bad_request');
       const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
       if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');

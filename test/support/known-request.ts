@@ -6,14 +6,15 @@ interface Sent {
   readonly path: string;
   /** v2 only. */
   readonly body?: string | undefined;
+  readonly accept?: string | undefined;
 }
 
 /** Why the service refuses a request that no document and no recording shows; undefined: it knows the request. */
-export function refusalOf({ path, body }: Sent): Refusal | undefined {
+export function refusalOf({ path, body, accept }: Sent): Refusal | undefined {
   const isV1 = path.startsWith('/api/v1/');
   const method = isV1 ? 'GET' : 'POST';
   try {
-    served({ method, path, contentType: 'application/json', body: body ?? '' }, 'mainnet');
+    served({ method, path, contentType: 'application/json', accept, body: body ?? '' }, 'mainnet');
     return undefined;
   } catch (error) {
     if (error instanceof Refusal) return error;

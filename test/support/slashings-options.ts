@@ -1,3 +1,4 @@
+import { watchedGroups } from '../../src/facts/groups.ts';
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import { DAY, MINUTE } from './timing.ts';
 
@@ -9,6 +10,7 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     weight: 1,
     catchUpMs: 7 * DAY,
     watch: [],
+    groups: watchedGroups(overrides.watch ?? [], []),
     readsProposerNames: false,
     slashedByStatus: () => [],
     ...overrides,

@@ -1,4 +1,5 @@
 import { SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { watchedGroups } from '../../src/facts/groups.ts';
 import { watchOf } from '../../src/facts/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../src/sources/validators/options.ts';
@@ -63,6 +64,49 @@ export function performanceAnswer(assigned: number, missed: number, score: numbe
   };
 }
 
+/** As api-facts 11.1 has it. */
+export function rewardsAnswer(data: object = {}, epoch = 444_375): unknown {
+  return {
+    data: {
+      total: '6094000000000000',
+      total_reward: '6100000000000000',
+      total_penalty: '6000000000000',
+      total_missed: '36000000000000',
+      attestation: {
+        total: '6094000000000000',
+        head: { total: '1540000000000000', reward: '1540000000000000', penalty: '0', missed_reward: '30000000000000' },
+        source: {
+          total: '1598000000000000',
+          reward: '1600000000000000',
+          penalty: '2000000000000',
+          missed_reward: '2000000000000',
+        },
+        target: {
+          total: '2956000000000000',
+          reward: '2960000000000000',
+          penalty: '4000000000000',
+          missed_reward: '4000000000000',
+        },
+        inactivity_leak_penalty: '0',
+        inclusion_delay: null,
+      },
+      sync_committee: { total: '0', reward: '0', penalty: '0', missed_reward: '0' },
+      proposal: {
+        total: '0',
+        execution_layer_reward: '0',
+        attestation_inclusion_reward: '0',
+        sync_inclusion_reward: '0',
+        slashing_inclusion_reward: '0',
+        missed_cl_reward: '0',
+        missed_el_reward: '0',
+      },
+      finality: 'finalized',
+      ...data,
+    },
+    range: rangeOf(epoch),
+  };
+}
+
 /** A committee that begins with these seats. The others are those of strangers. */
 export function committeeOf<T>(first: readonly T[]): (T | number)[] {
   return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
@@ -74,12 +118,15 @@ export function membersAnswer(period: number, validators: readonly unknown[] | n
 }
 
 export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): ValidatorsOptions {
+  const watch = overrides.watch ?? watchOf([{ first: 1, last: 12 }]);
   return {
     chain: 'mainnet',
-    watch: watchOf([{ first: 1, last: 12 }]),
+    watch,
+    groups: watchedGroups(watch, []),
     intervalMs: EPOCH,
     weight: 2,
     status: true,
+    rewards: true,
     syncCommittee: false,
     hasSlashings: true,
     ...overrides,
@@ -97,6 +144,7 @@ export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
         identifiersOf(request).map((index) => validatorRow(index)),
       ),
     validators_performance: (request) => performanceAnswer(225 * identifiersOf(request).length, 0, 0.99),
+    validators_rewards: () => rewardsAnswer(),
     sync_committee_members: () => ({ status: 'OK', data: [] }),
   };
   return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));

@@ -5,6 +5,9 @@ const Count = z.number().nonnegative();
 /** Wei as a decimal string. */
 export const Wei = z.string().regex(/^\d{1,30}$/);
 
+/** Wei that a penalty can make negative. */
+const SignedWei = z.string().regex(/^-?\d{1,30}$/);
+
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
   'pending_initialized',
@@ -78,3 +81,25 @@ export const PerformanceAnswer = z.object({
   }),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
+
+const Missed = z.object({ missed_reward: Wei.nullish() }).nullish();
+/** api-facts 11.1. A part or an amount that is absent is not known. */
+export const RewardsAnswer = z.object({
+  data: z.object({
+    total_penalty: Wei.nullish(),
+    attestation: z.object({ total: SignedWei.nullish(), head: Missed, source: Missed, target: Missed }).nullish(),
+    sync_committee: z.object({ total: SignedWei.nullish(), missed_reward: Wei.nullish() }).nullish(),
+    proposal: z
+      .object({
+        execution_layer_reward: Wei.nullish(),
+        attestation_inclusion_reward: Wei.nullish(),
+        sync_inclusion_reward: Wei.nullish(),
+        slashing_inclusion_reward: Wei.nullish(),
+        missed_cl_reward: Wei.nullish(),
+        missed_el_reward: Wei.nullish(),
+      })
+      .nullish(),
+  }),
+  range: Range,
+});
+export type RewardsAnswer = z.infer<typeof RewardsAnswer>;

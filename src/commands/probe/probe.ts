@@ -24,6 +24,7 @@ import {
   accountQuestions,
   dailyQuestions,
   listAt,
+  networkQuestions,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -62,20 +63,31 @@ export interface Probe {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much. */
+/**
+ * Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much.
+ * Each chain has eleven endpoints, and a second path for one of them. Two more are about the account.
+ */
 const MAX_PER_CHAIN = 12;
+const MAX_OF_ACCOUNT = 2;
 /** The client itself would try the key once more, a minute later. */
 const KEY_REFUSED = new Error('the key is refused');
-const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
+const ALL_SENT = new Error(
+  `the limit of ${MAX_PER_CHAIN} requests for each chain, and ${MAX_OF_ACCOUNT} for the account, is reached`,
+);
+
+function mostRequests({ chains }: Config): number {
+  return MAX_OF_ACCOUNT + MAX_PER_CHAIN * chains.length;
+}
 
 /** Prints the highest cost, and asks the user. @throws UsageError if there is no terminal on which it could ask */
 export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
-  const most = MAX_PER_CHAIN * config.chains.length;
   if (!isAgreed && !(stdin.isTTY && stderr.isTTY)) {
     throw new UsageError('--probe asks before it sends requests, and there is no terminal. Add --yes to send them');
   }
-  stderr.write(`Sends at most ${most} requests to ${config.api.baseUrl}, which count against your quota.\n`);
+  stderr.write(
+    `Sends at most ${mostRequests(config)} requests to ${config.api.baseUrl}, which count against your quota.\n`,
+  );
   if (isAgreed) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
@@ -90,7 +102,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   const heads: AnswerHead[] = [];
   const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
-  let left = MAX_PER_CHAIN * settings.config.chains.length;
+  let left = mostRequests(settings.config);
   const client = openClient({
     settings: () => settings,
     proxies: settings.proxies,
@@ -125,7 +137,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
     for (const question of accountQuestions(now)) await ask(question);
     for (const { name: chain } of config.chains) {
       const own = validatorsQuestions(chain, config.validators.watch[chain]);
-      for (const question of [...dailyQuestions(chain), ...own]) await ask(question);
+      for (const question of [...dailyQuestions(chain), ...own, ...networkQuestions(chain)]) await ask(question);
       const slots = await ask(slotsQuestion(chain, now));
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
     }
@@ -160,6 +172,9 @@ function fallMeter(): (headers: Headers) => number | undefined {
   };
 }
 
+/** Fields of the older form of the queues, which the newer one does not have (api-facts 11.3). */
+const OF_OLDER_FORM = /^data\.(deposit_queue\.balance|exit_queue\.validator_count)$/;
+
 /** Pure. @param result The JSON of the answer, or the error in its place. */
 export function replyOf(question: Question, answer: AnswerHead | undefined, result: unknown): Reply {
   const { request, chain, isPlausible = () => true } = question;
@@ -170,7 +185,7 @@ export function replyOf(question: Question, answer: AnswerHead | undefined, resu
   if (result instanceof Error) return { ...none, failure: result, absent: [] };
   const lists = Object.entries(records).map(([path, schema]) => ({ path, schema, items: listAt(result, path) }));
   const absent = [
-    ...absentFields(envelope, [result]),
+    ...absentFields(envelope, [result]).filter((field) => !OF_OLDER_FORM.test(field)),
     ...lists.flatMap(({ path, schema, items }) => absentFields(schema, items, `${path}[]`)),
   ];
   const opened = envelope.safeParse(result);

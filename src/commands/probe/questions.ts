@@ -55,7 +55,16 @@ export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
     requestTo('sync_committee_members', { chain, period: 'latest' }),
     requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }),
     requestTo('validators_performance', { chain, identifiers: first(ofAllPlans) }),
+    requestTo('validators_rewards', { chain, identifiers: first(ofAllPlans) }),
   ].map((request) => ({ request, chain }));
+}
+
+/** The duties of all validators, and the queues. */
+export function networkQuestions(chain: Chain): Question[] {
+  return [requestTo('network_performance', { chain }), requestTo('queues', { chain })].map((request) => ({
+    request,
+    chain,
+  }));
 }
 
 /** The slots at the head of the chain. */

@@ -3,11 +3,9 @@ import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { performanceFamilies } from '../duties.ts';
-import { family, isShown, nextShownChange, sample } from '../families.ts';
+import { family, isShown, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import type { Timing } from '../source.ts';
 import type { Network, Queue } from './schema.ts';
-
-const UNPROVEN = 'Unproven: no recorded answer of the service shows it';
 
 function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);

@@ -4,7 +4,7 @@ import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { family, isShown, nextShownChange, sample } from '../families.ts';
-import { type Slashed, slashedFamilies } from '../slashed.ts';
+import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
@@ -109,13 +109,13 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 }
 
 /** beaconchain_watched_*: the validators that the operator names. */
-function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
+function watchedFamilies({ chain, watch, groups, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
   if (watch.length === 0) return [];
   const { watchedProposals, syncDuties } = state.totals;
   const duties = seatsOf ? (['participated', 'missed'] as const) : [];
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
   return [
-    ...slashedFamilies(chain, watch, watchedSlashed(watch, state)),
+    ...slashedFamilies(chain, groups, watchedSlashed(watch, state)),
     family(
       'watched_proposals_total',
       'Proposals of watched validators in finalized epochs by outcome; each counts once (proposer, status)',
@@ -129,7 +129,7 @@ function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Sla
     family(
       'watched_validator_missed_proposal_timestamp_seconds',
       'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
-      missed.flatMap(([validator, slot]) => sample(chain, slotTime(chain, slot), { validator: String(validator) })),
+      missed.flatMap(([validator, slot]) => sample(chain, slotTime(chain, slot), validatorLabels(groups, validator))),
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Chain } from '../../facts/chain.ts';
+import type { WatchedGroup } from '../../facts/groups.ts';
 import type { Watch } from '../../facts/watch.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { Slashed } from '../slashed.ts';
@@ -9,6 +10,8 @@ export interface SlashingsOptions {
   readonly weight: number;
   readonly catchUpMs: Milliseconds;
   readonly watch: Watch;
+  /** Each watched validator once. */
+  readonly groups: readonly WatchedGroup[];
   /** Whether to request the names of slashed proposers, which is not in the specification. */
   readonly readsProposerNames: boolean;
   /** The members of a period in the order of the committee, if they are known. Absent: seats are not counted. */

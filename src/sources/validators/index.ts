@@ -1,26 +1,29 @@
 import { IDENTIFIERS_OF_AGGREGATE, PAGE_SIZE } from '../../api/endpoints.ts';
 import { MS_PER_PERIOD } from '../../facts/chain.ts';
+import type { WatchedGroup } from '../../facts/groups.ts';
 import { watchedCount } from '../../facts/watch.ts';
 import { partState, refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
+import { POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { membersDue } from './committees.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { POLLS_PER_PERFORMANCE } from './performance.ts';
 import { pollValidators } from './poll.ts';
 import { NO_VALIDATORS, Validators, validatorsAnew } from './schema.ts';
 import { validatorsSummary } from './summary.ts';
 
-/** The watched validators of a chain: status, balances, duties, and seats in sync committees. */
+/** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
-  const { chain, intervalMs, status } = options;
-  const requests = requestsPerStatusPoll(watchedCount(options.watch));
-  const usualRequests = requests.status + requests.performance;
+  const { chain, intervalMs, status, rewards } = options;
+  const requests = requestsPerStatusPoll(options.groups);
+  const usualRequests = requests.status + requests.performance + (rewards ? requests.rewards : 0);
   const members = options.syncCommittee ? (['sync_committee_members'] as const) : [];
   return {
     name: 'validators',
     chain,
-    endpoints: status ? ['validators', 'validators_performance', ...members] : ['sync_committee_members'],
+    endpoints: status
+      ? ['validators', 'validators_performance', ...(rewards ? (['validators_rewards'] as const) : []), ...members]
+      : ['sync_committee_members'],
     intervalMs,
     empty: NO_VALIDATORS,
     state: Validators,
@@ -39,9 +42,9 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     },
     poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
     anew: validatorsAnew,
-    parts: ({ statusRefusal, performanceRefusal, membersRefusal }) => [
-      ...(status ? [partState('status', statusRefusal)] : []),
-      ...(status ? [partState('performance', performanceRefusal)] : []),
+    parts: ({ statusRefusal, performanceRefusal, rewardsRefusal, membersRefusal }) => [
+      ...(status ? [partState('status', statusRefusal), partState('performance', performanceRefusal)] : []),
+      ...(rewards ? [partState('rewards', rewardsRefusal)] : []),
       ...(options.syncCommittee ? [partState('sync_committee', membersRefusal)] : []),
     ],
     families: (value, timing) => validatorFamilies(options, value, timing),
@@ -51,9 +54,11 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
 }
 
 /** Requests of the parts in a poll, the rare ones as a mean. */
-export function requestsPerStatusPoll(validators: number): { readonly status: number; readonly performance: number } {
-  return {
-    status: Math.ceil(validators / PAGE_SIZE),
-    performance: Math.ceil(validators / IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_PERFORMANCE,
-  };
+export function requestsPerStatusPoll(
+  groups: readonly WatchedGroup[],
+): Readonly<Record<'status' | 'performance' | 'rewards', number>> {
+  const chunks = (size: number): number =>
+    groups.reduce((sum, { watch }) => sum + Math.ceil(watchedCount(watch) / size), 0);
+  const aggregate = chunks(IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_AGGREGATE;
+  return { status: chunks(PAGE_SIZE), performance: aggregate, rewards: aggregate };
 }

@@ -1,16 +1,19 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
 import { epochTime, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { rangesOf, type Watch, watches } from '../../facts/watch.ts';
-import type { Family, Sample } from '../../toolkit/exposition/family.ts';
+import { groupLabel } from '../../facts/groups.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
+import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { type Performance, performanceFamilies } from '../duties.ts';
 import { family, isShown, nextShownChange, sample } from '../families.ts';
-import { type Slashed, slashedFamilies } from '../slashed.ts';
+import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { Timing } from '../source.ts';
+import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { POLLS_PER_PERFORMANCE } from './performance.ts';
-import { DUTIES, type Performance, type Validator, type Validators } from './schema.ts';
+import { type Rewards, rewardFamilies } from './rewards.ts';
+import type { Aggregate, Validator, Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -27,7 +30,11 @@ export interface Sums {
 }
 
 /** Pure. The sums over the watched validators that were read and are not stale; undefined: there are none. */
-export function shownSums({ watch, status }: ValidatorsOptions, value: Validators, timing: Timing): Sums | undefined {
+export function shownSums(
+  { watch, status }: Pick<ValidatorsOptions, 'watch' | 'status'>,
+  value: Validators,
+  timing: Timing,
+): Sums | undefined {
   const validators = value.validators.filter(
     ({ index, readAt }) => status && watches(watch, index) && isShown(readAt, maxAge(timing), timing.now),
   );
@@ -61,30 +68,41 @@ function etherIn(
   return known.length === 0 ? undefined : etherOf(String(known.reduce((sum, wei) => sum + BigInt(wei), 0n)));
 }
 
-/** Pure. Undefined: not read, stale, or about another set of validators. */
-export function shownPerformance(
-  { watch, status }: ValidatorsOptions,
-  { performance }: Validators,
-  timing: Timing,
-): Performance | undefined {
-  const isOurs = status && performance?.watch === rangesOf(watch);
-  return isOurs && isShown(performance.readAt, maxPerformanceAge(timing), timing.now) ? performance : undefined;
+/** What is shown of a group. Undefined: not read, or stale. */
+export interface ShownGroup {
+  readonly labels: Labels;
+  readonly sums: Sums | undefined;
+  readonly performance: Performance | undefined;
+  readonly rewards: Rewards | undefined;
+}
+
+/** Pure. Each group, the validators of none the last. */
+export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
+  const { chain, groups, status, rewards } = options;
+  const fresh = <S>(one: Aggregate<S> | undefined): S | undefined =>
+    one && isShown(one.readAt, maxAggregateAge(timing), timing.now) ? one.sums : undefined;
+  return groups.map((one) => ({
+    labels: { chain, ...groupLabel(one.group) },
+    sums: shownSums({ watch: one.watch, status }, value, timing),
+    performance: status ? fresh(aggregateOf(one, value.performances)) : undefined,
+    rewards: rewards ? fresh(aggregateOf(one, value.rewards)) : undefined,
+  }));
 }
 
 export function maxAge({ intervalMs }: Timing): Milliseconds {
   return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
-function maxPerformanceAge(timing: Timing): Milliseconds {
-  return POLLS_PER_PERFORMANCE * maxAge(timing);
+function maxAggregateAge(timing: Timing): Milliseconds {
+  return POLLS_PER_AGGREGATE * maxAge(timing);
 }
 
 /** When the families change without a poll. */
 export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
-  const { validators, performance, committees } = value;
+  const { validators, performances, rewards, committees } = value;
   const ages = validators.map(({ readAt }) => [readAt, maxAge(timing)] as const);
-  if (performance) ages.push([performance.readAt, maxPerformanceAge(timing)]);
+  for (const { readAt } of [...performances, ...rewards]) ages.push([readAt, maxAggregateAge(timing)]);
   const nextPeriod = committees.length > 0 ? startOf(chain, periodAt(chain, now) + 1) : Number.POSITIVE_INFINITY;
   return Math.min(nextShownChange(ages, now), nextPeriod);
 }
@@ -96,90 +114,89 @@ export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
 
 /** Every family of the source for one chain. A part that is off has families without samples. */
 export function validatorFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
-  const { chain, watch, status, hasSlashings } = options;
+  const { chain, watch, groups, status, hasSlashings } = options;
+  const shown = shownGroups(options, value, timing);
   return [
     // The slashings source adds to these from the blocks of the chain.
-    ...(hasSlashings ? [] : slashedFamilies(chain, watch, status ? slashedIn(value, watch) : undefined)),
-    ...statusFamilies(options, value, timing),
-    ...performanceFamilies(options, value, timing),
+    ...(hasSlashings ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
+    ...statusFamilies(options, shown, shownSums(options, value, timing)),
+    ...performanceFamilies(
+      'watched_validators',
+      'the watched validators',
+      shown.flatMap(({ labels, performance }) => (performance ? [{ labels, performance }] : [])),
+    ),
+    ...rewardFamilies(
+      chain,
+      shown.flatMap(({ labels, rewards }) => (rewards ? [{ labels, rewards }] : [])),
+    ),
     ...memberFamilies(options, value, timing.now),
   ];
 }
 
-function statusFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
-  const { chain } = options;
-  const sums = shownSums(options, value, timing);
-  const one = (value: number | undefined): Sample[] => sample(chain, value);
+/** `all`: the sums over all groups. */
+function statusFamilies(
+  { chain, groups }: ValidatorsOptions,
+  shown: readonly ShownGroup[],
+  all: Sums | undefined,
+): Family[] {
+  const each = (pick: (sums: Sums) => number | undefined): Sample[] =>
+    shown.flatMap(({ labels, sums }) => sample(chain, sums && pick(sums), labels));
   return [
     family(
       'watched_validators_by_status',
       'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them',
-      [...(sums?.byStatus ?? [])].flatMap(([status, value]) => sample(chain, value, { status })),
+      shown.flatMap(({ labels, sums }) =>
+        [...(sums?.byStatus ?? [])].flatMap(([status, value]) => sample(chain, value, { ...labels, status })),
+      ),
     ),
     family(
       'watched_validators_online',
       'Number of watched validators that are online (data[].online)',
-      one(sums?.online),
+      each(({ online }) => online),
     ),
     family(
       'watched_validators_offline',
       'Number of watched validators that are offline: without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
-      one(sums?.offline.length),
+      each(({ offline }) => offline.length),
     ),
     family(
       'watched_validator_offline_since_timestamp_seconds',
       `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
-      (sums?.offline ?? [])
+      (all?.offline ?? [])
         .slice(0, MAX_NAMED)
-        .flatMap((own) => sample(chain, epochTime(chain, sinceOf(own)), { validator: String(own.index) })),
+        .flatMap((own) => sample(chain, epochTime(chain, sinceOf(own)), validatorLabels(groups, own.index))),
+    ),
+    family(
+      'watched_validators_offline_effective_balance_ether',
+      'Sum of the effective balances of the watched validators that are offline (data[].balances.effective)',
+      each(({ offline }) => (offline.length === 0 ? 0 : etherIn(offline, ({ effectiveBalance }) => effectiveBalance))),
     ),
     family(
       'watched_validators_balance_ether',
       'Sum of the balances of the watched validators (data[].balances.current)',
-      one(sums && etherIn(sums.validators, ({ balance }) => balance)),
+      each(({ validators }) => etherIn(validators, ({ balance }) => balance)),
     ),
     family(
       'watched_validators_effective_balance_ether',
       'Sum of the effective balances of the watched validators (data[].balances.effective)',
-      one(sums && etherIn(sums.validators, ({ effectiveBalance }) => effectiveBalance)),
+      each(({ validators }) => etherIn(validators, ({ effectiveBalance }) => effectiveBalance)),
     ),
     family(
       'watched_validators_epoch',
       'Epoch of the oldest status answer that is shown (range.epoch.end)',
-      one(sums?.epoch),
+      sample(chain, all?.epoch),
     ),
     family(
       'watched_validators_epoch_timestamp_seconds',
       'Start of the epoch of the oldest status answer that is shown',
-      one(sums && epochTime(chain, sums.epoch)),
-    ),
-  ];
-}
-
-function performanceFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
-  const { chain } = options;
-  const { duties, scores } = shownPerformance(options, value, timing) ?? {};
-  return [
-    family(
-      'watched_validators_score_ratio',
-      'BeaconScore of the watched validators over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)',
-      (['total', ...DUTIES] as const).flatMap((duty) => sample(chain, scores?.[duty], { duty })),
-    ),
-    family(
-      'watched_validators_duties',
-      'Duties of the watched validators in the last 24 hours (data.duties)',
-      DUTIES.flatMap((duty) =>
-        (['assigned', 'missed', 'done'] as const).flatMap((status) =>
-          sample(chain, duties?.[duty][status], { duty, status }),
-        ),
-      ),
+      sample(chain, all && epochTime(chain, all.epoch)),
     ),
   ];
 }
 
 /** Without samples where the members are not known. */
 function memberFamilies(options: ValidatorsOptions, value: Validators, now: UnixMs): Family[] {
-  const { chain, syncCommittee } = options;
+  const { chain, groups, syncCommittee } = options;
   const current = periodAt(chain, now);
   const known = (['current', 'next'] as const).flatMap((period) => {
     const members = syncCommittee && watchedMembers(options, value, period === 'current' ? current : current + 1);
@@ -195,7 +212,7 @@ function memberFamilies(options: ValidatorsOptions, value: Validators, now: Unix
       'watched_sync_committee_validator',
       'Always 1, for each watched validator in the sync committee of the current or the next period; absent until known (data.validators)',
       known.flatMap(({ period, members }) =>
-        members.flatMap((validator) => sample(chain, 1, { period, validator: String(validator) })),
+        members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) })),
       ),
     ),
   ];

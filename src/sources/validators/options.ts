@@ -1,4 +1,5 @@
 import type { Chain } from '../../facts/chain.ts';
+import type { WatchedGroup } from '../../facts/groups.ts';
 import type { Watch } from '../../facts/watch.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { PollContext as SourceContext } from '../source.ts';
@@ -7,10 +8,14 @@ export interface ValidatorsOptions {
   readonly chain: Chain;
   /** Not empty. */
   readonly watch: Watch;
+  /** Each of them once. */
+  readonly groups: readonly WatchedGroup[];
   readonly intervalMs: Milliseconds;
   readonly weight: number;
   /** Whether to read status, balances and duties. */
   readonly status: boolean;
+  /** Whether to read rewards as well. They come with the status, so it requires that. */
+  readonly rewards: boolean;
   /** Whether to read the members of the sync committees. */
   readonly syncCommittee: boolean;
   /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */

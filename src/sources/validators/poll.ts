@@ -1,15 +1,15 @@
 import type { Api } from '../../api/client.ts';
-import { rangesOf, watches } from '../../facts/watch.ts';
+import { watches } from '../../facts/watch.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
+import { isAggregateDue, readPerformance, readRewards } from './aggregates.ts';
 import { membersDue, readMembers } from './committees.ts';
 import type { PollContext, ValidatorsOptions } from './options.ts';
-import { POLLS_PER_PERFORMANCE, readPerformance } from './performance.ts';
 import type { Validators } from './schema.ts';
 import { readStatus } from './status.ts';
 
-/** Reads the parts that are on and not refused: status, performance, members of sync committees. */
+/** Reads the parts that are on and not refused: status, performance, rewards, members of sync committees. */
 export async function pollValidators(
   options: ValidatorsOptions,
   api: Api,
@@ -29,7 +29,15 @@ export async function pollValidators(
   }
 
   if (isStatusOn(options, value, now)) await read(readStatus);
-  if (!failure && isPerformanceDue(options, value, now)) await read(readPerformance);
+  // A failure of one aggregate does not stop the other.
+  if (!failure && isStatusOn(options, value, now)) {
+    const { groups, rewards } = options;
+    const { performances, pollsSincePerformance, performanceRefusal } = value;
+    const { rewards: known, pollsSinceRewards, rewardsRefusal } = value;
+    const isDue = isAggregateDue(groups, performances, pollsSincePerformance, performanceRefusal, now);
+    if (isDue) await read(readPerformance);
+    if (rewards && isAggregateDue(groups, known, pollsSinceRewards, rewardsRefusal, now)) await read(readRewards);
+  }
   if (now >= membersDue(options, value, now)) await read(readMembers);
   return { value, events: context.events, failure };
 }
@@ -37,10 +45,4 @@ export async function pollValidators(
 /** Whether the status is read: it is configured, and the service does not refuse it. */
 function isStatusOn({ status }: ValidatorsOptions, { statusRefusal }: Validators, now: UnixMs): boolean {
   return status && now >= refusedUntil(statusRefusal);
-}
-
-function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
-  const { performanceRefusal, pollsSincePerformance, performance } = value;
-  const isTurn = performance?.watch !== rangesOf(options.watch) || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
-  return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal);
 }

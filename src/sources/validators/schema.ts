@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { Status, Wei } from '../../api/answers/validators.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { Performance } from '../duties.ts';
 import { Refusal } from '../refusal.ts';
 import { Slashed } from '../slashed.ts';
+import { Rewards } from './rewards.ts';
 
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
@@ -26,22 +29,18 @@ const Validator = z.object({
 });
 export type Validator = z.infer<typeof Validator>;
 
-export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
-export type Duty = (typeof DUTIES)[number];
-const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
-export type Outcomes = z.infer<typeof Outcomes>;
-
-/** Scores and duties of all watched validators together over the last 24 hours. */
-const Performance = z.object({
-  /** The ranges that were watched. */
-  watch: z.string(),
+/** Sums over a group. */
+export interface Aggregate<S> {
+  /** The ranges of its validators. */
+  readonly watch: string;
   /** Unix ms. */
-  readAt: z.number(),
-  duties: z.record(z.enum(DUTIES), Outcomes),
-  /** Each 0 to 1; absent where no validator had the duty. */
-  scores: z.partialRecord(z.enum([...DUTIES, 'total']), z.number()),
-});
-export type Performance = z.infer<typeof Performance>;
+  readonly readAt: UnixMs;
+  readonly sums: S;
+}
+
+function aggregates<S extends z.ZodType>(sums: S) {
+  return z.array(z.object({ watch: z.string(), readAt: z.number(), sums })).default([]);
+}
 
 /** The seats of a period, in the order of the committee. One validator can have several. */
 const Committee = z.object({ period: Index, seats: z.array(Index) });
@@ -50,10 +49,13 @@ const Committee = z.object({ period: Index, seats: z.array(Index) });
 export const Validators = z.object({
   validators: z.array(Validator),
   statusRefusal: Refusal.optional(),
-  performance: Performance.exactOptional(),
-  /** Status polls since the performance was last requested. */
+  performances: aggregates(Performance),
+  /** Status polls since the performance was last read. */
   pollsSincePerformance: Count,
   performanceRefusal: Refusal.optional(),
+  rewards: aggregates(Rewards),
+  pollsSinceRewards: Count.default(0),
+  rewardsRefusal: Refusal.optional(),
   /** The plan refused 100 identifiers at once. */
   hasSmallChunks: z.boolean().optional(),
   committees: z.array(Committee),
@@ -65,8 +67,16 @@ export type Validators = z.infer<typeof Validators>;
 
 /** As at the first start, but for what was read. Members that were refused are requested at once. */
 export function validatorsAnew(value: Validators): Validators {
-  const { statusRefusal, performanceRefusal, hasSmallChunks, membersRefusal, membersAskedAt, ...read } = value;
+  const { statusRefusal, performanceRefusal, rewardsRefusal, ...rest } = value;
+  const { hasSmallChunks, membersRefusal, membersAskedAt, ...read } = rest;
   return { ...read, membersAskedAt: membersRefusal ? undefined : membersAskedAt };
 }
 
-export const NO_VALIDATORS: Validators = { validators: [], pollsSincePerformance: 0, committees: [] };
+export const NO_VALIDATORS: Validators = {
+  validators: [],
+  performances: [],
+  pollsSincePerformance: 0,
+  rewards: [],
+  pollsSinceRewards: 0,
+  committees: [],
+};

@@ -19,7 +19,7 @@ const WITHDRAWABLE_AFTER_SLASHING = 8192;
 const MAX_FAILURES = 3;
 
 /**
- * Reads every watched validator, ten a request. If a request fails, its validators keep their values. The status counts
+ * Reads every watched validator, ten of a group a request. If a request fails, its validators keep their values. The status counts
  * as refused only if no request was answered.
  */
 export async function readStatus(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
@@ -28,7 +28,7 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   let answers = 0;
   let failures = 0;
   let failure: Error | undefined;
-  for (const chunk of chunksOf(context.options.watch, PAGE_SIZE)) {
+  for (const chunk of context.options.groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE))) {
     try {
       read.push(...(await readChunk(context, chunk)));
       answers += 1;
@@ -51,8 +51,11 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
     known.set(one.index, withHistory({ ...one, readAt }, before));
   }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
-  const pollsSincePerformance = previous.pollsSincePerformance + 1;
-  const value = { ...previous, validators, pollsSincePerformance, statusRefusal: undefined };
+  const polls = {
+    pollsSincePerformance: previous.pollsSincePerformance + 1,
+    pollsSinceRewards: previous.pollsSinceRewards + 1,
+  };
+  const value = { ...previous, ...polls, validators, statusRefusal: undefined };
   if (!failure || answers > 0) return { value, failure };
   const { refusal, failure: reported } = refused(context, 'status', previous.statusRefusal, failure);
   return { value: { ...value, statusRefusal: refusal }, failure: reported };

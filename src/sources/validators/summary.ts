@@ -7,7 +7,7 @@ import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, ti
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
-import { type Sums, shownPerformance, shownSums, slashedIn } from './metrics.ts';
+import { type Sums, shownGroups, shownSums, slashedIn } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
 
@@ -47,12 +47,15 @@ function validators(options: ValidatorsOptions, value: Validators, sums: Sums, t
   const { chain } = options;
   const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
-  const score = shownPerformance(options, value, timing)?.scores.total;
+  const scores = shownGroups(options, value, timing).flatMap(({ labels: { group }, performance }) => {
+    const score = performance?.scores.total;
+    return score === undefined ? [] : [group === undefined ? percent(score, 2) : `${group} ${percent(score, 2)}`];
+  });
   return lines(
     `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
-    ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
+    ...(scores.length === 0 ? [] : [quiet(`BeaconScore of 24 hours: ${scores.join(', ')}`)]),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, timing.now)}`,
   );
 }

@@ -123,7 +123,7 @@ describe('the performance of watched validators', () => {
     });
     const { value: state, failure } = await poll(api, { ...known, pollsSincePerformance: 8 }, MANY, NOW + EPOCH);
     expect(failure).toMatchObject({ reason: 'server_error' });
-    expect(state.performance).toEqual(known.performance);
+    expect(state.performances).toEqual(known.performances);
     // The next poll reads it again. Otherwise a request that the service no longer takes would fail one poll of nine.
     await poll(api, state, MANY, NOW + EPOCH + MINUTE);
     expect(requests).toBe(4);

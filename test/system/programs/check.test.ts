@@ -66,7 +66,7 @@ describe.concurrent('system/programs/check', () => {
       return { ...answer, headers: { ...answer.headers, ...bucket } };
     };
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial', request });
-    expect(stderr).toBe(`Sends at most 12 requests to ${service.url}, which count against your quota.\n`);
+    expect(stderr).toBe(`Sends at most 14 requests to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_metrics', '/api/v2/machine-metrics'],
       ['machine_names', '/api/v2/machine-metrics/machine-names'],
@@ -101,7 +101,7 @@ describe.concurrent('system/programs/check', () => {
         'validators: {watch: {mainnet: ["0-29"], hoodi: ["0-9"]}}',
       ].join('\n'),
     });
-    expect(service.requests).toHaveLength(16);
+    expect(service.requests).toHaveLength(22);
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
       ['mainnet', 'hoodi'].flatMap((chain) =>
         [
@@ -110,6 +110,9 @@ describe.concurrent('system/programs/check', () => {
           'sync_committee_members',
           'validators',
           'validators_performance',
+          'validators_rewards',
+          'network_performance',
+          'queues',
           'epoch_slots',
           'attester_slashings',
           'proposer_slashings',
@@ -150,9 +153,9 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(4);
   });
 
-  it('sends no more than 12 requests for a chain, however often it fails', async () => {
+  it('sends no more than 12 requests for a chain and 2 for the account, however often it fails', async () => {
     const { code, stdout, service } = await probed({ request: () => ({ status: 500, body: '' }) });
-    expect(service.requests).toHaveLength(12);
+    expect(service.requests).toHaveLength(14);
     expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
     expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
     expect(code).toBe(1);

@@ -58,7 +58,9 @@ function keysOf(value: unknown, at = ''): string[] {
 function formsOf({ requests }: FaultServer): Set<string> {
   for (const request of requests) {
     const { method, path, headers, body } = request;
-    expect([formOf(request), refusalOf({ path, body })?.status]).toEqual([formOf(request), undefined]);
+    const accept = headers['accept']?.toString();
+    expect([formOf(request), refusalOf({ path, body, accept })?.status]).toEqual([formOf(request), undefined]);
+    expect(accept).toBe(path.endsWith('/queues') ? 'application/vnd.beaconcha.in.v2.1+json' : 'application/json');
     const isV1 = path.startsWith('/api/v1/');
     expect(method).toBe(isV1 ? 'GET' : 'POST');
     expect(headers[isV1 ? 'apikey' : 'authorization']).toBe(isV1 ? KEY : `Bearer ${KEY}`);
@@ -86,6 +88,9 @@ const PROBED = [
   'POST /api/v2/ethereum/sync-committee chain sync_committee_period.view',
   `${VALIDATORS} chain page_size ${SELECTOR}`,
   `${VALIDATORS}/performance-aggregate chain range.evaluation_window ${SELECTOR}`,
+  `${VALIDATORS}/rewards-aggregate chain range.evaluation_window ${SELECTOR}`,
+  'POST /api/v2/ethereum/performance-aggregate chain range.evaluation_window',
+  'POST /api/v2/ethereum/queues chain',
   'GET /api/v1/epoch/latest/slots',
   'GET /api/v1/slot/N/attesterslashings',
   'GET /api/v1/slot/N/proposerslashings',
