@@ -23,6 +23,7 @@ export const OWN_RETURN = `365 * max by (chain, group) (${EARNED_BY_EXPORTER} / 
 
 const UNPROVEN = 'Unproven: no recorded answer of the service shows rewards.';
 const ETHER = { unit: 'suffix: ETH', decimals: 5 } as const;
+const BY_DUTY = { ...ETHER, height: 11, held: true } as const;
 
 export const income: Section = {
   title: 'Rewards of watched validators',
@@ -40,8 +41,7 @@ export const income: Section = {
     graph({
       title: 'Earned, by duty',
       description: `Sums of the last 24 hours, which fall when a reward is a day old. Of the consensus layer by duty, minus penalties, and of the execution layer. ${UNPROVEN}`,
-      ...ETHER,
-      held: true,
+      ...BY_DUTY,
       queries: [
         [withWhose(ofGroup('watched_validators_rewards_ether', 'duty')), '{{whose}}, {{duty}}'],
         [withWhose(ofGroup('watched_validators_execution_rewards_ether')), '{{whose}}, execution layer'],
@@ -50,8 +50,7 @@ export const income: Section = {
     graph({
       title: 'Missed, by duty',
       description: `Sums of the last 24 hours, which fall when a miss is a day old. The penalties are already subtracted from what was earned. ${UNPROVEN}`,
-      ...ETHER,
-      held: true,
+      ...BY_DUTY,
       queries: [
         [withWhose(ofGroup('watched_validators_missed_rewards_ether', 'duty')), '{{whose}}, {{duty}}'],
         [withWhose(ofGroup('watched_validators_penalties_ether')), '{{whose}}, penalties'],

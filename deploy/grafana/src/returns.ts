@@ -13,9 +13,9 @@ const DAILY = { held: true, interval: '1h' } as const;
 const APR = { unit: 'percentunit', decimals: 2 } as const;
 
 /** The terms of use of daily returns. */
-export function terms(about: string): TextBuilder {
+export function terms(about: string, { span = 24, height = 2 } = {}): TextBuilder {
   const content = `**Not a financial benchmark.** By the terms of the service, these numbers must not be used as one. ${about}`;
-  return new TextBuilder().title('').content(content).transparent(true).span(24).height(2);
+  return new TextBuilder().title('').content(content).transparent(true).span(span).height(height);
 }
 
 const newest: Section = {
