@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ConfigFile } from '../src/config/config.ts';
 import { type Format, OPENMETRICS_EOF } from '../src/toolkit/exposition/encode.ts';
 import type { Family } from '../src/toolkit/exposition/family.ts';
 import { renderGolden } from './golden/render.ts';
@@ -42,6 +43,21 @@ describe('golden', () => {
     const now = exposition('text');
     if (process.env['UPDATE_GOLDEN']) writeFileSync(FILE, now);
     expect(now).toBe(readFileSync(FILE, 'utf8'));
+  });
+
+  it('an empty `groups` changes not a byte', async () => {
+    const { groups } = ConfigFile.parse({ groups: {} });
+    const withEmpty = await renderGolden(() => groups);
+    for (const format of FORMATS) expect(withEmpty(format)).toBe(exposition(format));
+  });
+
+  it('one group of all machines and validators changes nothing but the label of their series', async () => {
+    const grouped = await renderGolden(({ validators: { watch } }) => [{ name: 'home', machines: ['*'], watch }]);
+    const text = grouped('text');
+    expect(text.replaceAll(/,group="home"|group="home",/g, '')).toBe(exposition('text'));
+    for (const { name, labels } of seriesOf(text)) {
+      if ('machine' in labels || 'validator' in labels) expect(labels['group'], name).toBe('home');
+    }
   });
 
   it('both formats say the same', () => {

@@ -54,15 +54,12 @@ function scoreOf({ beaconscore, duties }: Answer, score: (typeof SCORES)[number]
 
 type Weighted = readonly [value: number | null | undefined, weight: number];
 
-/** The weighted mean of the values that there are. */
+/** The weighted mean of the values that there are; that of one value is the value itself, without a rounding error. */
 function meanOf(values: readonly Weighted[]): number | undefined {
-  let [weighted, all] = [0, 0];
-  for (const [value, weight] of values) {
-    if (value == null) continue;
-    weighted += value * weight;
-    all += weight;
-  }
-  return all > 0 ? weighted / all : undefined;
+  const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
+  if (known.length <= 1) return known[0]?.value;
+  const all = known.reduce((sum, { weight }) => sum + weight, 0);
+  return known.reduce((sum, { value, weight }) => sum + value * weight, 0) / all;
 }
 
 /** Undefined if there is none, or one of them is not known. */

@@ -60,11 +60,12 @@ describe('commands/check-costs', () => {
     const watch = { mainnet: [{ first: 1, last: 101 }], hoodi: [] };
     const parts = (text: string): string | undefined => /^Requests a day for .*$/m.exec(text)?.[0];
     expect(parts(priced({}))).toBeUndefined();
-    // 225 epochs a day: 11 requests in each, and 2 with every ninth.
+    // 225 epochs a day: 11 requests in each, and 2 for each aggregate with every ninth.
     expect(parts(priced({ watch }))).toBe(
-      'Requests a day for the validators of mainnet: status 2475, duties and score 50, sync committees 0.9, proposer slashings one for each.',
+      'Requests a day for the validators of mainnet: status 2475, duties and score 50, rewards 50, sync committees 0.9, proposer slashings one for each.',
     );
-    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2525 +6m24s +2525 +x1$/m);
+    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2575 +6m24s +2575 +x1$/m);
+    expect(parts(priced({ watch, rewards: false }))).toContain('duties and score 50, sync');
     expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
       'Requests a day for the validators of mainnet: sync committees 0.9.',
     );

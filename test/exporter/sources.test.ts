@@ -25,7 +25,8 @@ const CONFIG: Config = {
 };
 const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
-const OF_WATCHED = new Set(['validators', 'validators_performance', 'proposer_slashings', 'sync_committee_members']);
+const AGGREGATES = ['validators_performance', 'validators_rewards'];
+const OF_WATCHED = new Set(['validators', ...AGGREGATES, 'proposer_slashings', 'sync_committee_members']);
 
 function watching(settings: Partial<Config['validators']> = {}): Config {
   const watch = { mainnet: [{ first: 7, last: 7 }], hoodi: [] };
@@ -56,15 +57,16 @@ describe('exporter/sources', () => {
 
   it.each([
     ['none where nothing is watched', CONFIG, []],
-    [
-      'all that are on',
-      watching(),
-      ['validators', 'validators_performance', 'proposer_slashings', 'sync_committee_members'],
-    ],
+    ['all that are on', watching(), ['validators', ...AGGREGATES, 'proposer_slashings', 'sync_committee_members']],
     ['none that is off', watching({ status: false, proposerSlashings: false }), ['sync_committee_members']],
     [
       'no seats, if these are off',
       watching({ syncCommittee: false, proposerSlashings: false }),
+      ['validators', ...AGGREGATES],
+    ],
+    [
+      'no rewards, if these are off',
+      watching({ syncCommittee: false, proposerSlashings: false, rewards: false }),
       ['validators', 'validators_performance'],
     ],
   ])('counts requests to endpoints of watched validators: %s', (_, config, expected) => {

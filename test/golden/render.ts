@@ -56,10 +56,16 @@ function ownMetrics(sources: readonly Source[]): OwnMetrics {
   return own;
 }
 
-/** The exposition as the daemon puts it together, of fixed values at a fixed time. */
-export async function renderGolden(): Promise<(format: Format) => string> {
+/**
+ * The exposition as the daemon puts it together, of fixed values at a fixed time.
+ * @param groupsOf The groups of the configuration; default: as without any
+ */
+export async function renderGolden(
+  groupsOf?: (config: Config) => Config['groups'],
+): Promise<(format: Format) => string> {
   const clock = new VirtualClock(NOW);
-  const sources = sourcesOf(goldenConfig());
+  const config = goldenConfig();
+  const sources = sourcesOf({ ...config, groups: groupsOf?.(config) ?? config.groups });
   const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const snapshot = {
     now: NOW,

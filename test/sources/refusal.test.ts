@@ -40,6 +40,9 @@ describe('sources/refusal', () => {
     ['validators', 'not_found', false],
     ['validators_performance', 'not_found', false],
     ['validators_performance', 'forbidden', true],
+    ['validators_rewards', 'not_found', false],
+    ['validators_rewards', 'forbidden', true],
+    ['validators_rewards', 'bad_request', false],
     ['validators', 'unexpected_status', false],
   ])('%s: %s is a refusal: %s', (endpoint, reason, is) => {
     expect(isRefusal(new RequestFailed(endpoint, reason, 'made up'))).toBe(is);

@@ -66,40 +66,24 @@ export function performanceAnswer(assigned: number, missed: number, score: numbe
 
 /** As api-facts 11.1 has it. */
 export function rewardsAnswer(data: object = {}, epoch = 444_375): unknown {
+  const part = (total: string, reward: string, penalty: string, missed_reward: string) => {
+    return { total, reward, penalty, missed_reward };
+  };
+  const inclusion = { attestation_inclusion_reward: '0', sync_inclusion_reward: '0', slashing_inclusion_reward: '0' };
   return {
     data: {
-      total: '6094000000000000',
-      total_reward: '6100000000000000',
-      total_penalty: '6000000000000',
-      total_missed: '36000000000000',
+      ...{ total: '6094000000000000', total_reward: '6100000000000000' },
+      ...{ total_penalty: '6000000000000', total_missed: '36000000000000' },
       attestation: {
         total: '6094000000000000',
-        head: { total: '1540000000000000', reward: '1540000000000000', penalty: '0', missed_reward: '30000000000000' },
-        source: {
-          total: '1598000000000000',
-          reward: '1600000000000000',
-          penalty: '2000000000000',
-          missed_reward: '2000000000000',
-        },
-        target: {
-          total: '2956000000000000',
-          reward: '2960000000000000',
-          penalty: '4000000000000',
-          missed_reward: '4000000000000',
-        },
+        head: part('1540000000000000', '1540000000000000', '0', '30000000000000'),
+        source: part('1598000000000000', '1600000000000000', '2000000000000', '2000000000000'),
+        target: part('2956000000000000', '2960000000000000', '4000000000000', '4000000000000'),
         inactivity_leak_penalty: '0',
         inclusion_delay: null,
       },
-      sync_committee: { total: '0', reward: '0', penalty: '0', missed_reward: '0' },
-      proposal: {
-        total: '0',
-        execution_layer_reward: '0',
-        attestation_inclusion_reward: '0',
-        sync_inclusion_reward: '0',
-        slashing_inclusion_reward: '0',
-        missed_cl_reward: '0',
-        missed_el_reward: '0',
-      },
+      sync_committee: part('0', '0', '0', '0'),
+      proposal: { total: '0', execution_layer_reward: '0', ...inclusion, missed_cl_reward: '0', missed_el_reward: '0' },
       finality: 'finalized',
       ...data,
     },

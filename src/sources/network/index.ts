@@ -2,7 +2,7 @@ import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { percent } from '../../toolkit/lib/words.ts';
 import { NOT_KNOWN, type Summary } from '../content.ts';
 import { partState, refusedUntil } from '../refusal.ts';
-import { nextTick, type Source, type Timing } from '../source.ts';
+import { nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
 import type { NetworkOptions } from './options.ts';
 import { pollNetwork } from './poll.ts';
@@ -42,14 +42,14 @@ export function networkSource(options: NetworkOptions): Source<Network> {
       partState('network', performanceRefusal),
       partState('queues', queuesRefusal),
     ],
-    families: (value, timing) => networkFamilies(chain, value, timing),
-    summary: networkSummary,
-    nextChange: nextNetworkChange,
+    families: (value, timing) => networkFamilies(options, value, timing),
+    summary: (value, timing) => networkSummary(shownNetwork(options, value, timing)),
+    nextChange: (value, timing) => nextNetworkChange(options, value, timing),
   };
 }
 
-function networkSummary(value: Network, timing: Timing): Summary {
-  const { assigned = 0, done = 0 } = shownNetwork(value, timing).performance?.sums.duties.attestation ?? {};
+function networkSummary({ performance }: Network): Summary {
+  const { assigned = 0, done = 0 } = performance?.sums.duties.attestation ?? {};
   const rate = assigned > 0 ? `${percent(done / assigned, 1)} of the attestations of the last 24 hours` : NOT_KNOWN;
   return { facts: [['Network', rate]] };
 }

@@ -1,34 +1,40 @@
-import { type Chain, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_EPOCH } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { performanceFamilies } from '../duties.ts';
 import { family, isShown, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import type { Timing } from '../source.ts';
+import type { NetworkOptions } from './options.ts';
 import type { Network, Queue } from './schema.ts';
 
-function maxAge({ intervalMs }: Timing): Milliseconds {
-  return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
+/** For how long the duties and the queues are shown. At a stretched interval the queues are not read any more. */
+function maxAges({ intervalMs }: NetworkOptions, timing: Timing): readonly [Milliseconds, Milliseconds] {
+  const ageOf = (everyMs: Milliseconds): Milliseconds => Math.max(3 * MS_PER_EPOCH, 2 * everyMs);
+  return [ageOf(timing.intervalMs), ageOf(Math.min(timing.intervalMs, intervalMs))];
 }
 
 /** What is not stale. */
-export function shownNetwork({ performance, queues }: Network, timing: Timing): Network {
-  const fresh = <T extends { readAt: UnixMs }>(one: T | undefined): T | undefined =>
-    one && isShown(one.readAt, maxAge(timing), timing.now) ? one : undefined;
-  return { performance: fresh(performance), queues: fresh(queues) };
+export function shownNetwork(options: NetworkOptions, { performance, queues }: Network, timing: Timing): Network {
+  const fresh = <T extends { readAt: UnixMs }>(one: T | undefined, maxAge: Milliseconds): T | undefined =>
+    one && isShown(one.readAt, maxAge, timing.now) ? one : undefined;
+  const [ofPerformance, ofQueues] = maxAges(options, timing);
+  return { performance: fresh(performance, ofPerformance), queues: fresh(queues, ofQueues) };
 }
 
-export function nextNetworkChange({ performance, queues }: Network, timing: Timing): UnixMs {
-  const read = [performance, queues].filter((one) => one !== undefined);
+export function nextNetworkChange(options: NetworkOptions, { performance, queues }: Network, timing: Timing): UnixMs {
+  const [ofPerformance, ofQueues] = maxAges(options, timing);
+  const read = [[performance, ofPerformance] as const, [queues, ofQueues] as const];
   return nextShownChange(
-    read.map(({ readAt }) => [readAt, maxAge(timing)]),
+    read.flatMap(([one, maxAge]) => (one ? [[one.readAt, maxAge] as const] : [])),
     timing.now,
   );
 }
 
 /** Every family of the network; without samples where nothing is shown. */
-export function networkFamilies(chain: Chain, value: Network, timing: Timing): Family[] {
-  const { performance, queues } = shownNetwork(value, timing);
+export function networkFamilies(options: NetworkOptions, value: Network, timing: Timing): Family[] {
+  const { chain } = options;
+  const { performance, queues } = shownNetwork(options, value, timing);
   const each = (of: readonly ('deposit' | 'topup' | 'exit')[], pick: (queue: Queue) => number | null): Sample[] =>
     queues ? of.flatMap((queue) => sample(chain, pick(queues[queue]), { queue })) : [];
   return [

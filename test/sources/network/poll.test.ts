@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { networkSource } from '../../../src/sources/network/index.ts';
+import type { Network } from '../../../src/sources/network/schema.ts';
+import { type FakeApi, failed, fakeApi, type SentRequest } from '../../support/fake-api.ts';
+import { attempts, DAY, HOUR, MINUTE, noSignal, timing } from '../../support/timing.ts';
+
+/** A little after epoch 490226 of mainnet, two epochs after the answer. */
+const NOW = 1_795_071_300_000;
+const SOURCE = networkSource({ chain: 'mainnet', intervalMs: HOUR, weight: 0.1 });
+
+/** As api-facts 11.2 has it. */
+const PERFORMANCE = {
+  data: {
+    beaconscore: { total: 0.9951, attestation: 0.9949, proposal: 0.9962, sync_committee: 0.9958 },
+    duties: {
+      attestation: {
+        included: 215_700_000,
+        assigned: 216_000_000,
+        missed: 300_000,
+        correct_head: 212_800_000,
+        correct_source: 215_500_000,
+        correct_target: 215_300_000,
+        valuable_correct_head: 212_700_000,
+        valuable_correct_source: 215_400_000,
+        valuable_correct_target: 215_200_000,
+        avg_inclusion_delay: 0.012,
+        avg_inclusion_delay_excluding_missed_slots: 0.008,
+      },
+      sync_committee: { successful: 3_655_000, assigned: 3_672_064, missed: 17_064 },
+      proposal: { successful: 7_172, assigned: 7_200, missed: 28, included_slashings: 0 },
+    },
+    finality: 'finalized',
+  },
+  range: {
+    slot: { start: 15_680_000, end: 15_687_199 },
+    epoch: { start: 490_000, end: 490_224 },
+    timestamp: { start: 1_794_984_023, end: 1_795_070_422 },
+  },
+};
+
+/** As api-facts 11.3 has it: in the form of v2.1, with a queue of which nothing is known, and in the form before it. */
+const CHURN = { amount: '256000000000000000000', interval_seconds: 384 };
+const QUEUES = {
+  data: {
+    deposit_queue: {
+      deposit_count: 1_200,
+      deposit_balance: '38400000000000000000000',
+      topup_count: 250,
+      topup_balance: '1600000000000000000000',
+      estimated_processed_at: { epoch: 490_657, timestamp: 1_795_236_311 },
+      churn: CHURN,
+    },
+    exit_queue: {
+      count: 400,
+      balance: '12800000000000000000000',
+      estimated_processed_at: { epoch: 490_550, timestamp: 1_795_195_223 },
+      churn: CHURN,
+    },
+    manual_withdrawal_queue: { count: 'many', balance: null },
+    finality: 'not_finalized',
+  },
+};
+const LEGACY = {
+  data: {
+    deposit_queue: {
+      churn: '256000000000000000000',
+      deposit_count: 1_450,
+      balance: '40000000000000000000000',
+      estimated_processed_at: 1_795_236_311,
+    },
+    exit_queue: {
+      churn: '256000000000000000000',
+      validator_count: 400,
+      balance: '12800000000000000000000',
+      estimated_processed_at: 1_795_195_223,
+    },
+    withdrawal_sweep: { last_swept_validator_index: 7, estimated_sweep_delay: 8 },
+    finality: 'finalized',
+  },
+};
+
+type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
+
+function serviceOf(answers: Answers = {}): FakeApi {
+  const usual: Answers = { network_performance: () => PERFORMANCE, queues: () => QUEUES };
+  return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
+}
+
+const refusing =
+  (reason: Parameters<typeof failed>[1]) =>
+  (request: SentRequest): never => {
+    throw failed(request, reason);
+  };
+
+/** The state passes through JSON, as over a restart. */
+async function poll(api: FakeApi, previous: Network = {}, now = NOW, intervalMs = HOUR) {
+  api.at = now;
+  const result = await SOURCE.poll(api, previous, timing({ now, intervalMs }), noSignal());
+  return { ...result, value: SOURCE.state.parse(JSON.parse(JSON.stringify(result.value))) };
+}
+
+/** Every sample, with its labels other than the chain. */
+function shown(value: Network, now = NOW, intervalMs = HOUR): Record<string, number> {
+  const families = SOURCE.families(value, timing({ now, intervalMs }));
+  return Object.fromEntries(
+    families.flatMap(({ name, samples }) =>
+      [...samples].map(({ labels: { chain, ...labels }, value: shownValue }) => {
+        expect(chain).toBe('mainnet');
+        return [[name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '), shownValue];
+      }),
+    ),
+  );
+}
+
+const ofQueues = (series: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(series).filter(([name]) => name.startsWith('queue_')));
+
+describe('the network', () => {
+  it('shows duties, votes, scores and queues of the documented answers, and nothing of other fields', async () => {
+    const api = serviceOf();
+    expect(shown((await poll(api)).value)).toEqual({
+      'network_score_ratio total': 0.9951,
+      'network_score_ratio attestation': 0.9949,
+      'network_score_ratio proposal': 0.9962,
+      'network_score_ratio sync_committee': 0.9958,
+      'network_duties attestation assigned': 216_000_000,
+      'network_duties attestation missed': 300_000,
+      'network_duties attestation done': 215_700_000,
+      'network_duties proposal assigned': 7_200,
+      'network_duties proposal missed': 28,
+      'network_duties proposal done': 7_172,
+      'network_duties sync_committee assigned': 3_672_064,
+      'network_duties sync_committee missed': 17_064,
+      'network_duties sync_committee done': 3_655_000,
+      'network_votes head': 212_800_000,
+      'network_votes source': 215_500_000,
+      'network_votes target': 215_300_000,
+      network_inclusion_delay_slots: 0.012,
+      network_epoch: 490_224,
+      'queue_validators deposit': 1_200,
+      'queue_validators exit': 400,
+      'queue_balance_ether deposit': 38_400,
+      'queue_balance_ether topup': 1_600,
+      'queue_balance_ether exit': 12_800,
+      'queue_end_timestamp_seconds deposit': 1_795_236_311,
+      'queue_end_timestamp_seconds exit': 1_795_195_223,
+    });
+    expect(api.requests.map(({ endpoint, accept }) => [endpoint, accept])).toEqual([
+      ['network_performance', undefined],
+      ['queues', 'application/vnd.beaconcha.in.v2.1+json'],
+    ]);
+  });
+
+  it('reads queues in the form before v2.1, in which deposits include top-ups', async () => {
+    expect(ofQueues(shown((await poll(serviceOf({ queues: () => LEGACY }))).value))).toEqual({
+      'queue_validators deposit': 1_450,
+      'queue_validators exit': 400,
+      'queue_balance_ether deposit': 40_000,
+      'queue_balance_ether exit': 12_800,
+      'queue_end_timestamp_seconds deposit': 1_795_236_311,
+      'queue_end_timestamp_seconds exit': 1_795_195_223,
+    });
+  });
+
+  it.each([
+    ['balances in gwei', { count: 400, balance: '12800000000000' }, { 'queue_validators exit': 400 }],
+    ['an empty queue', { count: 0, balance: '0' }, { 'queue_validators exit': 0, 'queue_balance_ether exit': 0 }],
+    ['no queue', null, {}],
+    ['nulls', { count: null, balance: null, estimated_processed_at: null }, {}],
+    ['an end without a time', { estimated_processed_at: { epoch: 490_550, timestamp: null } }, {}],
+  ])('shows of %s what is known, and nothing false', async (_, exit_queue, expected) => {
+    const { value } = await poll(serviceOf({ queues: () => ({ data: { exit_queue } }) }));
+    expect(ofQueues(shown(value))).toEqual(expected);
+  });
+
+  it('shows no score that is null, and no vote or delay that is absent', async () => {
+    const duties = { attestation: { included: 9, assigned: 10, missed: 1, correct_head: 8 } };
+    const none = { successful: 0, assigned: 0, missed: 0 };
+    const beaconscore = { total: 0.9, attestation: 0.9, proposal: null, sync_committee: null };
+    const data = { beaconscore, duties: { ...duties, proposal: none, sync_committee: none } };
+    const { value } = await poll(serviceOf({ network_performance: () => ({ ...PERFORMANCE, data }) }));
+    const names = Object.keys(shown(value)).filter((name) => /score|votes|delay/.test(name));
+    expect(names).toEqual(['network_score_ratio total', 'network_score_ratio attestation', 'network_votes head']);
+  });
+
+  it.each([
+    ['of an epoch in the future', { ...PERFORMANCE, range: { epoch: { start: 1, end: 490_229 } } }],
+    ['without its epoch', { data: PERFORMANCE.data }],
+    ['without duties', { ...PERFORMANCE, data: { beaconscore: PERFORMANCE.data.beaconscore } }],
+  ])('an answer %s is invalid, and the values from before stay', async (_, answer) => {
+    const { value: before } = await poll(serviceOf());
+    const { value, failure } = await poll(serviceOf({ network_performance: () => answer }), before, NOW + MINUTE);
+    expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
+    expect(shown(value)).toEqual(shown(before));
+  });
+
+  describe.each([
+    ['network', 'network_performance', 'queues'],
+    ['queues', 'queues', 'network_performance'],
+  ] as const)('a refused part %s', (part, endpoint, other) => {
+    it('is off for a day after two refusals ten minutes apart, and the other part goes on', async () => {
+      const api = serviceOf({ [endpoint]: refusing('forbidden') });
+      const first = await poll(api);
+      expect([first.failure, first.events]).toMatchObject([{ reason: 'forbidden' }, []]);
+      const early = await poll(api, first.value, NOW + 10 * MINUTE - 1);
+      expect(early.failure).toMatchObject({ reason: 'forbidden' });
+      const refusedAt = NOW + 10 * MINUTE;
+      const { value, failure, events } = await poll(api, early.value, refusedAt);
+      expect([failure, events]).toMatchObject([undefined, [{ type: 'part_refused', part }]]);
+      expect(SOURCE.parts?.(value)).toContainEqual({ part, isRefused: true });
+      expect(SOURCE.parts?.(value).filter(({ isRefused }) => isRefused)).toHaveLength(1);
+      const sent = api.requests.length;
+      const next = await poll(api, value, refusedAt + HOUR);
+      expect(api.requests.slice(sent).map((one) => one.endpoint)).toEqual([other]);
+      const due = SOURCE.due(next.value, attempts(refusedAt + HOUR), timing({ now: NOW + 2 * HOUR, intervalMs: HOUR }));
+      expect(due).toBe(refusedAt + 2 * HOUR);
+      await poll(api, next.value, refusedAt + DAY);
+      expect(api.requests.at(-1)?.endpoint === endpoint || api.requests.at(-2)?.endpoint === endpoint).toBe(true);
+      expect(SOURCE.parts?.(SOURCE.anew?.(next.value, NOW) ?? next.value)).not.toContainEqual({
+        part,
+        isRefused: true,
+      });
+    });
+
+    it('does not come of a 400, which is a failure at each poll', async () => {
+      const api = serviceOf({ [endpoint]: refusing('bad_request') });
+      let state: Network = {};
+      for (let hour = 0; hour < 30; hour += 1) {
+        const { value, failure } = await poll(api, state, NOW + hour * HOUR);
+        expect(failure).toMatchObject({ endpoint, reason: 'bad_request' });
+        state = value;
+      }
+      expect(SOURCE.parts?.(state)).not.toContainEqual({ part, isRefused: true });
+    });
+  });
+
+  it('withdraws each part after two intervals, also when polls fail', async () => {
+    const { value } = await poll(serviceOf());
+    const api = serviceOf({ queues: refusing('server_error') });
+    const { value: later } = await poll(api, value, NOW + HOUR);
+    expect(ofQueues(shown(later, NOW + 2 * HOUR))).toEqual(ofQueues(shown(value)));
+    expect(SOURCE.nextChange(later, timing({ now: NOW + HOUR, intervalMs: HOUR }))).toBe(NOW + 2 * HOUR + 1);
+    expect(ofQueues(shown(later, NOW + 2 * HOUR + 1))).toEqual({});
+    expect(Object.keys(shown(later, NOW + 3 * HOUR))).toContain('network_epoch');
+    expect(shown(later, NOW + 3 * HOUR + 1)).toEqual({});
+    expect(shown(later, NOW + 2 * DAY, DAY)).toHaveProperty('network_epoch');
+  });
+
+  it('does not read the queues at a stretched interval, and withdraws those from before in time', async () => {
+    const { value: before } = await poll(serviceOf());
+    const api = serviceOf();
+    const { value } = await poll(api, before, NOW + HOUR, DAY);
+    expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance']);
+    expect(ofQueues(shown(value, NOW + 2 * HOUR, DAY))).not.toEqual({});
+    expect(ofQueues(shown(value, NOW + 2 * HOUR + 1, DAY))).toEqual({});
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
+import { watches, watchOf } from '../../../src/facts/watch.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import type { Validators } from '../../../src/sources/validators/schema.ts';
+import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
+import { failed, type SentRequest } from '../../support/fake-api.ts';
+import { Follower } from '../../support/follower.ts';
+import { WATCHED } from '../../support/metric-contract.ts';
+import { samplesOf } from '../../support/samples.ts';
+import { timing } from '../../support/timing.ts';
+import {
+  CURRENT,
+  EPOCH,
+  identifiersOf,
+  membersAnswer,
+  NOW,
+  performanceAnswer,
+  poll,
+  rewardsAnswer,
+  serviceOf,
+  validatorRow,
+  validatorsAnswer,
+  validatorsOptions,
+} from '../../support/validators.ts';
+
+const HOME = watchOf([{ first: 1, last: 105 }]);
+const OFFICE = watchOf([{ first: 500, last: 509 }]);
+const WATCH = watchOf([
+  { first: 1, last: 150 },
+  { first: 500, last: 530 },
+]);
+/** Named by their numbers of validators: 105, 10 and, of no group, 66. */
+const GROUPS = watchedGroups(WATCH, [
+  { name: 'home', watch: HOME },
+  { name: 'office', watch: OFFICE },
+]);
+const OPTIONS = validatorsOptions({ watch: WATCH, groups: GROUPS, syncCommittee: true, hasSlashings: false });
+
+/** The families that are split by group: the sums over a group, and the series of a validator. */
+const SPLIT = [
+  'watched_validators',
+  'watched_validators_slashed',
+  'watched_validators_by_status',
+  'watched_validators_online',
+  'watched_validators_offline',
+  'watched_validators_offline_effective_balance_ether',
+  'watched_validators_balance_ether',
+  'watched_validators_effective_balance_ether',
+  'watched_validators_score_ratio',
+  'watched_validators_duties',
+  'watched_validators_votes',
+  'watched_validators_inclusion_delay_slots',
+  'watched_validators_rewards_ether',
+  'watched_validators_execution_rewards_ether',
+  'watched_validators_penalties_ether',
+  'watched_validators_missed_rewards_ether',
+];
+
+function groupOf(validator: number): WatchedGroup | undefined {
+  return GROUPS.find(({ watch }) => watches(watch, validator));
+}
+
+/** In each group two validators are slashed and offline, the last of them before our eyes, and two have a seat. */
+const ODD = [3, 4, 503, 504, 120, 520];
+
+function service(isSlashed = (_: number) => true) {
+  return serviceOf({
+    validators: (request) => {
+      const life_cycle_epochs = { exit: 400_000, withdrawable: 408_192 + 300 };
+      const odd = { online: false, slashed: true, status: 'active_slashed', life_cycle_epochs };
+      const rows = identifiersOf(request).map((one) =>
+        validatorRow(one, ODD.includes(one) && isSlashed(one) ? odd : {}),
+      );
+      return validatorsAnswer(444_377, rows);
+    },
+    validators_performance: (request) => {
+      const answer = performanceAnswer(225 * identifiersOf(request).length, 0, 0.5) as {
+        data: { duties: { attestation: object } };
+      };
+      Object.assign(answer.data.duties.attestation, {
+        correct_source: 2,
+        correct_target: 3,
+        avg_inclusion_delay: identifiersOf(request).length / 100,
+      });
+      return answer;
+    },
+    sync_committee_members: () => membersAnswer(CURRENT, [3, 503, 520]),
+  });
+}
+
+/** How many validators each request to an endpoint is about, after a check that they are of one group. */
+function sizes(api: ReturnType<typeof serviceOf>, endpoint: SentRequest['endpoint']): number[] {
+  const asked = api.requests.filter((request) => request.endpoint === endpoint).map(identifiersOf);
+  for (const one of asked) expect(new Set(one.map(groupOf)).size).toBe(1);
+  return asked.map((one) => one.length);
+}
+
+function familiesOf(state: Validators, options = OPTIONS, now = NOW): Family[] {
+  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
+}
+
+/** The values of the series of a family with these labels, by group. */
+function byGroup(families: readonly Family[], name: string, labels: Record<string, string> = {}) {
+  const samples = samplesOf(families, `beaconchain_watched_validators${name}`).filter((sample) =>
+    Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  );
+  return Object.fromEntries(samples.map((sample) => [sample.labels['group'] ?? 'none', sample.value]));
+}
+
+/** The samples of validators are in the group of their validator. */
+function expectGroupOf({ labels }: Sample): void {
+  expect(labels['group']).toBe(groupOf(Number(labels['validator']))?.group);
+}
+
+describe('groups of watched validators', () => {
+  it('no request is about two groups, also where 20 at a time are allowed', async () => {
+    const api = service();
+    const { value: state } = await poll(api, undefined, OPTIONS);
+    expect(sizes(api, 'validators')).toEqual([...Array(10).fill(10), 5, 10, ...Array(6).fill(10), 6]);
+    expect(sizes(api, 'validators_performance')).toEqual([100, 5, 10, 66]);
+    expect(sizes(api, 'validators_rewards')).toEqual([100, 5, 10, 66]);
+    const limited = serviceOf({
+      validators_rewards: (request) => {
+        if (identifiersOf(request).length > 20) throw failed(request, 'forbidden');
+        return rewardsAnswer();
+      },
+    });
+    await poll(limited, { ...state, pollsSinceRewards: 8 }, OPTIONS, NOW + EPOCH);
+    expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
+  });
+
+  it('split every sum, name the group of every validator, and leave the other series as they are', async () => {
+    const { value: before } = await poll(
+      service(() => false),
+      undefined,
+      OPTIONS,
+    );
+    const { value: state } = await poll(service(), before, OPTIONS, NOW + EPOCH);
+    const seen = new Set<string>();
+    for (const { name, samples } of familiesOf(state, OPTIONS, NOW + EPOCH)) {
+      const short = name.replace('beaconchain_', '');
+      expect(samples.length, name).toBeGreaterThan(0);
+      if (SPLIT.includes(short)) {
+        expect([...new Set(samples.map(({ labels }) => labels['group']))], name).toEqual(['home', 'office', undefined]);
+        seen.add(short);
+      } else if (samples.some(({ labels }) => 'validator' in labels)) {
+        samples.forEach(expectGroupOf);
+      } else expect(samples.map(({ labels }) => labels['group']).filter(Boolean), name).toEqual([]);
+    }
+    expect([...seen].sort()).toEqual(SPLIT.toSorted());
+  });
+
+  it('each have their own sums', async () => {
+    const { value: state } = await poll(service(), undefined, OPTIONS);
+    const families = familiesOf(state);
+    expect(byGroup(families, '')).toEqual({ home: 105, office: 10, none: 66 });
+    expect(byGroup(families, '_slashed')).toEqual({ home: 2, office: 2, none: 2 });
+    expect(byGroup(families, '_online')).toEqual({ home: 103, office: 8, none: 64 });
+    expect(byGroup(families, '_offline_effective_balance_ether')).toEqual({ home: 64, office: 64, none: 64 });
+    expect(byGroup(families, '_effective_balance_ether')).toEqual({ home: 3360, office: 320, none: 2112 });
+    const attested = { duty: 'attestation', status: 'done' };
+    expect(byGroup(families, '_duties', attested)).toEqual({ home: 225 * 105, office: 2_250, none: 225 * 66 });
+    expect(byGroup(families, '_votes', { vote: 'target' })).toEqual({ home: 6, office: 3, none: 3 });
+    const delay = byGroup(families, '_inclusion_delay_slots');
+    expect(delay['home']).toBeCloseTo((100 * 1 + 5 * 0.05) / 105, 12);
+    expect(delay).toMatchObject({ office: 0.1, none: 0.66 });
+    expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, office: 0.000006, none: 0.000006 });
+    expect(byGroup(familiesOf({ ...state, validators: [] }), '_offline_effective_balance_ether')).toEqual({});
+  });
+
+  it('a group of which nothing is known has no sample, and nobody offline is no stake', async () => {
+    const api = serviceOf({
+      validators_rewards: (request) => {
+        if (identifiersOf(request).includes(500)) throw failed(request, 'not_found');
+        return rewardsAnswer();
+      },
+    });
+    const { value: state } = await poll(api, undefined, OPTIONS);
+    expect(byGroup(familiesOf(state), '_offline_effective_balance_ether')).toEqual({ home: 0, office: 0, none: 0 });
+    expect(byGroup(familiesOf(state), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
+    expect(byGroup(familiesOf({ ...state, validators }), '_online')).toEqual({ home: 105, none: 66 });
+  });
+
+  it('a reload that changes them keeps the status, and reads the sums of the changed ones at once', async () => {
+    const { value: state } = await poll(service(), undefined, OPTIONS);
+    const groups = watchedGroups(WATCH, [
+      { name: 'house', watch: HOME },
+      { name: 'office', watch: watchOf([{ first: 500, last: 510 }]) },
+    ]);
+    const changed = { ...OPTIONS, groups };
+    const families = familiesOf(state, changed);
+    expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
+    // A name is not a reason to read anything again.
+    expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
+    const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
+    expect(byGroup(familiesOf(next, changed, NOW + EPOCH), '_penalties_ether')).toEqual({
+      house: 0.000012,
+      office: 0.000006,
+      none: 0.000006,
+    });
+  });
+
+  it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {
+    const watch = watchOf([{ first: 1, last: 9 }]);
+    const split = (last: number) => watchedGroups(watch, [{ name: 'home', watch: watchOf([{ first: 1, last }]) }]);
+    const follower = new Follower({ watch, seatsOf: () => [1, 2, 8], groups: split(4) });
+    follower.chain.grow(405_000, 404_998);
+    await follower.poll();
+    follower.chain.grow(405_001, 404_999);
+    const slot = 404_999 * 32;
+    follower.chain.change(slot, { proposer: 2, status: '2' });
+    follower.chain.change(slot + 1, { proposer: 8 });
+    follower.chain.slash(slot + 2, [2, 8]);
+    await follower.poll();
+    const counters = (families: readonly Family[]) => families.filter(({ type }) => type === 'counter');
+    const before = follower.families();
+    const reloaded = new Follower({ watch, seatsOf: () => [1, 2, 8], groups: split(1) });
+    reloaded.state = follower.state;
+    const after = reloaded.families();
+    expect(counters(after)).toEqual(counters(before));
+    expect(samplesOf(after, 'beaconchain_watched_proposals_total').map(({ value }) => value)).toEqual([1, 1, 0]);
+    expect(byGroup(before, '')).toEqual({ home: 4, none: 5 });
+    expect(byGroup(before, '_slashed')).toEqual({ home: 1, none: 1 });
+    expect(byGroup(after, '_slashed')).toEqual({ home: 0, none: 2 });
+    const ofTwo = (families: readonly Family[]) =>
+      WATCHED.flatMap(([name]) => samplesOf(families, `beaconchain_${name}`)).flatMap(({ labels }) =>
+        labels['validator'] === '2' ? [labels['group']] : [],
+      );
+    expect(ofTwo(before)).toEqual(['home', 'home']);
+    expect(ofTwo(after)).toEqual([undefined, undefined]);
+  });
+});
