@@ -21,9 +21,7 @@ export function terms(about: string, { span = 24, height = 2 } = {}): TextBuilde
 const newest: Section = {
   title: '',
   panels: [
-    terms(
-      'They describe all validators of a network, not only yours, on the newest finalized beaconchain-day, and are polled once a day.',
-    ),
+    terms('They describe all validators of a network on the newest finalized day, and are polled once a day.'),
     stat({
       title: 'Return of the newest day',
       description: 'Simple annual return of both layers.',

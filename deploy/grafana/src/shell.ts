@@ -79,6 +79,8 @@ function datasource(): DatasourceVariableBuilder {
   return new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus');
 }
 
+const GROUPED = 'beaconchain_machine_last_seen_timestamp_seconds|beaconchain_watched_validators';
+
 const VARIABLES = {
   chain: () =>
     several(
@@ -88,14 +90,7 @@ const VARIABLES = {
         'label_values({__name__=~"beaconchain_machines|beaconchain_source_up", chain!=""}, chain)',
       ),
     ),
-  group: () =>
-    several(
-      queried(
-        'group',
-        'Group',
-        `label_values({__name__=~"beaconchain_machine_last_seen_timestamp_seconds|beaconchain_watched_validators", ${CHAIN}}, group)`,
-      ),
-    ),
+  group: () => several(queried('group', 'Group', `label_values({__name__=~"${GROUPED}", ${CHAIN}}, group)`)),
   machines: () => several(machine()),
   machine,
 } satisfies Record<VariableName, () => QueryVariableBuilder>;
