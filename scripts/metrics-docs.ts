@@ -7,6 +7,7 @@ import {
   DAILY_RETURNS,
   EXPORTER,
   MACHINES,
+  NETWORK,
   SLASHINGS,
   SOURCES,
   SYNC_COMMITTEE,
@@ -50,6 +51,12 @@ const SECTIONS: readonly Section[] = [
     families: [...WATCHED, ...VALIDATORS],
     freshness:
       'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; scores and duties nine times later.',
+  },
+  {
+    title: 'Network',
+    families: NETWORK,
+    freshness:
+      'Only where `network.enabled` is true, or auto and validators are watched. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues. Withdrawn after three epochs or twice the effective interval, whichever is longer.',
   },
   {
     title: 'Sync committee',

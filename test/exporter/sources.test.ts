@@ -81,6 +81,16 @@ describe('exporter/sources', () => {
     expect(endpointsOn(config, undefined)).toEqual(['machine_metrics', 'machine_names']);
   });
 
+  it.each([
+    ['auto', ['mainnet']],
+    [true, ['mainnet', 'hoodi']],
+    [false, []],
+  ] as const)('reads the network where enabled is %s', (enabled, chains) => {
+    const { sources } = options({ ...watching(), network: { enabled, intervalMs: HOUR } });
+    expect(sources.filter(({ name }) => name === 'network').map(({ chain }) => chain)).toEqual(chains);
+    expect(endpointsOf(sources).includes('queues')).toBe(chains.length > 0);
+  });
+
   it('shows stored values, and plans from newer ones', () => {
     const given = options();
     const source = sourceIn(given, 'machines');

@@ -2,6 +2,7 @@ import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
+import { Network } from '../../src/sources/network/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
@@ -155,6 +156,29 @@ const validators: Validators = Validators.parse({
   ],
 });
 
+const network: Network = Network.parse({
+  performance: {
+    readAt: NOW - 30_000,
+    epoch: 479_018,
+    sums: {
+      duties: {
+        attestation: { assigned: 216_000_000, missed: 300_000, done: 215_700_000 },
+        proposal: { assigned: 7_200, missed: 28, done: 7_172 },
+        sync_committee: { assigned: 3_672_064, missed: 17_064, done: 3_655_000 },
+      },
+      scores: { total: 0.9951, attestation: 0.9949, proposal: 0.9962, sync_committee: 0.9958 },
+      votes: { head: 212_800_000, source: 215_500_000, target: 215_300_000 },
+      inclusionDelay: 0.012,
+    },
+  },
+  queues: {
+    readAt: NOW - 30_000,
+    deposit: { count: 1_200, balance: '38400000000000000000000', end: 1_790_935_000 },
+    topup: { count: 250, balance: '1600000000000000000000', end: null },
+    exit: { count: 400, balance: '12800000000000000000000', end: 1_790_894_000 },
+  },
+});
+
 const VALUES: Readonly<Record<string, unknown>> = {
   machines,
   'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint() }),
@@ -163,6 +187,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'slashings-hoodi': slashings(4_046_355, 3),
   'sync_committee-mainnet': committee,
   'validators-mainnet': validators,
+  'network-mainnet': network,
 };
 
 /** How each source stands at `NOW`: most well, one failing, one not yet tried. */

@@ -10,6 +10,7 @@ import { emptyEntry, entrySchema } from '../../src/scheduler/entry.ts';
 import { nextPollAt } from '../../src/scheduler/polls.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
+import { networkSource } from '../../src/sources/network/index.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
@@ -26,6 +27,7 @@ import {
   systemRecord,
   validatorRecord,
 } from '../support/machine-records.ts';
+import { NETWORK_PERFORMANCE, QUEUES } from '../support/network-answers.ts';
 import { sampleValue } from '../support/samples.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
 import { askedFor, type ChainView, epochRows, listOf, row, slashing } from '../support/slot-rows.ts';
@@ -117,6 +119,16 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
         ...times,
       };
     },
+  }),
+  network: subject(networkSource({ chain: 'mainnet', intervalMs: HOUR, weight: 0.1 }), {
+    service: (now) => (path) => {
+      const range = { epoch: { start: 1, end: epochAt('mainnet', now) } };
+      return path.endsWith('/queues') ? QUEUES : { ...NETWORK_PERFORMANCE, range };
+    },
+    calm: 1,
+    grow: [],
+    // As below.
+    right: () => ({}),
   }),
   validators: subject(validatorsSource(validatorsOptions({ syncCommittee: true })), {
     service: (now) => (path) => {

@@ -127,6 +127,18 @@ export const VALIDATORS: Contract = [
   ['watched_sync_committee_validator', 'gauge', ['chain', 'period', 'validator']],
 ];
 
+/** Only where the network is read. */
+export const NETWORK: Contract = [
+  ['network_score_ratio', 'gauge', ['chain', 'duty']],
+  ['network_duties', 'gauge', ['chain', 'duty', 'status']],
+  ['network_votes', 'gauge', ['chain', 'vote']],
+  ['network_inclusion_delay_slots', 'gauge', ['chain']],
+  ['network_epoch', 'gauge', ['chain']],
+  ['queue_validators', 'gauge', ['chain', 'queue']],
+  ['queue_balance_ether', 'gauge', ['chain', 'queue']],
+  ['queue_end_timestamp_seconds', 'gauge', ['chain', 'queue']],
+];
+
 export const SYNC_COMMITTEE: Contract = [
   ['sync_committee_period', 'gauge', ['chain']],
   ['sync_committee_start_epoch', 'gauge', ['chain']],
@@ -187,6 +199,7 @@ export const ALL_FAMILIES: Contract = [
   ...SLASHINGS,
   ...WATCHED,
   ...VALIDATORS,
+  ...NETWORK,
   ...SYNC_COMMITTEE,
   ...API,
   ...SOURCES,

@@ -4,6 +4,7 @@ import { mayBeAbsent, replyOf } from '../../../src/commands/probe/probe.ts';
 import {
   accountQuestions,
   dailyQuestions,
+  networkQuestions,
   type Question,
   slashingsQuestions,
   slotsQuestion,
@@ -11,14 +12,9 @@ import {
 } from '../../../src/commands/probe/questions.ts';
 import { datapoint, returnsPage } from '../../support/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
+import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/network-answers.ts';
 import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
-import {
-  committeeOf,
-  identifiersOf,
-  performanceAnswer,
-  validatorRow,
-  validatorsAnswer,
-} from '../../support/validators.ts';
+import { committeeOf, identifiersOf, rewardsAnswer, validatorRow, validatorsAnswer } from '../../support/validators.ts';
 
 const NOW = 1_790_769_700_000;
 const EPOCH = 479_000;
@@ -26,11 +22,13 @@ const SLOTS = { data: epochRows(EPOCH, { 1: { status: '2' } }) };
 const RANGE = { epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } };
 
 const [days, committee] = dailyQuestions('mainnet') as [Question, Question];
-const [members, status, performance] = validatorsQuestions('mainnet', [{ first: 1, last: 99 }]) as [
+const [members, status, performance, rewards] = validatorsQuestions('mainnet', [{ first: 1, last: 99 }]) as [
+  Question,
   Question,
   Question,
   Question,
 ];
+const [network, queues] = networkQuestions('mainnet') as [Question, Question];
 const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
 
 /** Every question with a whole answer to it, and how many records that has. */
@@ -45,7 +43,10 @@ const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   ['sync_committee', committee, { data: { period: 1 }, range: RANGE }, 1],
   ['sync_committee_members', members, { data: { period: 1, validators: committeeOf([5, 6]) } }, 1],
   ['validators', status, validatorsAnswer(1, [validatorRow(1), validatorRow(2)]), 2],
-  ['validators_performance', performance, performanceAnswer(9, 1, 0.9), 1],
+  ['validators_performance', performance, NETWORK_PERFORMANCE, 1],
+  ['validators_rewards', rewards, rewardsAnswer(), 1],
+  ['network_performance', network, NETWORK_PERFORMANCE, 1],
+  ['queues', queues, QUEUES, 1],
   ['epoch_slots', slotsQuestion('mainnet', NOW), SLOTS, 32],
   ['attester_slashings', attester, { data: [slashing(1, [2, 3])] }, 1],
   ['proposer_slashings', proposer, { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
@@ -73,10 +74,20 @@ describe('commands/probe: replies', () => {
     ],
     ['epoch_slots', 'exec_gas_used', ['data[].exec_gas_used']],
     ['machine_metrics', 'misc_os', ['data.system_metrics[].misc_os']],
+    ['queues', 'deposit_balance', ['data.deposit_queue.deposit_balance']],
+    ['network_performance', 'correct_head', ['data.duties.attestation.correct_head']],
   ])('of %s, misses %s', (endpoint, name, fields) => {
     const [, question, answer] = ANSWERS.find(([of]) => of === endpoint) ?? [];
     if (!question) throw new TypeError(endpoint);
     expect(replyOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
+  });
+
+  it('reads queues in the form before v2.1 too, and misses what only the newer one has', () => {
+    const fields = ['deposit_balance', 'topup_count', 'topup_balance'].map((name) => `data.deposit_queue.${name}`);
+    expect(replyOf(queues, undefined, LEGACY_QUEUES)).toMatchObject({
+      failure: undefined,
+      absent: [...fields, 'data.exit_queue.count'],
+    });
   });
 
   it('counts what the exporter would drop, and says why', () => {

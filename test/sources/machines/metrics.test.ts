@@ -105,6 +105,17 @@ describe('sources/machines/metrics', () => {
       expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
     });
 
+    it('have the label of their group, as all series of a machine have, and no other', () => {
+      const groups = [{ name: 'home', machines: ['node-*', 'never'] }];
+      const of = (options: Partial<MachinesOptions>) =>
+        shown(fleet({}, {}, {}), options)
+          .flatMap(({ samples }) => [...samples])
+          .filter(({ labels }) => 'machine' in labels);
+      const [grouped, plain] = [of({ expected, groups }), of({ expected })];
+      expect(grouped).toEqual(plain.map(({ labels, value }) => ({ labels: { ...labels, group: 'home' }, value })));
+      expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
+    });
+
     it('fall back to never seen when they are forgotten', () => {
       const families = shown(fleet({}), { expected: ['node-a'] }, NOW + 32 * DAY);
       expect(sampleValue(families, LAST_SEEN, { machine: 'node-a', process: 'system' })).toBe(0);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SystemRecord } from '../../../src/api/answers/machines.ts';
-import { chainOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
+import { chainOf, groupOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions, systemRecord } from '../../support/machine-records.ts';
 import { HOUR, MINUTE, timing } from '../../support/timing.ts';
@@ -46,6 +46,19 @@ describe('sources/machines/options', PATIENT, () => {
         cases(300),
       );
     });
+  });
+
+  it('a machine is in the group that names it, else in the first whose pattern matches', () => {
+    const options = machinesOptions({
+      groups: [
+        { name: 'nodes', machines: ['node-*'] },
+        { name: 'home', machines: ['home-*', 'node-a'] },
+        { name: 'all', machines: ['*-b'] },
+      ],
+    });
+    const groups = ['node-a', 'node-b', 'home-1', 'x-b', 'my-node-a', 'node-*'].map((name) => groupOf(options, name));
+    expect(groups).toEqual(['home', 'nodes', 'home', 'all', undefined, 'nodes']);
+    expect(groupOf(machinesOptions(), 'node-a')).toBeUndefined();
   });
 
   describe('stale_after auto', () => {

@@ -2,87 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { networkSource } from '../../../src/sources/network/index.ts';
 import type { Network } from '../../../src/sources/network/schema.ts';
 import { type FakeApi, failed, fakeApi, type SentRequest } from '../../support/fake-api.ts';
+import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/network-answers.ts';
 import { attempts, DAY, HOUR, MINUTE, noSignal, timing } from '../../support/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
 const NOW = 1_795_071_300_000;
 const SOURCE = networkSource({ chain: 'mainnet', intervalMs: HOUR, weight: 0.1 });
 
-/** As api-facts 11.2 has it. */
-const PERFORMANCE = {
-  data: {
-    beaconscore: { total: 0.9951, attestation: 0.9949, proposal: 0.9962, sync_committee: 0.9958 },
-    duties: {
-      attestation: {
-        included: 215_700_000,
-        assigned: 216_000_000,
-        missed: 300_000,
-        correct_head: 212_800_000,
-        correct_source: 215_500_000,
-        correct_target: 215_300_000,
-        valuable_correct_head: 212_700_000,
-        valuable_correct_source: 215_400_000,
-        valuable_correct_target: 215_200_000,
-        avg_inclusion_delay: 0.012,
-        avg_inclusion_delay_excluding_missed_slots: 0.008,
-      },
-      sync_committee: { successful: 3_655_000, assigned: 3_672_064, missed: 17_064 },
-      proposal: { successful: 7_172, assigned: 7_200, missed: 28, included_slashings: 0 },
-    },
-    finality: 'finalized',
-  },
-  range: {
-    slot: { start: 15_680_000, end: 15_687_199 },
-    epoch: { start: 490_000, end: 490_224 },
-    timestamp: { start: 1_794_984_023, end: 1_795_070_422 },
-  },
-};
-
-/** As api-facts 11.3 has it: in the form of v2.1, with a queue of which nothing is known, and in the form before it. */
-const CHURN = { amount: '256000000000000000000', interval_seconds: 384 };
-const QUEUES = {
-  data: {
-    deposit_queue: {
-      deposit_count: 1_200,
-      deposit_balance: '38400000000000000000000',
-      topup_count: 250,
-      topup_balance: '1600000000000000000000',
-      estimated_processed_at: { epoch: 490_657, timestamp: 1_795_236_311 },
-      churn: CHURN,
-    },
-    exit_queue: {
-      count: 400,
-      balance: '12800000000000000000000',
-      estimated_processed_at: { epoch: 490_550, timestamp: 1_795_195_223 },
-      churn: CHURN,
-    },
-    manual_withdrawal_queue: { count: 'many', balance: null },
-    finality: 'not_finalized',
-  },
-};
-const LEGACY = {
-  data: {
-    deposit_queue: {
-      churn: '256000000000000000000',
-      deposit_count: 1_450,
-      balance: '40000000000000000000000',
-      estimated_processed_at: 1_795_236_311,
-    },
-    exit_queue: {
-      churn: '256000000000000000000',
-      validator_count: 400,
-      balance: '12800000000000000000000',
-      estimated_processed_at: 1_795_195_223,
-    },
-    withdrawal_sweep: { last_swept_validator_index: 7, estimated_sweep_delay: 8 },
-    finality: 'finalized',
-  },
-};
-
 type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
 
 function serviceOf(answers: Answers = {}): FakeApi {
-  const usual: Answers = { network_performance: () => PERFORMANCE, queues: () => QUEUES };
+  const usual: Answers = { network_performance: () => NETWORK_PERFORMANCE, queues: () => QUEUES };
   return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
 }
 
@@ -152,7 +82,7 @@ describe('the network', () => {
   });
 
   it('reads queues in the form before v2.1, in which deposits include top-ups', async () => {
-    expect(ofQueues(shown((await poll(serviceOf({ queues: () => LEGACY }))).value))).toEqual({
+    expect(ofQueues(shown((await poll(serviceOf({ queues: () => LEGACY_QUEUES }))).value))).toEqual({
       'queue_validators deposit': 1_450,
       'queue_validators exit': 400,
       'queue_balance_ether deposit': 40_000,
@@ -178,15 +108,15 @@ describe('the network', () => {
     const none = { successful: 0, assigned: 0, missed: 0 };
     const beaconscore = { total: 0.9, attestation: 0.9, proposal: null, sync_committee: null };
     const data = { beaconscore, duties: { ...duties, proposal: none, sync_committee: none } };
-    const { value } = await poll(serviceOf({ network_performance: () => ({ ...PERFORMANCE, data }) }));
+    const { value } = await poll(serviceOf({ network_performance: () => ({ ...NETWORK_PERFORMANCE, data }) }));
     const names = Object.keys(shown(value)).filter((name) => /score|votes|delay/.test(name));
     expect(names).toEqual(['network_score_ratio total', 'network_score_ratio attestation', 'network_votes head']);
   });
 
   it.each([
-    ['of an epoch in the future', { ...PERFORMANCE, range: { epoch: { start: 1, end: 490_229 } } }],
-    ['without its epoch', { data: PERFORMANCE.data }],
-    ['without duties', { ...PERFORMANCE, data: { beaconscore: PERFORMANCE.data.beaconscore } }],
+    ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_229 } } }],
+    ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
+    ['without duties', { ...NETWORK_PERFORMANCE, data: { beaconscore: NETWORK_PERFORMANCE.data.beaconscore } }],
   ])('an answer %s is invalid, and the values from before stay', async (_, answer) => {
     const { value: before } = await poll(serviceOf());
     const { value, failure } = await poll(serviceOf({ network_performance: () => answer }), before, NOW + MINUTE);
