@@ -110,6 +110,14 @@ describe('alertmanager', () => {
       ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
     );
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
+    const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
+    expect(ofSite?.equal).toEqual(['job', 'instance', 'group']);
+  });
+
+  it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {
+    const { group_by: labels } = z.object({ group_by: z.array(z.string()) }).parse(parse(TEXT).route);
+    expect(labels).toContain('alertname');
+    expect(JSON.stringify(parse(TEXT).route.routes)).not.toContain('group_by');
   });
 
   it('never lets an alert inhibit a more severe one, which has a more urgent receiver', () => {

@@ -111,7 +111,14 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 /** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
-  BeaconchainAllMachinesSilent: condition('critical', () => ['All machines are silent', '. Is your site down?']),
+  BeaconchainAllMachinesSilent: condition('critical', (_, of) => [
+    `All machines${of} are silent`,
+    '. Is your site down?',
+  ]),
+  BeaconchainGroupSilent: condition('critical', (groups) => [
+    `All machines of ${plural(groups.length, 'group')} are silent`,
+    `: ${listed(groups)}. Is the site down?`,
+  ]),
 
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
   BeaconchainValidatorOffline: watched('critical', 'offline'),
@@ -168,6 +175,7 @@ export const NOT_ON_PAGE = {
   BeaconchainNoLeader: 'is about all replicas, and the page shows only one',
   BeaconchainDiskFullSoon: 'needs twelve hours of history',
   BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
+  BeaconchainBelowNetwork: 'needs the values of two hours ago',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The notice with the meaning of an alert. */

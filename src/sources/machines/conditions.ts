@@ -67,12 +67,20 @@ function applies({ value: name, is, than }: Comparison, one: ShownMachine, polls
   return is === '<' ? Number(value) < limit : Number(value) > limit;
 }
 
-/** Whether several machines are silent, and none reports. One that was dead a day before the last one does not count. */
-export function areAllSilent(all: readonly ListedMachine[]): boolean {
-  const seen = all.flatMap(({ shown, alerts }) => (shown ? [{ at: lastSeen(shown.seen), alerts }] : []));
-  const newest = Math.max(...seen.map(({ at }) => at));
-  const together = seen.filter(({ at }) => newest - at <= THRESHOLDS.silent_together_seconds);
-  return together.length > 1 && seen.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
+/**
+ * The groups of which several machines are silent, and none reports; undefined: those of no group. A machine that was dead
+ * a day before the last one does not count.
+ */
+export function silentGroups(all: readonly ListedMachine[]): (string | undefined)[] {
+  const seen = all.flatMap(({ shown, alerts }) =>
+    shown ? [{ group: shown.labels.group, at: lastSeen(shown.seen), alerts }] : [],
+  );
+  return [...Map.groupBy(seen, ({ group }) => group)].flatMap(([group, members]) => {
+    const newest = Math.max(...members.map(({ at }) => at));
+    const together = members.filter(({ at }) => newest - at <= THRESHOLDS.silent_together_seconds);
+    const areAllSilent = members.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
+    return together.length > 1 && areAllSilent ? [group] : [];
+  });
 }
 
 /** The alerts that apply to a machine, the worst first. All processes of a silent one are silent. */

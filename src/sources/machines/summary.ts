@@ -13,7 +13,7 @@ import {
 } from '../conditions.ts';
 import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { areAllSilent, isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
+import { isFresh, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
@@ -63,8 +63,14 @@ function syncedText({ node }: Partial<Machine>): string {
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   const namesOf = (alert: MachineAlert): string[] =>
     all.flatMap(({ alerts, name }) => (alerts.includes(alert) ? [titleOf(name)] : []));
+  const silent = silentGroups(all);
+  const ofNone = all.some(({ shown }) => shown?.labels.group !== undefined) ? ' of no group' : '';
   return [
-    ...(areAllSilent(all) ? [firing('BeaconchainAllMachinesSilent', [])] : []),
+    ...(silent.includes(undefined) ? [firing('BeaconchainAllMachinesSilent', [], ofNone)] : []),
+    ...firingIf(
+      'BeaconchainGroupSilent',
+      silent.filter((group) => group !== undefined),
+    ),
     ...MACHINE_ALERTS.flatMap((alert) => firingIf(alert, namesOf(alert))),
     ...(dropped > 0 ? [notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max`, '.')] : []),
   ];

@@ -81,7 +81,7 @@ function hastyRules({ speed, ...setting }: Haste): string {
 
 /** Starts a Prometheus with the shipped rules and an Alertmanager as that of the demo, at the exporter's speed. */
 export async function startHastyAlerts(
-  exporter: HastyExporter,
+  exporter: Pick<HastyExporter, 'port'>,
   haste: Haste,
 ): Promise<{ prometheus: Prometheus; alertmanager: Alertmanager }> {
   const alertmanager = await startAlertmanager((webhook) =>

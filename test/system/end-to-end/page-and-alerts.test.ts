@@ -4,12 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import { CONDITIONS } from '../../../src/sources/conditions.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
 import type { StatusInput } from '../../../src/status-page/status-input.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { temporaryFolder } from '../../support/files.ts';
+import { machinesOptions } from '../../support/machine-records.ts';
 import { knownIn } from '../../support/status-states.ts';
 import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools.ts';
@@ -53,6 +55,13 @@ function withAge(age: number, isAll = false): StatusInput {
   return withMachine(aged, isAll);
 }
 
+/** node-a and node-b are a group, and the rest is in none. */
+function inGroups(known: StatusInput): StatusInput {
+  const groups = [{ name: 'home', machines: ['node-a', 'node-b'] }];
+  const source = machinesSource(machinesOptions({ groups, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] }));
+  return { ...known, views: known.views.map((view) => (view.source.name === 'machines' ? { ...view, source } : view)) };
+}
+
 function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
   return { ...known, views: known.views.map((view) => ({ ...view, pace: { ...view.pace, intervalMs } })) };
 }
@@ -74,6 +83,8 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
   ['silent for 11 minutes', () => withAge(11 * MINUTE)],
   ['all silent for 11 minutes', () => withAge(11 * MINUTE, true)],
+  ['one of a group silent for 11 minutes', () => inGroups(withAge(11 * MINUTE))],
+  ['all silent for 11 minutes, in a group or none', () => inGroups(withAge(11 * MINUTE, true))],
   ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
   ['clock 61 seconds slow', () => ({ ...knownIn('healthy'), clockOffsetMs: 61_000 })],
   ['clock 11 minutes fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -11 * MINUTE })],
