@@ -58,10 +58,10 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   ];
 }
 
-/** Series of machines and validators have the label `group` where one is configured, and so have the sums over validators. */
+/** Series of machines and validators, sums over them and what is recorded of them have a group where one is configured. */
 function hasGroups(metric: string): boolean {
-  const labels = labelsOf.get(sourceOf(metric)) ?? [];
-  const isSum = /^beaconchain_watched_validators(?!_(?:rewards_)?epoch)/.test(metric);
+  const labels = labelsOf.get(metric) ?? [];
+  const isSum = /^beaconchain(?::|_watched_validators(?!_(?:rewards_)?epoch))/.test(metric);
   return isSum || labels.includes('machine') || labels.includes('validator');
 }
 
