@@ -30,7 +30,7 @@ const NAME = '{{machine}}';
 /** Alerts on exporters have no chain, and those on chains neither group nor machine. */
 const CHOSEN = 'chain=~`|${chain:regex}`, group=~`|${group:regex}`, machine=~`|${machine:regex}`';
 const CROWDED = { isCrowded: true } as const;
-const GAUGE = { unit: 'percentunit', decimals: 0, width: 130, gauge: true } as const;
+const GAUGE = { unit: 'percentunit', decimals: 0, width: 105, gauge: true } as const;
 
 const now: Section = {
   title: '',
@@ -96,7 +96,7 @@ const now: Section = {
       description:
         'The worst first. Click a name to open the dashboard of the machine. The state is its worst problem, under the conditions of the alerts but without their delay. An empty cell is a value that the client does not report, or a stale value.',
       height: 9,
-      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 }, group: { name: 'Group', width: 85 } },
+      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 }, group: { name: 'Group', width: 80 } },
       values: [
         [STATE, { name: 'State', width: 150, mappings: STATES }],
         [SILENCE, { name: 'Silent for', unit: 's', decimals: 0, width: 90 }],
