@@ -29,10 +29,16 @@ const VIEWPORT = { width: 1_280, height: 5_000 };
 /** With fewer the yellow and the orange of two lines would be one. */
 const COLORS = 40;
 
-/** Each ends above the panel with the title `until`. */
+/** Each begins with the panel with the title `since`, and ends above that with the title `until`. */
 const PICTURES = [
   { file: 'fleet', dashboard: 'beaconchain-fleet', until: 'Beacon nodes' },
   { file: 'overview', dashboard: 'beaconchain-fleet', until: 'Load' },
+  {
+    file: 'validators',
+    dashboard: 'beaconchain-validators',
+    since: 'Rewards of watched validators',
+    until: 'Return',
+  },
   { file: 'returns', dashboard: 'beaconchain-returns', until: 'Return by layer' },
   { file: 'exporter', dashboard: 'beaconchain-exporter', until: 'Requests per day' },
 ] as const;
@@ -123,13 +129,13 @@ function buildPage(folder: string): string {
 }
 
 async function draw(
-  pictures: readonly { file: string; dashboard: string; until?: string }[],
+  pictures: readonly { file: string; dashboard: string; since?: string; until?: string }[],
   page: string,
   url: string,
 ) {
   const browser = await launchChromium();
   try {
-    for (const { file, dashboard, until } of pictures) {
+    for (const { file, dashboard, since, until } of pictures) {
       const tab = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'dark' });
       const failed = new Promise<never>((_, reject) => tab.on('pageerror', reject));
       const json = JSON.parse(readFileSync(join(DASHBOARDS, `${dashboard}.json`), 'utf8'));
@@ -139,6 +145,7 @@ async function draw(
         dashboard: json,
         url,
         now: END,
+        since,
         until,
       });
       await tab.goto(page);

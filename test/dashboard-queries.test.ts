@@ -232,6 +232,124 @@ describe('states of the dashboards', () => {
   });
 });
 
+describe.skipIf(areMissing(PROMTOOL))('groups of the dashboards', () => {
+  const VALIDATORS = "Validators' health";
+
+  /** The values of two replicas. */
+  function replicated(series: Readonly<Record<string, number | string>>): Case['series'] {
+    const of = (instance: string) =>
+      Object.entries(series).map(([name, value]) => [name.replace('{', `{instance="${instance}", `), value] as const);
+    return Object.fromEntries([...of('a:1'), ...of('b:1')]);
+  }
+
+  /** What ten validators did in 24 hours. They made this many of 1,000 attestations. */
+  function validators(group: string, done: number): Record<string, number> {
+    const own = `{chain="mainnet"${group}`;
+    const duties = ['attestation', 'proposal', 'sync_committee'].flatMap((duty, i) => [
+      [`watched_validators_rewards_ether${own}, duty="${duty}"}`, 0.25 * i] as const,
+      [`watched_validators_missed_rewards_ether${own}, duty="${duty}"}`, 0.5] as const,
+    ]);
+    return {
+      [`watched_validators${own}}`]: 10,
+      [`watched_validators_duties${own}, duty="attestation", status="assigned"}`]: 1_000,
+      [`watched_validators_duties${own}, duty="attestation", status="done"}`]: done,
+      [`watched_validators_votes${own}, vote="head"}`]: done - 250,
+      [`watched_validators_effective_balance_ether${own}}`]: 320,
+      [`watched_validators_execution_rewards_ether${own}}`]: 0.25,
+      ...Object.fromEntries(duties),
+    };
+  }
+
+  const REST: Readonly<Record<string, number>> = {
+    ...validators('', 750),
+    'network_duties{chain="mainnet", duty="attestation", status="assigned"}': 1_000,
+    'network_duties{chain="mainnet", duty="attestation", status="done"}': 500,
+    'network_votes{chain="mainnet", vote="head"}': 250,
+  };
+  const ALL = { ...validators(', group="home"', 500), ...REST };
+  const HOME = 'chain="mainnet", group="home", whose="mainnet/home"';
+  const NONE = 'chain="mainnet", whose="mainnet"';
+
+  /** With groups, of one group, without groups; and the lines that are missing then. */
+  const SELECTIONS = [
+    [ALL, {}, /never/],
+    [ALL, { group: 'home' }, /whose="mainnet"/],
+    [REST, {}, /group/],
+  ] as const;
+
+  it.each([
+    ['Attestations included', '{{whose}}, yours', { [HOME]: 0.5, [NONE]: 0.75 }],
+    ['Attestations included', '{{chain}}, network', { 'chain="mainnet"': 0.5 }],
+    ['Correct votes', '{{whose}}, yours, {{vote}}', { [`${HOME}, vote="head"`]: 0.25, [`${NONE}, vote="head"`]: 0.5 }],
+    ['Correct votes', '{{chain}}, network, {{vote}}', { 'chain="mainnet", vote="head"': 0.25 }],
+    ['Earned and missed in 24 hours', '{{whose}}, earned', { [HOME]: 1, [NONE]: 1 }],
+    ['Earned and missed in 24 hours', '{{whose}}, missed', { [HOME]: 1.5, [NONE]: 1.5 }],
+    ['Return', '{{whose}}, yours', { [HOME]: 365 / 320, [NONE]: 365 / 320 }],
+  ])('%s, %s: a line of each chosen group, and of what has none', (panel, legend, gives) => {
+    const expr = queryOf(VALIDATORS, panel, legend);
+    const cases = SELECTIONS.map(([series, chosen, missing]) => {
+      const shown = Object.entries<number>(gives).filter(([labels]) => !missing.test(labels));
+      return {
+        series: replicated(series),
+        checks: [{ expr: interpolate(expr, chosen), gives: Object.fromEntries(shown) }],
+      };
+    });
+    expectValues(cases);
+  });
+
+  it('totals are those of all chosen groups, and a sum of which a part is not known is not shown', () => {
+    const { 'watched_validators_rewards_ether{chain="mainnet", duty="proposal"}': _, ...series } = REST;
+    const of = (panel: string, legend: string): string => interpolate(queryOf(VALIDATORS, panel, legend));
+    const unknown = [of('Return', '{{whose}}, yours'), of('Earned and missed in 24 hours', '{{whose}}, earned')];
+    expectValues([
+      { series: replicated(ALL), checks: [{ expr: of('Watched', 'A'), gives: { '': 20 } }] },
+      { series: replicated(series), checks: unknown.map((expr) => ({ expr, gives: {} })) },
+    ]);
+  });
+
+  it('a change of groups is neither an error nor a dip in rates of machines', () => {
+    const expr = interpolate(queryOf('Staking machine', 'Network', 'received'));
+    const labels = 'chain="mainnet", machine="node-a"';
+    const series = replicated({
+      [`machine_network_receive_bytes_total{${labels}}`]: '0+600x30 stale',
+      [`machine_network_receive_bytes_total{${labels}, group="home"}`]: '_x31 18600+600x30',
+      [`machine_last_seen_timestamp_seconds{${labels}, process="system"}`]: '1000+60x30 stale',
+      [`machine_last_seen_timestamp_seconds{${labels}, group="home", process="system"}`]: '_x31 2860+60x30',
+    });
+    const minutes = Array.from({ length: 40 }, (_, i) => `${20 + i}m`);
+    const checks = minutes.map((at) => ({ expr: `round(${expr})`, at, gives: { [labels]: 10 } }));
+    expectValues([{ series, checks }]);
+  });
+
+  it.each(['', ', group="home"'])('clients: who holds the keys, and who is behind the newest of yours%s', (group) => {
+    const clients = [
+      ['node-a', 'node', 'prysm', 'Connected', undefined],
+      ['node-a', 'validator', 'prysm', 'v9.10.1-beta.2', 0],
+      ['node-b', 'node', 'prysm', '10.2', undefined],
+      ['node-b', 'validator', 'prysm', 'v9.9.12', 1],
+      ['node-c', 'validator', 'lighthouse', 'Lighthouse/v8.1.0-5b2e/x86_64', 0],
+    ] as const;
+    const active = (machine: string): string =>
+      `machine_validators_active{chain="mainnet"${group}, machine="${machine}"}`;
+    const named = clients.map(([machine, process, name, version, isBehind]) => {
+      const labels = `machine="${machine}", process="${process}", client_name="${name}", client_version="${version}"`;
+      return [labels, isBehind] as const;
+    });
+    const infos = named.map(([labels]) => [`machine_client_info{chain="mainnet"${group}, ${labels}}`, 1]);
+    const behind = named.flatMap(([labels, is]) => (is === undefined ? [] : [[`chain="mainnet", ${labels}`, is]]));
+    const of = (process: string, name: string) => `chain="mainnet", process="${process}", client_name="${name}"`;
+    const keys = { [of('validator', 'prysm')]: 30, [of('validator', 'lighthouse')]: 30, [of('node', 'prysm')]: 30 };
+    const held = { [active('node-a')]: 10, [active('node-b')]: 20, [active('node-c')]: 30 };
+    const query = (panel: string, letter: string): string => interpolate(queryOf('Staking fleet', panel, letter));
+    const checks = [
+      { expr: query('Clients', 'A'), gives: Object.fromEntries(behind) },
+      { expr: query('Active keys by client', 'A'), gives: keys },
+      { expr: `60 * ${query('Active keys by client', 'B')}`, gives: keys },
+    ];
+    expectValues([{ series: replicated({ ...Object.fromEntries(infos), ...held }), checks }]);
+  });
+});
+
 describe('thresholds of the dashboards', () => {
   it.each(Object.values(limits).filter((one) => typeof one === 'object'))(
     '$alert begins where its alert does',

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { ConfigFile } from '../../src/config/config.ts';
@@ -19,7 +20,7 @@ export const START = END - 25 * HOUR;
 const RETURN_DAYS = 100;
 /** The labels that a scrape adds. */
 const TARGET = 'job="beaconchain",instance="localhost:10032"';
-const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [500] };
+const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [] };
 
 /** What happens, by ms before the end. */
 const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now: number) => void])[] = [
@@ -53,6 +54,12 @@ export async function simulatedDay(): Promise<string[]> {
     plan: { perSecond: 5, perMonth: 200_000 },
     slotsPerSlashing: 6_000,
     watched: { validators: WATCHED, slots: 300 },
+    createServer: (listener) =>
+      createServer((request, response) => {
+        // The date is that of today, and the exporter would take its own clock for wrong.
+        response.sendDate = false;
+        listener(request, response);
+      }),
   });
   const { sandbox, url } = service;
   sandbox.wake(QUIET_MACHINE, 0);
@@ -61,7 +68,10 @@ export async function simulatedDay(): Promise<string[]> {
       api: { base_url: url },
       chains: { mainnet: { v1_base_url: url }, hoodi: { v1_base_url: `${url}/hoodi` } },
       machines: { expected: ['node-a', 'node-b', 'backup-1'], chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-      validators: { watch: { mainnet: ['12340-12349'], hoodi: ['500-504'] } },
+      groups: {
+        home: { machines: ['node-a', 'node-b'], validators: { mainnet: ['12340-12344'] } },
+        office: { machines: ['*'], validators: { mainnet: ['12345-12349'] } },
+      },
     }),
     key: sandbox.key,
   };

@@ -38,7 +38,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
 ];
 
 /** The pictures in these documents, files of docs/images. */
-export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'returns.png'];
+export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'returns.png', 'validators.png'];
 
 const HTML = 'text/html; charset=utf-8';
 const IS_BUILT = extname(import.meta.filename) === '.js';

@@ -1,7 +1,7 @@
 import { BAD, named, POOR } from './look.ts';
 import { table } from './panels/table.ts';
 
-const ABOUT = ['machine', 'process', 'validator', 'layer', 'source', 'endpoint', 'bucket', 'window'];
+const ABOUT = ['group', 'machine', 'process', 'validator', 'layer', 'source', 'endpoint', 'bucket', 'window'];
 
 /** When each began, in milliseconds: when its condition was first met, or when Prometheus last started. */
 function firing(subjects: string, labels: readonly string[], more: string): string {

@@ -215,7 +215,7 @@ export function chain(): Dashboard {
     title: 'Chain and slashings',
     description: 'Head, finality and blocks of the chain, and every slashing, each counted once.',
     range: '24h',
-    variables: ['chain'],
+    variables: ['chain', 'group'],
     annotations: slashingMarks(),
     sections: [now, slashings, blocks, committee],
   });

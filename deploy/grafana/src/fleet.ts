@@ -1,12 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { firingAlerts } from './alerts.ts';
+import { clients, MACHINE_COLUMN } from './clients.ts';
 import { CPU_BUSY, DISK_FULL, FEW_PEERS, LAGGING, MEMORY_FULL, SILENT } from './limits.ts';
 import { BAD, from } from './look.ts';
 import { STATE, STATES } from './machine-state.ts';
 import { graph, MACHINE_RATE, WHOLE } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
-import { type Column, table } from './panels/table.ts';
+import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
 import {
   CPU_BUSY_NOW,
@@ -14,7 +15,6 @@ import {
   DISK_FREE_RATIO,
   HEAD_LAG,
   leastOfMachine,
-  MACHINE,
   MEMORY_USED_RATIO,
   ofMachine,
   orZero,
@@ -27,18 +27,10 @@ import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './sh
 /** For large fleets, the charts show only this many machines. */
 const MOST = 20;
 const NAME = '{{machine}}';
-/** Alerts on exporters have no chain, and those on chains no machine. */
-const CHOSEN = 'chain=~`|${chain:regex}`, machine=~`|${machine:regex}`';
+/** Alerts on exporters have no chain, and those on chains neither group nor machine. */
+const CHOSEN = 'chain=~`|${chain:regex}`, group=~`|${group:regex}`, machine=~`|${machine:regex}`';
 const CROWDED = { isCrowded: true } as const;
-const GAUGE = { unit: 'percentunit', decimals: 0, width: 130, gauge: true } as const;
-
-const MACHINE_COLUMN: Column = {
-  name: 'Machine',
-  link: {
-    title: 'Open the dashboard of this machine',
-    url: '/d/beaconchain-machine?${datasource:queryparam}&var-chain=${__data.fields.Chain:percentencode}&var-machine=${__value.raw:percentencode}&${__url_time_range}',
-  },
-};
+const GAUGE = { unit: 'percentunit', decimals: 0, width: 105, gauge: true } as const;
 
 const now: Section = {
   title: '',
@@ -104,7 +96,7 @@ const now: Section = {
       description:
         'The worst first. Click a name to open the dashboard of the machine. The state is its worst problem, under the conditions of the alerts but without their delay. An empty cell is a value that the client does not report, or a stale value.',
       height: 9,
-      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 } },
+      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 }, group: { name: 'Group', width: 80 } },
       values: [
         [STATE, { name: 'State', width: 150, mappings: STATES }],
         [SILENCE, { name: 'Silent for', unit: 's', decimals: 0, width: 90 }],
@@ -193,30 +185,11 @@ const nodes: Section = {
       description: `Age of the newest record at the last successful sweep, on a logarithmic scale; the ${MOST} longest silent at each time.`,
       unit: 's',
       decimals: 0,
+      span: 24,
       ...CROWDED,
       logarithmic: true,
       queries: [[`topk(${MOST}, clamp_min(${SILENCE}, 1))`, NAME]],
       limit: SILENT,
-    }),
-    table({
-      title: 'Clients',
-      description: 'Clients and versions on each machine, as reported by the clients.',
-      span: 12,
-      height: 9,
-      labels: {
-        machine: MACHINE_COLUMN,
-        chain: { name: 'Chain', width: 85 },
-        process: { name: 'Process', width: 80 },
-        client_name: { name: 'Client', width: 90 },
-        client_version: { name: 'Version', width: 110 },
-      },
-      values: [
-        [
-          `time() - max by (machine, chain, process, client_name, client_version) (beaconchain_machine_last_seen_timestamp_seconds{${MACHINE}} * on (job, instance, chain, machine, process) group_left (client_name, client_version) beaconchain_machine_client_info{${MACHINE}})`,
-          { name: 'Seen ago', unit: 's', decimals: 0, width: 80 },
-        ],
-      ],
-      sortBy: 'Seen ago',
     }),
   ],
 };
@@ -227,8 +200,8 @@ export function fleet(): Dashboard {
     title: 'Staking fleet',
     description: 'All machines that report to beaconcha.in, and which of them need attention.',
     range: '6h',
-    variables: ['chain', 'machines'],
+    variables: ['chain', 'group', 'machines'],
     annotations: [...rebootMarks(), ...watchedSlashingMarks()],
-    sections: [now, load, nodes],
+    sections: [now, load, nodes, clients],
   });
 }

@@ -209,7 +209,7 @@ export function machine(): Dashboard {
     title: 'Staking machine',
     description: 'One machine: load, disk, network, beacon node, and the age of the data.',
     range: '6h',
-    variables: ['chain', 'machine'],
+    variables: ['chain', 'group', 'machine'],
     annotations: rebootMarks(),
     sections: [now, load, disk, node],
   });

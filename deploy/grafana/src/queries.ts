@@ -7,7 +7,9 @@ import { threshold } from './rules.ts';
  * quotes PromQL refuses the "\." of every name with a dot, and Grafana's own escaping leaves quotes as they are.
  */
 export const CHAIN = 'chain=~`${chain:regex}`';
-export const MACHINE = `${CHAIN}, machine=~\`\${machine:regex}\``;
+/** All includes what belongs to no group, so the queries also work where no groups are configured. */
+export const GROUP = `${CHAIN}, group=~\`\${group:regex}\``;
+export const MACHINE = `${GROUP}, machine=~\`\${machine:regex}\``;
 
 /**
  * One line for replicas, for a backfill with another instance, and for machines of one name on several exporters: the
@@ -48,12 +50,12 @@ export function perSecondOfProcess(metric: string): string {
 
 /**
  * Only where both have the same samples: a counter is withdrawn in an outage, but the time when the machine was last seen
- * is not, and jumps when the outage is over.
+ * is not, and jumps when the outage is over. By group too, because a range that includes a change of groups has both series.
  */
 function pace(metric: string, clock: string, by: string): string {
   const counter = `${metric}{${MACHINE}}[$__rate_interval]`;
   const seen = `${LAST_SEEN}{${MACHINE}${clock && `, ${clock}`}}[$__rate_interval]`;
-  const on = `on (job, instance, ${by})`;
+  const on = `on (job, instance, group, ${by})`;
   return `(increase(${counter}) and ${on} (count_over_time(${counter}) == ${on} count_over_time(${seen}))) / ${on} (delta(${seen}) > 0)`;
 }
 
@@ -92,8 +94,11 @@ export const DISK_FREE_RATIO = `${EACH_MACHINE_LEAST} (${DISK_FREE_BY_EXPORTER})
  * Age of the newest record of any process at the last successful sweep, seconds: a slow poll must not look like a dead
  * machine.
  */
-export const SILENCE_BY_EXPORTER = ageAtSweep(`max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}})`);
-export const SILENCE = `${EACH_MACHINE} (${SILENCE_BY_EXPORTER})`;
+export const SILENCE_BY_EXPORTER = ageAtSweep(
+  `max by (job, instance, chain, group, machine) (${LAST_SEEN}{${MACHINE}})`,
+);
+/** With the group of each machine, for a table. */
+export const SILENCE = `max by (chain, group, machine) (${SILENCE_BY_EXPORTER})`;
 
 /** By chain and machine, those that are silent for too long and those that are not. */
 export function splitSilence(silence: string): Parts {
@@ -146,11 +151,24 @@ export function perChainAnd(label: string, metric: string, more = ''): string {
   return `max by (chain, ${label}) (beaconchain_${metric}{${CHAIN}${more && `, ${more}`}})`;
 }
 
+/** A gauge of watched validators that is split by group, and perhaps by another label. */
+export function ofGroup(metric: string, label = '', more = ''): string {
+  const by = label && `, ${label}`;
+  return `max by (chain, group${by}) (beaconchain_${metric}{${GROUP}${more && `, ${more}`}})`;
+}
+
+/**
+ * With a label `whose` for legends: the chain, or the chain and the group. Grafana would show the name of a missing label.
+ */
+export function withWhose(expr: string): string {
+  return `label_replace(label_join(${expr}, "whose", "/", "chain", "group"), "whose", "$1", "whose", "(.*)/")`;
+}
+
 type WatchedEvent = 'slashed' | 'missed_proposal' | 'offline_since';
 
 /** When something last happened to each watched validator. */
 export function timeOfWatched(event: WatchedEvent): string {
-  return `max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`;
+  return `max by (chain, group, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${GROUP}})`;
 }
 
 /** The same in milliseconds, for a table. */
@@ -164,7 +182,7 @@ export function ofWatched(event: WatchedEvent): string {
  */
 export function ofMembers(period: 'current' | 'next'): string {
   const end = `max by (chain) (beaconchain_sync_committee_end_timestamp_seconds{${CHAIN}})`;
-  const members = `max by (chain, validator) (beaconchain_watched_sync_committee_validator{${CHAIN}, period="${period}"})`;
+  const members = `max by (chain, group, validator) (beaconchain_watched_sync_committee_validator{${GROUP}, period="${period}"})`;
   return withExplorer(`1000 * ${members} * on (chain) group_left () (${end} + 98304 * (${end} < bool time()))`);
 }
 

@@ -12,13 +12,16 @@ const BY_LAYER = 'chain, layer';
 const DAILY = { held: true, interval: '1h' } as const;
 const APR = { unit: 'percentunit', decimals: 2 } as const;
 
-const TERMS =
-  '**Not a financial benchmark.** By the terms of the service, these numbers must not be used as one. They describe all validators of a network, not only yours, on the newest finalized beaconchain-day, and are polled once a day.';
+/** The terms of use of daily returns. */
+export function terms(about: string, { span = 24, height = 2 } = {}): TextBuilder {
+  const content = `**Not a financial benchmark.** By the terms of the service, these numbers must not be used as one. ${about}`;
+  return new TextBuilder().title('').content(content).transparent(true).span(span).height(height);
+}
 
 const newest: Section = {
   title: '',
   panels: [
-    new TextBuilder().title('').content(TERMS).transparent(true).span(24).height(2),
+    terms('They describe all validators of a network on the newest finalized day, and are polled once a day.'),
     stat({
       title: 'Return of the newest day',
       description: 'Simple annual return of both layers.',

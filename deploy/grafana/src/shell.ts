@@ -15,14 +15,14 @@ import {
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DATASOURCE } from './panels/panel.ts';
-import { CHAIN, MACHINE, ofChain, timeOfWatched } from './queries.ts';
+import { CHAIN, GROUP, MACHINE, ofChain, timeOfWatched } from './queries.ts';
 
 const TAG = 'beaconchain-exporter';
 
 /** A dot alone matches no line break, and a name may have one. */
 const EVERYTHING = '(?s:.*)';
 
-export type VariableName = 'chain' | 'machine' | 'machines';
+export type VariableName = 'chain' | 'group' | 'machine' | 'machines';
 
 export interface Section {
   readonly title: string;
@@ -79,6 +79,8 @@ function datasource(): DatasourceVariableBuilder {
   return new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus');
 }
 
+const GROUPED = 'beaconchain_machine_last_seen_timestamp_seconds|beaconchain_watched_validators';
+
 const VARIABLES = {
   chain: () =>
     several(
@@ -88,6 +90,7 @@ const VARIABLES = {
         'label_values({__name__=~"beaconchain_machines|beaconchain_source_up", chain!=""}, chain)',
       ),
     ),
+  group: () => several(queried('group', 'Group', `label_values({__name__=~"${GROUPED}", ${CHAIN}}, group)`)),
   machines: () => several(machine()),
   machine,
 } satisfies Record<VariableName, () => QueryVariableBuilder>;
@@ -96,7 +99,7 @@ function machine(): QueryVariableBuilder {
   return queried(
     'machine',
     'Machine',
-    `label_values(beaconchain_machine_last_seen_timestamp_seconds{${CHAIN}}, machine)`,
+    `label_values(beaconchain_machine_last_seen_timestamp_seconds{${GROUP}}, machine)`,
   );
 }
 

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT, silentTooLong } from './limits.ts';
+import { besideNetwork } from './beside-network.ts';
+import { income } from './income.ts';
+import { PROCESS_SILENT, silentTooLong } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
@@ -9,14 +11,15 @@ import {
   grown,
   leastOfMachine,
   ofChain,
+  ofGroup,
   ofMachine,
   ofMembers,
   ofProcess,
   ofWatched,
   orZero,
-  perChainAnd,
   processSilence,
   processSilenceOfRemaining,
+  withWhose,
 } from './queries.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
@@ -31,6 +34,7 @@ const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 const VALIDATOR: Readonly<Record<string, Column>> = {
   validator: { name: 'Validator' },
   chain: { name: 'Chain', width: 85 },
+  group: { name: 'Group', width: 85 },
   explorer: {
     name: 'Explorer',
     width: 165,
@@ -65,14 +69,14 @@ const now: Section = {
     }),
     stat({
       title: 'Watched',
-      description: 'Number of validators in validators.watch.',
-      queries: [[`sum(${ofChain('watched_validators')})`, '']],
+      description: 'Number of validators in validators.watch and in the groups.',
+      queries: [[`sum(${ofGroup('watched_validators')})`, '']],
     }),
     stat({
       title: 'Watched, slashed',
       description:
         'Number of watched validators that were slashed. Includes proposer slashings only with validators.proposer_slashings or validators.status.',
-      queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
+      queries: [[`sum(${ofGroup('watched_validators_slashed')})`, '']],
       steps: from(1, BAD),
     }),
     stat({
@@ -85,7 +89,7 @@ const now: Section = {
     table({
       title: 'Watched validators that were slashed',
       description:
-        'Only those with a known time of slashing. A validator is listed until it is removed from validators.watch. After a new slashing, stop every client that holds the key.',
+        'Only those with a known time of slashing. A validator is listed until it is no longer watched. After a new slashing, stop every client that holds the key.',
       height: 5,
       labels: VALIDATOR,
       values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
@@ -118,7 +122,7 @@ const status: Section = {
       height: 9,
       description:
         'Number of watched validators that the service reports as offline: without an attestation for two epochs. The alert BeaconchainValidatorOffline waits for a second such answer.',
-      queries: [[`sum(${ofChain('watched_validators_offline')})`, '']],
+      queries: [[`sum(${ofGroup('watched_validators_offline')})`, '']],
       steps: from(1, BAD),
     }),
     table({
@@ -141,8 +145,8 @@ const status: Section = {
       span: 6,
       held: true,
       queries: [
-        [ofChain('watched_validators_online'), '{{chain}}, online'],
-        [ofChain('watched_validators_offline'), '{{chain}}, offline'],
+        [withWhose(ofGroup('watched_validators_online')), '{{whose}}, online'],
+        [withWhose(ofGroup('watched_validators_offline')), '{{whose}}, offline'],
       ],
       colors: { '.*, online': 'green', '.*, offline': BAD },
     }),
@@ -153,7 +157,7 @@ const status: Section = {
       span: 6,
       stacked: true,
       held: true,
-      queries: [[`${perChainAnd('status', 'watched_validators_by_status')} > 0`, '{{chain}}, {{status}}']],
+      queries: [[withWhose(`${ofGroup('watched_validators_by_status', 'status')} > 0`), '{{whose}}, {{status}}']],
     }),
     graph({
       title: 'Balance',
@@ -161,8 +165,8 @@ const status: Section = {
       unit: 'suffix: ETH',
       held: true,
       queries: [
-        [ofChain('watched_validators_balance_ether'), '{{chain}}'],
-        [ofChain('watched_validators_effective_balance_ether'), '{{chain}}, effective'],
+        [withWhose(ofGroup('watched_validators_balance_ether')), '{{whose}}'],
+        [withWhose(ofGroup('watched_validators_effective_balance_ether')), '{{whose}}, effective'],
       ],
     }),
     graph({
@@ -171,7 +175,7 @@ const status: Section = {
       unit: 'percentunit',
       max: 1,
       held: true,
-      queries: [[perChainAnd('duty', 'watched_validators_score_ratio'), '{{chain}}, {{duty}}']],
+      queries: [[withWhose(ofGroup('watched_validators_score_ratio', 'duty')), '{{whose}}, {{duty}}']],
     }),
     graph({
       title: 'Duties missed in 24 hours',
@@ -179,12 +183,12 @@ const status: Section = {
       ...WHOLE,
       softMax: 2,
       held: true,
-      queries: [[perChainAnd('duty', 'watched_validators_duties', 'status="missed"'), '{{chain}}, {{duty}}']],
+      queries: [[withWhose(ofGroup('watched_validators_duties', 'duty', 'status="missed"')), '{{whose}}, {{duty}}']],
     }),
     graph({
       title: 'Seats in the sync committee',
       description:
-        'New seats of watched validators in each step, at finality: one for each canonical block. Empty while none is a member.',
+        'New seats of watched validators of all groups in each step, at finality: one for each canonical block. Empty while none is a member.',
       ...WHOLE,
       bars: true,
       interval: '1h',
@@ -205,7 +209,7 @@ const proposals: Section = {
     stat({
       title: 'Missed or orphaned',
       description:
-        'Proposals of watched validators in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert BeaconchainWatchedProposalMissed.',
+        'Proposals of watched validators of all groups in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert BeaconchainWatchedProposalMissed.',
       decimals: 0,
       span: 6,
       height: 9,
@@ -220,7 +224,7 @@ const proposals: Section = {
     graph({
       title: 'Proposals by outcome',
       description:
-        'New proposals in each step. They are counted when their epoch is final, about 15 minutes after the slot.',
+        'New proposals of all groups in each step. They are counted when their epoch is final, about 15 minutes after the slot.',
       ...WHOLE,
       softMax: 2,
       span: 8,
@@ -317,23 +321,6 @@ const nodes: Section = {
       sortBy: 'Machine',
       ascending: true,
     }),
-    graph({
-      title: 'Sync committee participation',
-      description: 'Share of the sync committee that participated in the newest block.',
-      unit: 'percentunit',
-      max: 1,
-      queries: [[ofChain('head_sync_participation_ratio'), '{{chain}}']],
-      limit: LOW_PARTICIPATION,
-    }),
-    graph({
-      title: 'Finality behind the head',
-      description: 'Epochs; 2 to 3 is healthy.',
-      unit: 'suffix:epochs',
-      ...WHOLE,
-      held: true,
-      queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, '{{chain}}']],
-      limit: NO_FINALITY,
-    }),
   ],
 };
 
@@ -342,10 +329,10 @@ export function validators(): Dashboard {
     uid: 'beaconchain-validators',
     title: "Validators' health",
     description:
-      'Validator keys, the clients that hold them, their dependencies, and status, duties, missed proposals and slashings of watched validators.',
+      'Validator keys, the clients that hold them, their dependencies, and status, duties, rewards, missed proposals and slashings of watched validators.',
     range: '24h',
-    variables: ['chain', 'machines'],
+    variables: ['chain', 'group', 'machines'],
     annotations: [...watchedSlashingMarks(), ...missedProposalMarks(), ...rebootMarks()],
-    sections: [now, status, proposals, keys, nodes],
+    sections: [now, status, income, besideNetwork, proposals, keys, nodes],
   });
 }

@@ -66,6 +66,8 @@ declare global {
     readonly url: string;
     /** The end of the time range, Unix ms. */
     readonly now: number;
+    /** The title of the panel with which the picture begins; default: the first. */
+    readonly since?: string;
     /** The title of the panel above which the picture ends; default: the whole dashboard. */
     readonly until?: string;
   };
@@ -75,7 +77,7 @@ declare global {
   }
 }
 
-const { dashboard, url, now, until } = given;
+const { dashboard, url, now, since, until } = given;
 /** The scrape interval of the data source, seconds. */
 const SCRAPE = 60;
 // Grafana's grid: 24 columns, 30 px a row, 8 px between panels.
@@ -234,9 +236,11 @@ async function draw(): Promise<void> {
       (one) => ({ id: one.id, name: one.name, transformation: async () => one }) as never,
     ),
   );
-  const end = dashboard.panels.find(({ title }) => title === until);
-  if (until !== undefined && !end) throw new Error(`${dashboard.title} has no panel ${until}`);
-  const shown = dashboard.panels.filter(({ gridPos }) => !end || gridPos.y < end.gridPos.y);
+  const top = since === undefined ? 0 : topOf(since);
+  const end = until === undefined ? Number.POSITIVE_INFINITY : topOf(until);
+  const shown = dashboard.panels
+    .filter(({ gridPos: { y } }) => y >= top && y < end)
+    .map((panel) => ({ ...panel, gridPos: { ...panel.gridPos, y: panel.gridPos.y - top } }));
   const height = ROW * Math.max(...shown.map(({ gridPos }) => gridPos.y + gridPos.h));
   const panels = await Promise.all(
     shown.map(async (panel) => <Placed key={panel.id} {...{ panel, frames: await framesOf(panel) }} />),
@@ -260,6 +264,12 @@ async function draw(): Promise<void> {
   setTimeout(() => {
     window.isDrawn = true;
   }, 1_000);
+}
+
+function topOf(title: string): number {
+  const panel = dashboard.panels.find((one) => one.title === title);
+  if (!panel) throw new Error(`${dashboard.title} has no panel ${title}`);
+  return panel.gridPos.y;
 }
 
 /** A panel in its frame, at its place. */

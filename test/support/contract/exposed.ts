@@ -1,17 +1,17 @@
 import { STATUSES } from '../../../src/api/answers/validators.ts';
-import { ALL_FAMILIES, NETWORK } from './metric-contract.ts';
+import { ALL_FAMILIES } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 
-/** Labels that Prometheus adds to a scrape, and the one that the configuration of groups adds. */
-const BESIDE_THE_CONTRACT = ['job', 'instance', 'group'];
+/** Labels and metrics that Prometheus itself adds to a scrape. */
+const OF_THE_SCRAPE = ['job', 'instance'];
 /** Labels of the series that Prometheus writes of its alerts, as far as panels select by them. */
-const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'machine'];
+const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'group', 'machine'];
 const labelsOf = new Map<string, readonly string[]>([
   ['up', []],
   ...['ALERTS', 'ALERTS_FOR_STATE'].map((name) => [name, OF_ALERTS] as const),
   ['process_cpu_seconds_total', []],
   ['process_resident_memory_bytes', []],
-  ...[...ALL_FAMILIES, ...NETWORK].map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
+  ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
   ...ALL_FAMILIES.filter(([, type]) => type === 'histogram').map(
     ([name, , labels]) => [`beaconchain_${name}_bucket`, [...labels, 'le']] as const,
   ),
@@ -24,11 +24,14 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   // Of slots and proposals; of seats; of duties; of validators.
   status: ['proposed', 'missed', 'orphaned', 'participated', 'assigned', 'done', ...STATUSES],
   period: ['current', 'next'],
+  vote: ['head', 'source', 'target'],
+  queue: ['deposit', 'topup', 'exit'],
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };
 export const ALL_LABELS: ReadonlySet<string> = new Set([
-  ...BESIDE_THE_CONTRACT,
+  ...OF_THE_SCRAPE,
   ...[...labelsOf.values()].flat(),
+  'group',
   // Made by panels.
   'about',
 ]);
@@ -42,7 +45,9 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   return [
     ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
     ...selected.flatMap(([metric, label]) =>
-      BESIDE_THE_CONTRACT.includes(label) || labelsOf.get(sourceOf(metric))?.includes(label)
+      OF_THE_SCRAPE.includes(label) ||
+      labelsOf.get(sourceOf(metric))?.includes(label) ||
+      (label === 'group' && hasGroups(metric))
         ? []
         : [`${metric}{${label}}`],
     ),
@@ -51,6 +56,13 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
     ),
     ...grouped.filter((label) => !ALL_LABELS.has(label)),
   ];
+}
+
+/** Series of machines and validators, sums over them and what is recorded of them have a group where one is configured. */
+function hasGroups(metric: string): boolean {
+  const labels = labelsOf.get(metric) ?? [];
+  const isSum = /^beaconchain(?::|_watched_validators(?!_(?:rewards_)?epoch))/.test(metric);
+  return isSum || labels.includes('machine') || labels.includes('validator');
 }
 
 /** A series that is recorded of a single metric has its name in the middle, and its labels. */

@@ -77,6 +77,7 @@ export const QUERIES: readonly PanelQuery[] = DASHBOARDS.flatMap((one) => [
 /** The values selected in the menus. A variable without values stands for All. */
 export interface Chosen {
   readonly chain?: string | readonly string[];
+  readonly group?: string | readonly string[];
   readonly machine?: string | readonly string[];
 }
 
@@ -89,7 +90,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 /** A query as Grafana sends it with this selection. */
 export function interpolate(expr: string, chosen: Chosen = {}): string {
   return expr
-    .replace(/\$\{(chain|machine):regex\}/g, (_, name: keyof Chosen) => {
+    .replace(/\$\{(chain|group|machine):regex\}/g, (_, name: keyof Chosen) => {
       const values = chosen[name];
       return values === undefined ? valueOfAll(name) : regexFormat(values);
     })
