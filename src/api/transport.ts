@@ -46,6 +46,9 @@ export interface TransportOptions {
   readonly lookup?: Lookup;
 }
 
+/** A little less than the interval of most polls would open a connection for each. */
+const IDLE_MS = 60_000;
+
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
 
 /** HTTP over undici: keep-alive, no redirects followed, proxies. Call `close` to drop the connections. */
@@ -64,6 +67,8 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
     httpsProxy: proxies.https,
     noProxy: proxies.except,
     connectTimeout: timeoutMs,
+    // The time for which a server keeps a connection if it does not say so is unknown. One that is closed is opened again.
+    keepAliveTimeout: IDLE_MS,
     connect: direct,
     clientFactory: toProxy,
     factory: (origin, rest: Pool.Options) => {

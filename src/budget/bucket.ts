@@ -315,6 +315,17 @@ function waitAfter(
   };
 }
 
+/** The bucket as written before up to this much time in which more requests may have been sent. */
+export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
+  const requests = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
+  const changed = { ...bucket };
+  for (const name of LONG_WINDOWS) {
+    const window = bucket[name];
+    if (window && requests > 0) changed[name] = { ...window, lacks: requests };
+  }
+  return changed;
+}
+
 /** The bucket with its wait moved. */
 export function waitingLonger({ closedAt = 0, closedUntil, ...rest }: Bucket, ms: Milliseconds): Bucket {
   return { ...rest, closedAt: closedAt + ms, closedUntil: closedUntil + ms };

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
   isAsking,
+  lacking,
   observeBucket,
   quotaOf,
   unchargeBucket,
@@ -46,6 +47,8 @@ export const Ledger = z.object({
   key: Key,
   /** By how much our clock was corrected when this was written. */
   correctionMs: z.number().exactOptional(),
+  /** For how long requests may have been sent after it was written. Absent: none, because the process then ended. */
+  mayLackMs: z.number().exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
@@ -100,12 +103,17 @@ export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
   return { ...past, key: { ...key, since: Math.min(key.since, now) } };
 }
 
+/** The ledger as an earlier process left it. */
+export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger): Ledger {
+  const whole = mapBuckets(ledger, (bucket) => lacking(bucket, mayLackMs));
+  return uncorrected(whole, -correctionMs);
+}
+
 /**
- * The ledger at a start, when no answer has corrected our clock yet. If it is as fast as it was, a wait ends at the same
- * moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ * When no answer has corrected our clock yet: if it is as fast as it was, a wait ends at the same moment. If it was slow,
+ * or has been set right, the wait is in the future, so it begins again (`inThePast`).
  */
-export function uncorrected({ correctionMs = 0, ...ledger }: Ledger): Ledger {
-  const fastMs = -correctionMs;
+function uncorrected(ledger: Ledger, fastMs: Milliseconds): Ledger {
   if (fastMs <= 0) return ledger;
   const { key } = ledger;
   return {

@@ -23,6 +23,8 @@ export const LongWindow = z.object({
   remaining: z.number().optional(),
   /** Our requests since the window began. */
   own: z.number().nonnegative(),
+  /** How many more of ours the next answer may show, which the process that sent them did not write. */
+  lacks: z.number().exactOptional(),
   /** When the first of them was charged. */
   since: unixMs,
   /** When an answer first reported the remaining requests, and the requests that others had made before. */
@@ -67,13 +69,14 @@ export function uncharge(window: LongWindow): LongWindow {
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
   const { limit, granted, unaccounted } = said;
-  const known: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
-  if (said.remaining === undefined) return { ...known, limit };
+  const { lacks = 0, ...known }: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
+  if (said.remaining === undefined) return { ...known, ...(lacks > 0 && { lacks }), limit };
   const remaining = Math.max(0, said.remaining - unaccounted);
   if (granted === undefined) return { ...known, limit, remaining };
   const used = Math.max(0, granted - remaining);
   // If less was used than we have counted, the service has begun a new count.
-  const own = Math.min(known.own, used);
+  const unwritten = Math.min(lacks, Math.max(0, (known.remaining ?? remaining) - remaining));
+  const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
   const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
   const others = { ...start, before: Math.min(start.before, used - own) };

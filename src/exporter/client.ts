@@ -68,12 +68,25 @@ export interface Client {
   close(): Promise<void>;
 }
 
+/** The ledger changes with every request and answer. */
+const LEDGER_EVERY_MS = 5_000;
+
 export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const write = () => save({ ...limiter.ledger, correctionMs: clock.correctionMs ?? 0 });
-  const writer = latestWriter(write, onSaveError, clock);
+  let isClosing = false;
+  const writer = latestWriter({
+    write: () =>
+      save({
+        ...limiter.ledger,
+        correctionMs: clock.correctionMs ?? 0,
+        ...(isClosing ? {} : { mayLackMs: LEDGER_EVERY_MS }),
+      }),
+    onError: onSaveError,
+    clock,
+    everyMs: LEDGER_EVERY_MS,
+  });
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
@@ -90,7 +103,15 @@ export function openClient(options: ClientOptions): Client {
     clock,
     random: outside.random,
   });
-  return { api, limiter, close: () => connections.close().finally(() => writer.close()) };
+  async function close(): Promise<void> {
+    await connections.close().finally(() => {
+      isClosing = true;
+      // The last document lacks nothing.
+      writer.touch();
+      return writer.close();
+    });
+  }
+  return { api, limiter, close };
 }
 
 /** The configured budget. */

@@ -53,7 +53,8 @@ export class OwnMetrics {
 
   /** @param includesProcess Whether to include process_* and nodejs_*. */
   constructor(includesProcess: boolean) {
-    if (includesProcess) collectDefaultMetrics({ register: this.#registry });
+    // The sampler wakes the process that often. The default of 10 ms is nine tenths of all wakeups at rest.
+    if (includesProcess) collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 1_000 });
   }
 
   /** These series exist from now on. */

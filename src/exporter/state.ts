@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { emptyLedger, Ledger, uncorrected, withKey } from '../budget/ledger.ts';
+import { atStart, emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
 import type { Source } from '../sources/source.ts';
@@ -71,7 +71,7 @@ export async function restore(
   key: string,
   now: UnixMs,
 ): Promise<State & { readonly isFirstStart: boolean }> {
-  const ledger = uncorrected((await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger());
+  const ledger = atStart((await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger());
   const isFirstStart = (await loadDocument(documents, FIRST_START, FirstStart)) === undefined;
   const entries = await restoreEntries(documents, sources);
   return { ...underKey({ ledger, entries }, key, now), isFirstStart };

@@ -20,11 +20,11 @@ const compressed: Compress = async (plain) => gzipSync(plain, LEVEL);
 
 export interface ExpositionOptions {
   readonly compress: Compress;
-  /** The loop runs at least this often, so that a step of the clock is noticed. */
+  /** The loop runs at least this often, for what changes by itself, and so that a step of the clock is noticed. */
   readonly maxNapMs: Milliseconds;
 }
 
-export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000 };
+export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 10_000 };
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;

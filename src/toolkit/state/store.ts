@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
 
 /** Keeps values by name over restarts. */
 export interface StateStore {
@@ -17,65 +18,75 @@ export interface StateStore {
 
 const RETRY_MS = 15_000;
 
+/** How a value is written that changes often. */
+export interface LatestWriterOptions {
+  /** Reads the value when it is called. */
+  readonly write: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+  /** The shortest time between two writes that nobody waits for. */
+  readonly everyMs: Milliseconds;
+}
+
 /**
- * Writes the latest value, one write at a time. However often it changes during a write, one more write follows. A failed
+ * Writes the latest value, one write at a time. However often it changes meanwhile, one more write follows. A failed
  * write is repeated, because the value may not change again.
- * @param write Reads the value when it is called
  */
-export function latestWriter(write: () => Promise<void>, onError: (error: unknown) => void, clock: Clock) {
+export function latestWriter({ write, onError, clock, everyMs }: LatestWriterOptions) {
   const closing = new AbortController();
   let writing: Promise<void> | undefined;
-  let again = false;
-  let hasFailed = false;
+  let isChanged = false;
   let isWaiting = false;
+  let notBefore: MonotonicMs = Number.NEGATIVE_INFINITY;
 
   /** The value has changed. */
   function touch(): void {
-    if (writing) again = true;
-    else writing = run();
+    isChanged = true;
+    if (!writing) writeLater(notBefore - clock.monotonic());
   }
 
-  async function run(): Promise<void> {
-    do {
-      again = false;
-      try {
-        await write();
-        hasFailed = false;
-      } catch (error) {
-        hasFailed = true;
-        onError(error);
-        repeatLater();
-      }
-    } while (again);
-    writing = undefined;
-  }
-
-  function repeat(): void {
-    if (hasFailed) touch();
-  }
-
-  function repeatLater(): void {
-    // Changes are written too. If each of their failures began another wait, waits would pile up.
-    if (isWaiting) return;
+  function writeLater(ms: Milliseconds): void {
+    if (ms <= 0) start();
+    // One wait at a time: a change during it is written with the others.
+    if (ms <= 0 || isWaiting) return;
     isWaiting = true;
-    clock.sleep(RETRY_MS, closing.signal).then(
+    clock.sleep(ms, closing.signal).then(
       () => {
         isWaiting = false;
-        repeat();
+        if (isChanged && !writing) writeLater(notBefore - clock.monotonic());
       },
       () => undefined,
     );
   }
 
+  function start(): void {
+    writing ??= run();
+  }
+
+  async function run(): Promise<void> {
+    isChanged = false;
+    notBefore = clock.monotonic() + everyMs;
+    try {
+      await write();
+    } catch (error) {
+      isChanged = true;
+      notBefore = clock.monotonic() + RETRY_MS;
+      onError(error);
+    }
+    writing = undefined;
+    if (isChanged) writeLater(notBefore - clock.monotonic());
+  }
+
   /** Resolves when every change so far has been written, or its write has failed. */
   async function flush(): Promise<void> {
     await writing;
+    if (isChanged) start();
+    await writing;
   }
 
-  /** Repeats a failed write now, and then no more. */
+  /** Writes what has changed now, and then no more. */
   async function close(): Promise<void> {
     closing.abort('closed');
-    repeat();
     await flush();
   }
 

@@ -9,17 +9,19 @@ function setUp() {
   const errors: unknown[] = [];
   const pending: PromiseWithResolvers<void>[] = [];
   const state = { value: 0 };
-  const writer = latestWriter(
-    () => {
+  const clock = new VirtualClock(NOW);
+  const writer = latestWriter({
+    write: () => {
       written.push(state.value);
       const write = Promise.withResolvers<void>();
       pending.push(write);
       return write.promise;
     },
-    (error) => errors.push(error),
-    new VirtualClock(NOW),
-  );
-  return { written, errors, pending, state, writer };
+    onError: (error) => errors.push(error),
+    clock,
+    everyMs: 5_000,
+  });
+  return { written, errors, pending, state, writer, clock };
 }
 
 /** Lets every promise job run. */
@@ -28,8 +30,8 @@ function settle(): Promise<void> {
 }
 
 describe('state/store: the latest value', () => {
-  it('writes one at a time, and what changed meanwhile once, as it is then', async () => {
-    const { written, pending, state, writer } = setUp();
+  it('writes a change at once, and those of the next five seconds together', async () => {
+    const { written, pending, state, writer, clock } = setUp();
     for (let i = 1; i <= 5; i += 1) {
       state.value = i;
       writer.touch();
@@ -37,24 +39,52 @@ describe('state/store: the latest value', () => {
     await settle();
     expect(written).toEqual([1]);
     pending[0]?.resolve();
-    await settle();
+    await clock.advance(4_999);
+    expect(written).toEqual([1]);
+    await clock.advance(1);
     expect(written).toEqual([1, 5]);
     pending[1]?.resolve();
-    await settle();
+    await clock.advance(60_000);
     expect(written).toEqual([1, 5]);
   });
 
-  it('tells of a failure and goes on', async () => {
-    const { written, errors, pending, state, writer } = setUp();
+  it('does not wait where somebody waits for it, and writes one at a time', async () => {
+    const { written, pending, state, writer } = setUp();
     writer.touch();
     state.value = 1;
     writer.touch();
+    let isDone = false;
+    const flushed = writer.flush().then(() => {
+      isDone = true;
+    });
+    await settle();
+    expect(written).toEqual([0]);
+    pending[0]?.resolve();
+    await settle();
+    expect([written, isDone]).toEqual([[0, 1], false]);
+    pending[1]?.resolve();
+    await flushed;
+  });
+
+  it('reports a failure, and repeats the write after 15 seconds, or now if it is closed', async () => {
+    const { written, errors, pending, state, writer, clock } = setUp();
+    writer.touch();
     pending[0]?.reject(new Error('ENOSPC'));
     await settle();
-    expect(errors).toEqual([new Error('ENOSPC')]);
+    state.value = 1;
+    writer.touch();
+    await clock.advance(14_999);
+    expect([written, errors]).toEqual([[0], [new Error('ENOSPC')]]);
+    await clock.advance(1);
     expect(written).toEqual([0, 1]);
     pending[1]?.reject(new Error('EIO'));
-    await writer.flush();
-    expect(errors).toHaveLength(2);
+    await settle();
+    const closed = writer.close();
+    await settle();
+    expect(written).toEqual([0, 1, 1]);
+    pending[2]?.resolve();
+    await closed;
+    await clock.advance(60_000);
+    expect(written).toEqual([0, 1, 1]);
   });
 });
