@@ -3,6 +3,7 @@ import { benchBodies } from './bodies.ts';
 import { benchDaemon } from './daemon.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
+import { benchRest } from './rest.ts';
 import { benchScrape } from './scrape.ts';
 import { benchRate, benchSweep } from './sweeps.ts';
 
@@ -10,6 +11,7 @@ const SECTIONS = {
   scrape: benchScrape,
   render: benchRender,
   daemon: benchDaemon,
+  rest: benchRest,
   bodies: benchBodies,
   sweep: benchSweep,
   rate: benchRate,

@@ -79,13 +79,21 @@ export interface Started {
   readonly port: number;
 }
 
-/** Starts the exporter as the image does, with these additional settings and its state in this folder. */
-export async function startExporter(folder: string, { url, key }: Service, settings: string): Promise<Started> {
+/**
+ * Starts the exporter as the image does, with these additional settings and its state in this folder.
+ * @param node Options of Node: without OBSERVE it sends no messages
+ */
+export async function startExporter(
+  folder: string,
+  { url, key }: Service,
+  settings: string,
+  node: readonly string[] = OBSERVE,
+): Promise<Started> {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `api: {base_url: "${url}"}\nstate: {dir: "${folder}/state"}\n${settings}\n`);
   const child = new Child<Observation>(join(BUILT, 'dist/main.js'), {
     args: ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
-    node: OBSERVE,
+    node,
     env: { BEACONCHAIN_API_KEY: key, GLIBC_TUNABLES: tunables() },
   });
   const port = await until(() => /"port":(\d+)/.exec(child.output)?.[1]);
