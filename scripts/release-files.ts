@@ -83,14 +83,10 @@ function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv): stri
   const tarball = basename(pack(output, env));
   writeFileSync(join(output, 'sbom.cdx.json'), billOfMaterials());
   writeFileSync(join(output, 'notes.md'), linkedNotes(notes, tag, env));
-  const files = [...packagesIn(output), tarball, 'sbom.cdx.json'];
+  const packages = readdirSync(output).filter((name) => /\.(deb|tar\.xz)$/.test(name));
+  const files = [...packages, tarball, 'sbom.cdx.json'];
   writeFileSync(join(output, 'SHA256SUMS'), checksums(files.map((name) => [name, readFileSync(join(output, name))])));
   return [...files, 'notes.md', 'SHA256SUMS'];
-}
-
-/** What `npm run package` has written there. */
-function packagesIn(output: string): string[] {
-  return readdirSync(output).filter((name) => /\.(deb|tar\.xz)$/.test(name));
 }
 
 function notesOf(tag: string): string {

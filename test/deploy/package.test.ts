@@ -72,10 +72,6 @@ describe.skipIf(areMissing(DPKG_DEB, STRIP))('scripts/package', () => {
     expect([...new Set(places)].sort()).toEqual(CONTENT.toSorted());
     expect(files.filter((path) => /\.map$|\.test\.yaml$|^usr\/share.*\/demo/.test(path))).toEqual([]);
     expect(files).toContain(`${SHARE}/prometheus/rules.yaml`);
-    for (const name of ['beaconchain-exporter.service', 'config.yaml'])
-      expect(text(CONTENT.find((path) => path.endsWith(`/${name}`)) ?? '')).toBe(
-        readFileSync(`deploy/systemd/${name}`, 'utf8'),
-      );
   });
 
   it('belongs to root, and only the key is not for everybody to read', () => {
