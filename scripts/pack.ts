@@ -49,7 +49,7 @@ export function originOf(env: NodeJS.ProcessEnv): Origin {
 }
 
 /** The packed package.json. */
-function packedManifest(env: NodeJS.ProcessEnv): Record<string, unknown> {
+export function packedManifest(env: NodeJS.ProcessEnv): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(MANIFEST, 'utf8'));
   for (const key of OF_CHECKOUT) delete manifest[key];
   return { ...manifest, ...originOf(env) };

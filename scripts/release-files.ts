@@ -1,12 +1,13 @@
 /**
- * Writes what a release publishes into a folder: the tarball for npm, the list of its packages, the notes, and checksums.
+ * Writes what a release publishes into a folder: the tarball for npm, the list of its packages, the notes, and checksums, also
+ * of the packages of `npm run package` that are there.
  *
  *     node scripts/release-files.ts --tag=v1.2.3 --output=release
  *     node scripts/release-files.ts --tag=v1.2.3                    # only prints the notes
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -82,9 +83,10 @@ function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv): stri
   const tarball = basename(pack(output, env));
   writeFileSync(join(output, 'sbom.cdx.json'), billOfMaterials());
   writeFileSync(join(output, 'notes.md'), linkedNotes(notes, tag, env));
-  const sums = [tarball, 'sbom.cdx.json'].map((name) => [name, readFileSync(join(output, name))] as const);
-  writeFileSync(join(output, 'SHA256SUMS'), checksums(sums));
-  return [tarball, 'sbom.cdx.json', 'notes.md', 'SHA256SUMS'];
+  const packages = readdirSync(output).filter((name) => /\.(deb|tar\.xz)$/.test(name));
+  const files = [...packages, tarball, 'sbom.cdx.json'];
+  writeFileSync(join(output, 'SHA256SUMS'), checksums(files.map((name) => [name, readFileSync(join(output, name))])));
+  return [...files, 'notes.md', 'SHA256SUMS'];
 }
 
 function notesOf(tag: string): string {

@@ -17,10 +17,11 @@ describe('deploy', () => {
     expect(config.state.redis).toMatchObject({ password: 'x', prefix: 'beaconchain' });
   });
 
-  it('the image has the Node of the project', () => {
+  it('the image and the packages have the Node of the project', () => {
     const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
     const [, node] = /^ARG NODE=node:([\d.]+)-/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
-    expect(node).toBe(devDependencies.node);
+    const [, packaged] = /^node=(.+)$/m.exec(readFileSync('scripts/package', 'utf8')) ?? [];
+    expect([node, packaged]).toEqual([devDependencies.node, devDependencies.node]);
   });
 
   it('the image and the systemd unit give glibc the same thresholds', () => {

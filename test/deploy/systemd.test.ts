@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
@@ -54,15 +54,17 @@ describe('deploy/systemd', () => {
     expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
   });
 
-  it('the configuration finds key and state where the unit puts them', async () => {
-    const [, credential = ''] = /^LoadCredential=([^:]+):/m.exec(text) ?? [];
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, credential), 'secret\n');
-    const { config, key } = await loadConfig({
-      file: 'deploy/systemd/config.yaml',
-      env: { CREDENTIALS_DIRECTORY: folder, STATE_DIRECTORY: '/var/lib/beaconchain-exporter' },
-    });
+  it('the configuration finds the key beside it, and the state where the unit puts it', async () => {
+    const file = join(temporaryFolder(), 'config.yaml');
+    copyFileSync('deploy/systemd/config.yaml', file);
+    writeFileSync(join(file, '../api-key'), 'secret\n');
+    const { config, key } = await loadConfig({ file, env: {} });
     expect(key).toBe('secret');
-    expect(config.state.dir).toBe('/var/lib/beaconchain-exporter');
+    expect(config.state.dir).toBe(`/var/lib/${/^StateDirectory=(.+)$/m.exec(text)?.[1]}`);
+  });
+
+  it('the user of the unit is made by the sysusers file', () => {
+    const [, user] = /^User=(.+)$/m.exec(text) ?? [];
+    expect(readFileSync('deploy/systemd/sysusers.conf', 'utf8')).toContain(`\nu ${user} - `);
   });
 });

@@ -27,6 +27,12 @@ export const ALERTMANAGER: Tool = {
   keepsTime: true,
 };
 export const AMTOOL: Tool = { command: 'amtool', probe: ['--version'], how: ALERTMANAGER.how };
+export const DPKG_DEB: Tool = { command: 'dpkg-deb', probe: ['--version'], how: `${APT} dpkg` };
+export const STRIP: Tool = {
+  command: `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu-strip`,
+  probe: ['--version'],
+  how: `${APT} binutils`,
+};
 export const CURL: Tool = { command: 'curl', probe: ['--version'], how: `${APT} curl` };
 export const JQ: Tool = { command: 'jq', probe: ['--version'], how: `${APT} jq` };
 export const JSONNET: Tool = { command: 'jsonnet', probe: ['--version'], how: `${APT} jsonnet` };

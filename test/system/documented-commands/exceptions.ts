@@ -6,9 +6,7 @@ const MACHINE = 'looks at the machine of the reader';
 /** Commands that are not run, and why. `*` stands for anything. */
 export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = [
   ['apt-get install *', 'changes the machine; .ci/tools does it'],
-  ['curl -fsSL https://deb.nodesource.com/*', OF_OTHERS],
   ['curl -v https://beaconcha.in', OF_OTHERS],
-  ['install node_modules/node/bin/node *', 'changes the machine'],
   ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
   ['npm audit *', 'needs the registry'],
   ['npm install --save-exact', NAMED],
@@ -19,6 +17,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm publish', NAMED],
   ['*check --probe*', 'asks its reader; test/system/programs/check.test.ts runs it'],
   ['*check --safe-to-restart*', 'test/system/programs/safe-to-restart.test.ts runs it'],
+  ['npm run package', `${LONG}; scripts/try-deb installs the result`],
   ['npm run fuzz', LONG],
   ['npm run simulate*', LONG],
   ['npm run bench*', LONG],
@@ -44,6 +43,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
 /** Blocks that another test runs, word for word: document, heading or first words, test. */
 export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
   ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
+  ['docs/installation.md', 'Without dpkg', 'scripts/try-deb'],
   // The workflow of a release runs them, on the release.
   ['docs/installation.md', 'Verify a release', 'test/workflows/workflows.test.ts'],
   ['docs/validators.md', 'Before a restart', 'test/system/programs/safe-to-restart.test.ts'],

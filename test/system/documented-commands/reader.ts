@@ -15,7 +15,7 @@ const CHANGED = ['deploy', 'scripts'];
 
 /** Real programs that documents name, or that stand-ins need. There are no others. */
 const REAL =
-  'amtool bash cat chmod cp curl cut date dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit rm sed sh sleep sort tail tar tr uname'.split(
+  'amtool bash cat chmod cp curl cut date dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit rm sed sh sleep sort tail tar tee tr uname'.split(
     ' ',
   );
 
@@ -39,7 +39,6 @@ export type Ports = Readonly<Record<number, number>>;
 /** A clone of the project, and its package as a reader would install it. */
 export interface Package {
   readonly clone: string;
-  readonly tarball: string;
   readonly main: string;
 }
 
@@ -53,7 +52,7 @@ export function packed(): Package {
   const name = execFileSync('npm', args, { cwd: clone, encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
   execFileSync('tar', ['-xzf', name], { cwd: folder });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  return { clone, tarball: join(folder, name), main: join(folder, 'package/dist/main.js') };
+  return { clone, main: join(folder, 'package/dist/main.js') };
 }
 
 /**
@@ -72,7 +71,7 @@ export class Reader {
   #terminal = { section: '', cwd: '' };
 
   /** @param url The service that the exporter reads */
-  constructor(url: string, { clone, tarball, main }: Package, ports: Ports) {
+  constructor(url: string, { clone, main }: Package, ports: Ports) {
     this.#ports = ports;
     const folder = this.#folder;
     const bin = join(folder, 'bin');
@@ -110,9 +109,8 @@ export class Reader {
       FAKE_ROOT: folder,
       BEACONCHAIN_API_KEY: KEY,
       BEACONCHAIN_EXPORTER_CONFIG_FILE: config,
-      PACKED: tarball,
       // Its keys are paths, which differ at each run.
-      NODE_COMPILE_CACHE: join(tarball, '../compiled'),
+      NODE_COMPILE_CACHE: join(main, '../../../compiled'),
       REAL_NPM: whereIs('npm'),
       REAL_PROMTOOL: whereIs('promtool'),
       REAL_KUBECTL: whereIs('kubectl'),

@@ -5,7 +5,7 @@ export const STATE = '/var/lib/beaconchain-exporter';
 const INSIDE = `
 inside=()
 for word in "$@"; do
-  inside+=("$(sed -E 's#(^|[ =:])/(prometheus|var/lib|etc/beaconchain-exporter|etc/systemd)(/|$)#\\1'"$FAKE_ROOT"'/\\2\\3#g' <<< "$word")")
+  inside+=("$(sed -E 's#(^|[ =:])/(prometheus|var/lib|etc/beaconchain-exporter)(/|$)#\\1'"$FAKE_ROOT"'/\\2\\3#g' <<< "$word")")
 done
 exec "\${inside[@]}"`;
 
@@ -41,18 +41,12 @@ const INSTALL = `
 [ "$1" = -o ] && shift 2
 exec /usr/bin/install "$@"`;
 
-/** \`enable --now\` runs what the unit says. */
+/** scripts/try-deb starts the service. */
 const SYSTEMCTL = `
 unit="$FAKE_ROOT/etc/systemd/system/\${!#}.service"
 case "$*" in
   daemon-reload) exit ;;
   'reload '*|'restart '*|'stop '*|'start '*|'edit '*) [ -f "$unit" ] ;;
-  'enable --now '*)
-    credential=$(sed -n 's/^LoadCredential=//p' "$unit")
-    mkdir "$FAKE_ROOT/credentials"
-    inside cp "\${credential#*:}" "$FAKE_ROOT/credentials/\${credential%%:*}"
-    export CREDENTIALS_DIRECTORY="$FAKE_ROOT/credentials" STATE_DIRECTORY="$FAKE_ROOT${STATE}"
-    inside $(sed -n 's/^ExecStart=//p' "$unit") ;;
   *) echo "systemctl $*: no stand-in"; exit 64 ;;
 esac`;
 
@@ -114,11 +108,8 @@ const PROMTOOL = `
 file=\${@: -2:1} data=\${!#}
 [ -d "$data/wal" ] && [ "$(tail -n 1 "$file")" = '# EOF' ]`;
 
-/** The package is made once for all documents. Its install scripts and dependencies are those of the checkout. */
 const NPM = `
 case "$*" in
-  pack) cp "$PACKED" . ;;
-  'install --global ./'*.tgz) tar -tzf "$3" package/dist/main.js ;;
   'start'*|'run demo'*) exec serving "$REAL_NPM" "$@" ;;
   *) exec "$REAL_NPM" "$@" ;;
 esac`;
