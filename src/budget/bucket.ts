@@ -327,8 +327,9 @@ export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
 }
 
 /** The bucket with its wait moved. */
-export function waitingLonger({ closedAt = 0, closedUntil, ...rest }: Bucket, ms: Milliseconds): Bucket {
-  return { ...rest, closedAt: closedAt + ms, closedUntil: closedUntil + ms };
+export function waitingLonger(bucket: Bucket, ms: Milliseconds): Bucket {
+  const { closedAt, closedUntil } = bucket;
+  return closedAt === undefined ? bucket : { ...bucket, closedAt: closedAt + ms, closedUntil: closedUntil + ms };
 }
 
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */

@@ -62,12 +62,17 @@ export function waits(): Check {
       use(sent.key);
       for (const one of closed) {
         const left = endOf(one, sent.at, world) - sent.at;
-        if (left <= TOLERANCE_MS || !isKnown(one, sent, world)) continue;
+        if (left <= TOLERANCE_MS || !isKnown(one, sent, world) || isOfNobody(one.by)) continue;
         return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${left / SECOND} s before the end of the wait of ${one.waitMs / SECOND} s from ${when(one.at, world)} on`;
       }
       return undefined;
     },
   };
+}
+
+/** Nobody knows who sent an answer that breaks off and has no header of the service (behaviour 2a). */
+function isOfNobody({ failure, head }: Sent): boolean {
+  return failure !== undefined && !Object.keys(head?.headers ?? {}).some((name) => /^(x-)?ratelimit-/.test(name));
 }
 
 /** Whether the process that sends this can know of the wait. To a later one a step forward is time that has passed. */
