@@ -72,7 +72,7 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
     window: isDaily ? windowOf(flags) : undefined,
     start,
     end,
-    labels: labelsOf(flags.label ?? []),
+    labels: labelsOf(flags.label ?? [], config),
     step: stepOf(flags.step),
     fullResolution: flags['full-resolution'] ?? false,
   };
@@ -122,7 +122,7 @@ function chainOf(text: string | undefined, config: Config): Chain | undefined {
   );
 }
 
-function labelsOf(texts: readonly string[]): Record<string, string> {
+function labelsOf(texts: readonly string[], { groups }: Config): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const text of texts) {
     const [, name, value] = /^([^=]*)=(.*)$/su.exec(text) ?? [];
@@ -132,7 +132,8 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
         `--label: ${JSON.stringify(name)} is not a valid label name: use letters, digits and _, and do not start with __ or a digit`,
       );
     }
-    if (OWN_LABELS.has(name)) refuse(`--label: the series already have a label ${name}`);
+    const isOwn = OWN_LABELS.has(name) || (name === 'group' && groups.length > 0);
+    if (isOwn) refuse(`--label: the series already have a label ${name}`);
     if (name in labels) refuse(`--label: ${name} is given twice`);
     // For Prometheus an empty label does not exist.
     if (value === '') refuse(`--label: ${name} is empty`);

@@ -16,7 +16,7 @@ const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
 export const Performance = z.object({
   duties: z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes }),
-  /** Each 0 to 1; absent where no validator had the duty. */
+  /** Each at most 1; absent where no validator had the duty. */
   scores: z.partialRecord(z.enum(SCORES), z.number()),
   /** How many votes were correct; absent where it is not known of all. */
   votes: z.partialRecord(z.enum(VOTES), Count),

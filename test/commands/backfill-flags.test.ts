@@ -88,13 +88,17 @@ describe('commands/backfill-flags', () => {
     expect(outputOf({ output: 'a/b' })).toBe('a/b');
   });
 
-  it('refuses every label that the series have of their own', () => {
+  it('refuses every label that the series have of their own, and group where groups are configured', () => {
     const used = new Set(
       ALL_FAMILIES.flatMap(([name, , ...lists]) => (/^(machine|daily_return)/.test(name) ? lists.flat() : [])),
     );
     expect([...OWN_LABELS].sort()).toEqual([...used].sort());
     for (const name of used)
       expect(() => options(...DAYS, `--label=${name}=x`)).toThrow('the series already have a label');
+    expect(options(...DAYS, '--label=group=x').labels).toEqual({ group: 'x' });
+    const groups = [{ name: 'home', machines: ['a'], watch: { mainnet: [], hoodi: [] } }];
+    const given = { source: 'machines', output: 'a', label: ['group=x'] };
+    expect(() => backfillOptions(given, { ...defaultConfig(), groups }, NOW)).toThrow('already have a label group');
   });
 
   const EARLIER: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };

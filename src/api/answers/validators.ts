@@ -47,8 +47,8 @@ export const ValidatorRow = z.object({
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
-/** api-facts 10.2. A score or a duty is null where no validator had it. An absent field is not 0. */
-const Score = z.number().min(0).max(1).nullish();
+/** api-facts 10.2. Null where no validator had the duty; an absent field is not 0. Penalties can make a score negative. */
+const Score = z.number().max(1).nullish();
 const Duty = z.object({ assigned: Count, missed: Count });
 const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
 const Successful = Duty.extend({ successful: Count })

@@ -68,6 +68,6 @@ function queuesOf({
 const LEAST_ITEM = 10n ** 15n;
 
 function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
-  const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 0) * LEAST_ITEM;
-  return { count: count ?? null, balance: isWei ? balance : null, end: end ?? null };
+  const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 1) * LEAST_ITEM;
+  return { count: count ?? null, balance: isWei ? balance : null, end: end || null };
 }

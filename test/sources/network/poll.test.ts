@@ -95,6 +95,8 @@ describe('the network', () => {
   it.each([
     ['balances in gwei', { count: 400, balance: '12800000000000' }, { 'queue_validators exit': 400 }],
     ['an empty queue', { count: 0, balance: '0' }, { 'queue_validators exit': 0, 'queue_balance_ether exit': 0 }],
+    ['an end of 0', { count: 0, estimated_processed_at: 0 }, { 'queue_validators exit': 0 }],
+    ['a balance in gwei without a count', { balance: '12800000000000' }, {}],
     ['no queue', null, {}],
     ['nulls', { count: null, balance: null, estimated_processed_at: null }, {}],
     ['an end without a time', { estimated_processed_at: { epoch: 490_550, timestamp: null } }, {}],

@@ -119,15 +119,15 @@ describe.each([
 });
 
 describe('the performance of watched validators', () => {
-  it('sums the duties, and weights the scores by assigned duties; no series if a score is null', async () => {
-    const answers = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, 1)];
+  it('sums the duties, and weights the scores by assigned duties, also one below 0; no series if a score is null', async () => {
+    const answers = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, -0.5)];
     const api = serviceOf({ validators_performance: () => answers.shift() });
     const { value: state } = await poll(api, undefined, MANY);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(400);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBe(30);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'done' })).toBe(370);
     expect(shown(state, 'duties', { duty: 'proposal', status: 'done' })).toBe(2);
-    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.925, 12);
+    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.55, 12);
     expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
   });
 

@@ -32,6 +32,8 @@ export const ALL_LABELS: ReadonlySet<string> = new Set([
   ...OF_THE_SCRAPE,
   ...[...labelsOf.values()].flat(),
   'group',
+  // The same, where the scrape adds a label of that name.
+  'exported_group',
   // Made by panels.
   'about',
 ]);

@@ -268,7 +268,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts 
     );
     const [offline] = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainValidatorOffline');
     expect(offline?.annotations['description']).toContain(
-      'Offline in home on mainnet: 50 (1600 ETH). The network performs 99.1% of its duties. ',
+      'Offline in home on mainnet: 50 (1600 ETH). In 24 hours the network performed 99.1% of its duties. ',
     );
   });
 });
