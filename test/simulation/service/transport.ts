@@ -30,8 +30,7 @@ export function transportOf(world: World, process: ExporterProcess, timeoutMs: n
       const { status, headers } = served;
       sent.head = { at: clock.now(), status, headers };
       traffic.note({ kind: 'head', at: clock.now(), sent });
-      if (status !== 200) end(sent);
-      return { status, headers, body: () => bodyOf(sent, served, way, signal), discard: () => undefined };
+      return { status, headers, body: () => bodyOf(sent, served, way, signal), discard: () => end(sent) };
     } catch (error) {
       end(sent, error);
       throw error;
