@@ -2,7 +2,7 @@ import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Summary } from '../content.ts';
 import { attestationFacts } from '../duties.ts';
-import { partState, refusedUntil } from '../refusal.ts';
+import { partsOf, refusedUntil } from '../refusal.ts';
 import { nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
 import type { NetworkOptions } from './options.ts';
@@ -24,10 +24,10 @@ export function networkSource(options: NetworkOptions): Source<Network> {
     intervalMs,
     empty: {},
     state: Network,
-    due({ performanceRefusal, queuesRefusal }, attempts, timing) {
+    due(value, attempts, timing) {
       const isStretched = timing.intervalMs > intervalMs;
-      const parts = isStretched ? [performanceRefusal] : [performanceRefusal, queuesRefusal];
-      return Math.max(nextTick(attempts, timing.intervalMs), Math.min(...parts.map(refusedUntil)));
+      const queuesUntil = isStretched ? Number.POSITIVE_INFINITY : refusedUntil(value, 'queues');
+      return Math.max(nextTick(attempts, timing.intervalMs), Math.min(refusedUntil(value, 'network'), queuesUntil));
     },
     isDaily: true,
     isNeverOverdue: true,
@@ -39,11 +39,8 @@ export function networkSource(options: NetworkOptions): Source<Network> {
       return { intervalMs: pacedMs, requestsPerDay: isScarce ? MS_PER_DAY / pacedMs : wanted, coverage: 'full' };
     },
     poll: (api, previous, timing, signal) => pollNetwork({ options, api, timing, signal, events: [] }, previous),
-    anew: ({ performance, queues }) => ({ performance, queues }),
-    parts: ({ performanceRefusal, queuesRefusal }) => [
-      partState('network', performanceRefusal),
-      partState('queues', queuesRefusal),
-    ],
+    anew: ({ refusals, ...value }) => value,
+    parts: partsOf('network', 'queues'),
     families: (value, timing) => networkFamilies(options, value, timing),
     summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
     nextChange: (value, timing) => nextNetworkChange(options, value, timing),

@@ -2,7 +2,7 @@ import { IDENTIFIERS_OF_AGGREGATE, PAGE_SIZE } from '../../api/endpoints.ts';
 import { MS_PER_PERIOD } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { watchedCount } from '../../facts/watch.ts';
-import { partState, refusedUntil } from '../refusal.ts';
+import { partsOf, refusedUntil } from '../refusal.ts';
 import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
 import { POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { membersDue } from './committees.ts';
@@ -28,25 +28,25 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     empty: NO_VALIDATORS,
     state: Validators,
     due(value, attempts, timing) {
-      const statusDue = status ? refusedUntil(value.statusRefusal) : Number.POSITIVE_INFINITY;
+      const statusDue = status ? refusedUntil(value, 'status') : Number.POSITIVE_INFINITY;
       const tick = nextTick(attempts, timing.intervalMs);
       return Math.max(tick, Math.min(statusDue, membersDue(options, value, timing.now)));
     },
     isDaily: !status,
     weight: options.weight,
     pace(requestsPerDay, requestsPerPoll, _before, value) {
-      const isRefused = refusedUntil(value?.statusRefusal) > 0;
+      const isRefused = refusedUntil(value ?? {}, 'status') > 0;
       return status && !isRefused
         ? evenPace(intervalMs, requestsPerDay, Math.max(requestsPerPoll, usualRequests))
         : oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay);
     },
-    poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
+    poll: (api, previous, timing, signal) => pollValidators({ options, api, timing, signal, events: [] }, previous),
     anew: validatorsAnew,
-    parts: ({ statusRefusal, performanceRefusal, rewardsRefusal, membersRefusal }) => [
-      ...(status ? [partState('status', statusRefusal), partState('performance', performanceRefusal)] : []),
-      ...(rewards ? [partState('rewards', rewardsRefusal)] : []),
-      ...(options.syncCommittee ? [partState('sync_committee', membersRefusal)] : []),
-    ],
+    parts: partsOf(
+      ...(status ? (['status', 'performance'] as const) : []),
+      ...(rewards ? (['rewards'] as const) : []),
+      ...(options.syncCommittee ? (['sync_committee'] as const) : []),
+    ),
     families: (value, timing) => validatorFamilies(options, value, timing),
     summary: (value, timing) => validatorsSummary(options, value, timing),
     nextChange: (value, timing) => nextValidatorsChange(options, value, timing),

@@ -13,7 +13,7 @@ import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { rewardFamilies } from './rewards.ts';
-import type { Aggregate, Rewards, Validator, Validators } from './schema.ts';
+import type { GroupSums, Rewards, Validator, Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -79,13 +79,13 @@ export interface ShownGroup {
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards } = options;
-  const fresh = <S>(one: Aggregate<S> | undefined): S | undefined =>
+  const fresh = <S>(one: GroupSums<S> | undefined): S | undefined =>
     one && isShown(one.readAt, maxAggregateAge(timing), timing.now) ? one.sums : undefined;
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
     sums: shownSums({ watch: one.watch, status }, value, timing),
-    performance: status ? fresh(aggregateOf(one, value.performances)) : undefined,
-    rewards: rewards ? fresh(aggregateOf(one, value.rewards)) : undefined,
+    performance: status ? fresh(aggregateOf(one, value.performance.groups)) : undefined,
+    rewards: rewards ? fresh(aggregateOf(one, value.rewards.groups)) : undefined,
   }));
 }
 
@@ -100,9 +100,9 @@ function maxAggregateAge(timing: Timing): Milliseconds {
 /** When the families change without a poll. */
 export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
-  const { validators, performances, rewards, committees } = value;
+  const { validators, performance, rewards, committees } = value;
   const ages = validators.map(({ readAt }) => [readAt, maxAge(timing)] as const);
-  for (const { readAt } of [...performances, ...rewards]) ages.push([readAt, maxAggregateAge(timing)]);
+  for (const { readAt } of [...performance.groups, ...rewards.groups]) ages.push([readAt, maxAggregateAge(timing)]);
   const nextPeriod = committees.length > 0 ? startOf(chain, periodAt(chain, now) + 1) : Number.POSITIVE_INFINITY;
   return Math.min(nextShownChange(ages, now), nextPeriod);
 }

@@ -1,11 +1,11 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
-import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { isFailure } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf } from '../../facts/watch.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { expectPastEpoch } from '../answers.ts';
 import { isShown } from '../families.ts';
-import { refused } from '../refusal.ts';
+import { accepted, failed } from '../refusal.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll } from '../source.ts';
 import { maxAge } from './metrics.ts';
@@ -51,14 +51,15 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
     known.set(one.index, withHistory({ ...one, readAt }, before));
   }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
-  const polls = {
-    pollsSincePerformance: previous.pollsSincePerformance + 1,
-    pollsSinceRewards: previous.pollsSinceRewards + 1,
+  const { performance, rewards } = previous;
+  const value = {
+    ...previous,
+    validators,
+    performance: { ...performance, polls: performance.polls + 1 },
+    rewards: { ...rewards, polls: rewards.polls + 1 },
   };
-  const value = { ...previous, ...polls, validators, statusRefusal: undefined };
-  if (!failure || answers > 0) return { value, failure };
-  const { refusal, failure: reported } = refused(context, 'status', previous.statusRefusal, failure);
-  return { value: { ...value, statusRefusal: refusal }, failure: reported };
+  if (failure && answers === 0) return failed(context, 'status', value, failure);
+  return { value: accepted('status', value), failure };
 }
 
 /** A row, before it is known when the sweep ends. */
@@ -77,10 +78,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   }
   const { data, range, paging } = answer;
   // A sweep of many validators takes several epochs.
-  const now = api.now();
-  if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
-    throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`);
-  }
+  expectPastEpoch('validators', chain, range, api.now());
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;

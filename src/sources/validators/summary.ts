@@ -52,8 +52,9 @@ function indices(validators: readonly Validator[]): number[] {
 }
 
 /** Of all validators, or none. */
-function attestations({ performances: [first] }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
-  const performances = shown.flatMap(({ performance }) => performance ?? []);
+function attestations({ performance }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
+  const [first] = performance.groups;
+  const performances = shown.flatMap((one) => one.performance ?? []);
   return first && performances.length === shown.length
     ? attestationFacts('your validators', performances, first.readAt, now)
     : [];
