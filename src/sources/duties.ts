@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { PerformanceAnswer } from '../api/answers/validators.ts';
-import type { Family, Sample } from '../toolkit/exposition/family.ts';
+import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { percent, relative } from '../toolkit/lib/words.ts';
+import { family } from './families.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
@@ -91,10 +92,10 @@ export function attestationFacts(
   return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
-/** Those whose duties are shown. */
+/** Those whose duties are shown, if they are known. */
 interface Shown {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly performance: Performance;
+  readonly labels: Labels;
+  readonly performance: Performance | undefined;
 }
 
 /**
@@ -102,38 +103,30 @@ interface Shown {
  * @param whose Whose duties they are, in HELP
  */
 export function performanceFamilies(prefix: string, whose: string, shown: readonly Shown[]): Family[] {
-  const gauge = (name: string, help: string, samplesOf: (one: Shown) => Sample[]): Family => ({
-    name: `beaconchain_${prefix}_${name}`,
-    type: 'gauge',
-    help: `${help}.`,
-    samples: shown.flatMap(samplesOf),
-  });
-  const each = ({ labels }: Shown, name: string, values: Readonly<Record<string, number>>): Sample[] =>
-    Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [name]: key }, value }));
+  const each = (samplesOf: (performance: Performance, labels: Labels) => Sample[]): Sample[] =>
+    shown.flatMap(({ labels, performance }) => (performance ? samplesOf(performance, labels) : []));
+  const by = (label: string, values: Readonly<Record<string, number>>, labels: Labels): Sample[] =>
+    Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [label]: key }, value }));
   return [
-    gauge(
-      'score_ratio',
+    family(
+      `${prefix}_score_ratio`,
       `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)`,
-      (one) => each(one, 'duty', one.performance.scores),
+      each(({ scores }, labels) => by('duty', scores, labels)),
     ),
-    gauge('duties', `Duties of ${whose} in the last 24 hours (data.duties)`, ({ labels, performance: { duties } }) =>
-      DUTIES.flatMap((duty) =>
-        OUTCOMES.map((status) => ({
-          labels: { ...labels, duty, status },
-          value: duties[duty][status],
-        })),
-      ),
+    family(
+      `${prefix}_duties`,
+      `Duties of ${whose} in the last 24 hours (data.duties)`,
+      each(({ duties }, labels) => DUTIES.flatMap((duty) => by('status', duties[duty], { ...labels, duty }))),
     ),
-    gauge(
-      'votes',
+    family(
+      `${prefix}_votes`,
       `Correct votes in the attestations of ${whose} in the last 24 hours (data.duties.attestation.correct_*)`,
-      (one) => each(one, 'vote', one.performance.votes),
+      each(({ votes }, labels) => by('vote', votes, labels)),
     ),
-    gauge(
-      'inclusion_delay_slots',
+    family(
+      `${prefix}_inclusion_delay_slots`,
       `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
-      ({ labels, performance: { inclusionDelay } }) =>
-        inclusionDelay === undefined ? [] : [{ labels, value: inclusionDelay }],
+      each(({ inclusionDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
   ];
 }

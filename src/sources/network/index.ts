@@ -5,8 +5,7 @@ import { attestationFacts } from '../duties.ts';
 import { partsOf, refusedUntil } from '../refusal.ts';
 import { nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
-import type { NetworkOptions } from './options.ts';
-import { pollNetwork } from './poll.ts';
+import { type NetworkOptions, pollNetwork } from './poll.ts';
 import { Network } from './schema.ts';
 
 /** The duties, and the queues. */

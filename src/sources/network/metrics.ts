@@ -1,34 +1,28 @@
-import { MS_PER_EPOCH } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { performanceFamilies } from '../duties.ts';
-import { family, isShown, nextShownChange, sample, UNPROVEN } from '../families.ts';
+import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import type { Timing } from '../source.ts';
-import type { NetworkOptions } from './options.ts';
+import type { NetworkOptions } from './poll.ts';
 import type { Network, Queue } from './schema.ts';
 
-/** For how long the duties and the queues are shown. At a stretched interval the queues are not read any more. */
-function maxAges({ intervalMs }: NetworkOptions, timing: Timing): readonly [Milliseconds, Milliseconds] {
-  const ageOf = (everyMs: Milliseconds): Milliseconds => Math.max(3 * MS_PER_EPOCH, 2 * everyMs);
-  return [ageOf(timing.intervalMs), ageOf(Math.min(timing.intervalMs, intervalMs))];
+/** At a stretched interval the queues are not read any more, so they are withdrawn as at the configured one. */
+function queuesAge({ intervalMs }: NetworkOptions, timing: Timing): Milliseconds {
+  return maxAge({ intervalMs: Math.min(timing.intervalMs, intervalMs) });
 }
 
 /** What is not stale. */
 export function shownNetwork(options: NetworkOptions, { performance, queues }: Network, timing: Timing): Network {
-  const fresh = <T extends { readAt: UnixMs }>(one: T | undefined, maxAge: Milliseconds): T | undefined =>
-    one && isShown(one.readAt, maxAge, timing.now) ? one : undefined;
-  const [ofPerformance, ofQueues] = maxAges(options, timing);
-  return { performance: fresh(performance, ofPerformance), queues: fresh(queues, ofQueues) };
+  return {
+    performance: fresh(performance, maxAge(timing), timing.now),
+    queues: fresh(queues, queuesAge(options, timing), timing.now),
+  };
 }
 
 export function nextNetworkChange(options: NetworkOptions, { performance, queues }: Network, timing: Timing): UnixMs {
-  const [ofPerformance, ofQueues] = maxAges(options, timing);
-  const read = [[performance, ofPerformance] as const, [queues, ofQueues] as const];
-  return nextShownChange(
-    read.flatMap(([one, maxAge]) => (one ? [[one.readAt, maxAge] as const] : [])),
-    timing.now,
-  );
+  const ages = [[performance, maxAge(timing)] as const, [queues, queuesAge(options, timing)] as const];
+  return nextShownChange(ages, timing.now);
 }
 
 /** Every family of the network; without samples where nothing is shown. */
@@ -38,11 +32,9 @@ export function networkFamilies(options: NetworkOptions, value: Network, timing:
   const each = (of: readonly ('deposit' | 'topup' | 'exit')[], pick: (queue: Queue) => number | null): Sample[] =>
     queues ? of.flatMap((queue) => sample(chain, pick(queues[queue]), { queue })) : [];
   return [
-    ...performanceFamilies(
-      'network',
-      'all validators of the chain',
-      performance ? [{ labels: { chain }, performance: performance.sums }] : [],
-    ).map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` })),
+    ...performanceFamilies('network', 'all validators of the chain', [
+      { labels: { chain }, performance: performance?.sums },
+    ]).map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` })),
     family(
       'network_epoch',
       `Last epoch of the 24 hours of beaconchain_network_duties (range.epoch.end). ${UNPROVEN}`,

@@ -1,12 +1,12 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { epochTime, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { epochTime } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { groupLabel } from '../../facts/groups.ts';
+import { groupLabel, type WatchedGroup } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { type Performance, performanceFamilies } from '../duties.ts';
-import { family, isShown, nextShownChange, sample } from '../families.ts';
+import { family, fresh, isShown, maxAge, nextShownChange, sample } from '../families.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
@@ -36,7 +36,7 @@ export function shownSums(
   timing: Timing,
 ): Sums | undefined {
   const validators = value.validators.filter(
-    ({ index, readAt }) => status && watches(watch, index) && isShown(readAt, maxAge(timing), timing.now),
+    (one) => status && watches(watch, one.index) && isShown(one, maxAge(timing), timing.now),
   );
   return validators.length > 0 ? sumsOf(validators) : undefined;
 }
@@ -79,18 +79,14 @@ export interface ShownGroup {
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards } = options;
-  const fresh = <S>(one: GroupSums<S> | undefined): S | undefined =>
-    one && isShown(one.readAt, maxAggregateAge(timing), timing.now) ? one.sums : undefined;
+  const sumsIn = <S>(isOn: boolean, one: WatchedGroup, known: readonly GroupSums<S>[]): S | undefined =>
+    isOn ? fresh(aggregateOf(one, known), maxAggregateAge(timing), timing.now)?.sums : undefined;
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
     sums: shownSums({ watch: one.watch, status }, value, timing),
-    performance: status ? fresh(aggregateOf(one, value.performance.groups)) : undefined,
-    rewards: rewards ? fresh(aggregateOf(one, value.rewards.groups)) : undefined,
+    performance: sumsIn(status, one, value.performance.groups),
+    rewards: sumsIn(rewards, one, value.rewards.groups),
   }));
-}
-
-export function maxAge({ intervalMs }: Timing): Milliseconds {
-  return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
 function maxAggregateAge(timing: Timing): Milliseconds {
@@ -101,10 +97,10 @@ function maxAggregateAge(timing: Timing): Milliseconds {
 export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
   const { validators, performance, rewards, committees } = value;
-  const ages = validators.map(({ readAt }) => [readAt, maxAge(timing)] as const);
-  for (const { readAt } of [...performance.groups, ...rewards.groups]) ages.push([readAt, maxAggregateAge(timing)]);
+  const aggregates = [...performance.groups, ...rewards.groups].map((one) => [one, maxAggregateAge(timing)] as const);
+  const ages = validators.map((one) => [one, maxAge(timing)] as const);
   const nextPeriod = committees.length > 0 ? startOf(chain, periodAt(chain, now) + 1) : Number.POSITIVE_INFINITY;
-  return Math.min(nextShownChange(ages, now), nextPeriod);
+  return Math.min(nextShownChange([...ages, ...aggregates], now), nextPeriod);
 }
 
 /** The watched validators that are reported as slashed, by the last answer or an earlier one. */
@@ -120,15 +116,8 @@ export function validatorFamilies(options: ValidatorsOptions, value: Validators,
     // The slashings source adds to these from the blocks of the chain.
     ...(hasSlashings ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
     ...statusFamilies(options, shown, shownSums(options, value, timing)),
-    ...performanceFamilies(
-      'watched_validators',
-      'the watched validators',
-      shown.flatMap(({ labels, performance }) => (performance ? [{ labels, performance }] : [])),
-    ),
-    ...rewardFamilies(
-      chain,
-      shown.flatMap(({ labels, rewards }) => (rewards ? [{ labels, rewards }] : [])),
-    ),
+    ...performanceFamilies('watched_validators', 'the watched validators', shown),
+    ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
   ];
 }

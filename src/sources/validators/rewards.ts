@@ -51,10 +51,10 @@ export function sumOf(amounts: Amounts): string | undefined {
   return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));
 }
 
-/** Those whose rewards are shown. */
+/** Those whose rewards are shown, if they are known. */
 interface Shown {
   readonly labels: Labels;
-  readonly rewards: Rewards;
+  readonly rewards: Rewards | undefined;
 }
 
 export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] {
@@ -62,12 +62,12 @@ export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] 
     family(`watched_validators_${name}`, `${help}. ${UNPROVEN}`, samples);
   const each = (pick: (rewards: Rewards) => string | undefined, more: Labels = {}): Sample[] =>
     shown.flatMap(({ labels, rewards }) => {
-      const wei = pick(rewards);
+      const wei = rewards && pick(rewards);
       return wei === undefined ? [] : [{ labels: { ...labels, ...more }, value: etherOf(wei) }];
     });
   const byDuty = (of: 'earned' | 'missed'): Sample[] =>
     DUTIES.flatMap((duty) => each((rewards) => rewards[of][duty], { duty }));
-  const epochs = shown.flatMap(({ rewards: { epoch } }) => epoch ?? []);
+  const epochs = shown.flatMap(({ rewards }) => rewards?.epoch ?? []);
   return [
     gauge(
       'rewards_ether',

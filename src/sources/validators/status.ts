@@ -4,11 +4,10 @@ import { isFailure } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf } from '../../facts/watch.ts';
 import { expectPastEpoch } from '../answers.ts';
-import { isShown } from '../families.ts';
+import { isShown, maxAge } from '../families.ts';
 import { accepted, failed } from '../refusal.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll } from '../source.ts';
-import { maxAge } from './metrics.ts';
 import type { PollContext } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
 
@@ -45,7 +44,7 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   const readAt = context.api.now();
   for (const one of read) {
     const last = known.get(one.index);
-    const isKnown = last && isShown(last.readAt, maxAge(context.timing), readAt);
+    const isKnown = last && isShown(last, maxAge(context.timing), readAt);
     // Nobody knows what happened while its values were withdrawn, so being offline begins anew after that.
     const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
     known.set(one.index, withHistory({ ...one, readAt }, before));
