@@ -14,9 +14,8 @@ import {
   ValidatorsBody,
 } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
-import { networkPerformance, performance, rewards } from './duties.ts';
+import { networkPerformance, performance, queues, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
-import { queues } from './queues.ts';
 import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';

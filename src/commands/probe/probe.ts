@@ -20,16 +20,7 @@ import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { cropped, plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
-import {
-  accountQuestions,
-  dailyQuestions,
-  listAt,
-  networkQuestions,
-  type Question,
-  slashingsQuestions,
-  slotsQuestion,
-  validatorsQuestions,
-} from './questions.ts';
+import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
 /** The result of one question. */
 export interface Reply {
@@ -136,9 +127,8 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   try {
     for (const question of accountQuestions(now)) await ask(question);
     for (const { name: chain } of config.chains) {
-      const own = validatorsQuestions(chain, config.validators.watch[chain]);
-      for (const question of [...dailyQuestions(chain), ...own, ...networkQuestions(chain)]) await ask(question);
-      const slots = await ask(slotsQuestion(chain, now));
+      let slots: unknown;
+      for (const question of chainQuestions(chain, config.validators.watch[chain], now)) slots = await ask(question);
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
     }
   } finally {
