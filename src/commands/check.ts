@@ -39,7 +39,6 @@ export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
   readonly log: Logger;
-  /** The answers of the service, if it was asked. */
   readonly probe?: Probe | undefined;
   readonly warnings: readonly string[];
   readonly now: UnixMs;

@@ -8,7 +8,6 @@ import { Refusal } from './refusal.ts';
  */
 const Natural = z.int().nonnegative();
 
-/** A range with both ends in order. */
 const Bounds = z.strictObject({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
 const TimeRange = z.strictObject({ timestamp: Bounds });
 

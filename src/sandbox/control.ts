@@ -3,7 +3,6 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import type { Sandbox } from './world.ts';
 
-/** The order is invalid; the message says what was expected. */
 class BadOrder extends Error {
   override readonly name = 'BadOrder';
 }

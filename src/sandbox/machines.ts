@@ -19,7 +19,6 @@ const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, nod
 /** Older records are deleted (api-facts 2). */
 const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
-/** All machines of the account. */
 export interface Fleet {
   readonly machines: ReadonlyMap<string, SimulatedMachine>;
   /** In the order of their records within a minute, newest first. */

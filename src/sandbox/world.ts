@@ -53,18 +53,15 @@ export class Sandbox {
     this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
   }
 
-  /** A machine stops pushing at `now`. */
   silence(name: string, now: UnixMs): void {
     machineOf(this.fleet, name).silence = { from: now, until: Number.POSITIVE_INFINITY };
   }
 
-  /** A silent machine pushes again from `now` on. */
   wake(name: string, now: UnixMs): void {
     const machine = machineOf(this.fleet, name);
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  /** From `now` on, only this share of the machine's disk is free. */
   fillDisk(name: string, freeRatio: number, now: UnixMs): void {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }
@@ -97,12 +94,10 @@ export class Sandbox {
     return slot;
   }
 
-  /** The validator does not attest from `now` on. */
   takeOffline(chain: Chain, validator: number, now: UnixMs): void {
     this.chains[chain].offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
   }
 
-  /** The validator attests again from `now` on. */
   bringBack(chain: Chain, validator: number, now: UnixMs): void {
     const { offline } = this.chains[chain];
     const span = offline.get(validator);

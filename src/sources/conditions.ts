@@ -178,7 +178,6 @@ export const NOT_ON_PAGE = {
   BeaconchainBelowNetwork: 'needs the values of two hours ago',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The notice with the meaning of an alert. */
 export function firing(alert: Alert, who: readonly (string | number)[], detail = ''): Notice {
   const { severity, says } = CONDITIONS[alert];
   return { ...notice(TONES[severity], ...says(who, detail)), alert };
@@ -189,7 +188,6 @@ export function firingIf(alert: Alert, who: readonly (string | number)[], detail
   return who.length > 0 ? [firing(alert, who, detail)] : [];
 }
 
-/** The tone of an alert. */
 export function toneOf(alert: Alert): Tone {
   return TONES[CONDITIONS[alert].severity];
 }

@@ -28,7 +28,6 @@ export type Performance = z.infer<typeof Performance>;
 
 type Answer = PerformanceAnswer['data'];
 
-/** Pure. The sums over several answers. */
 export function performanceOf(answers: readonly Answer[]): Performance {
   const sums = (duty: Duty): z.infer<typeof Outcomes> => {
     const sum = (outcome: (typeof OUTCOMES)[number]): number =>

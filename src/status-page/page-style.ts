@@ -96,7 +96,6 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 }
 `;
 
-/** Of the documentation. */
 export const DOCUMENT_STYLE = `${BASE_STYLE}
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 header p { margin: 0 0 0.25rem; color: var(--quiet); }

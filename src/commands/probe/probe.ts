@@ -22,7 +22,6 @@ import { cropped, plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
-/** The result of one question. */
 export interface Reply {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
@@ -239,7 +238,6 @@ export function mayBeAbsent(field: string): boolean {
  */
 export type Verdict = 'understood' | 'partly' | 'refused';
 
-/** Pure. */
 export function verdictOf({ ledger, replies }: Probe): Verdict {
   const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
   if (isKeyRefused(ledger) || !isAnswered) return 'refused';

@@ -13,7 +13,6 @@ import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { valueAt } from '../../toolkit/yaml/value-at.ts';
 
-/** One request of the table of endpoints. */
 export interface Question {
   readonly request: ApiRequest;
   /** Undefined: it is about the account. */

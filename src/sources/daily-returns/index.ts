@@ -44,13 +44,11 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
   };
 }
 
-/** The end of the day after the newest one. */
 function endOfNext({ newest }: DailyReturns): UnixMs | undefined {
   return newest && newest.day_end * 1000 + MS_PER_DAY;
 }
 
 type Path = Query<'daily_returns'>['path'];
-/** Which days of a chain to read. */
 type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
@@ -137,7 +135,6 @@ function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
 /** Required by the terms of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
-/** The newest day. */
 function summary({ newest: day }: DailyReturns, { now }: Timing): Summary {
   if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
   const { apr, moving_averages: averages } = day;

@@ -87,7 +87,6 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   ],
 ];
 
-/** Every daily-return family; without samples before the first day is known. */
 export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): Family[] {
   return familiesOf((describe) => (day ? samplesOf(chain, describe(day)) : []));
 }

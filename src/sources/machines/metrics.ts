@@ -222,7 +222,6 @@ const OF_RECORDS: readonly MachineFamily[] = [
   ),
 ];
 
-/** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
   const shown = shownMachines(options, machines, timing);
   const neverSeen = missing(options, shown).map((name) => labelsOfMachine(options, { name }));

@@ -32,7 +32,6 @@ import {
 /** A warning about a sweep that did not fail. */
 type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
 
-/** The context of all requests of one sweep. */
 interface SweepContext extends PollContext<MachinesOptions> {
   readonly sweep: Sweep;
 }
@@ -58,7 +57,6 @@ export async function pollMachines(poll: PollContext<MachinesOptions>, previous:
   }
 }
 
-/** Notes a warning. `machines`: those to which it applies, if not to all. */
 function warn(events: SourceEvent[], reason: Warning, machines?: readonly string[]): void {
   events.push({ type: 'sweep_warning', reason, machines });
 }
@@ -204,7 +202,6 @@ async function readPage(
   return page;
 }
 
-/** Reads one page, record by record. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,

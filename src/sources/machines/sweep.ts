@@ -195,7 +195,6 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-/** Whether to request the list of names. */
 export function isListDue(progress: Progress, when: When, configuredMs: Milliseconds): boolean {
   return (
     isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(progress, 'machine_names')

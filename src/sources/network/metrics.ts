@@ -12,7 +12,6 @@ function queuesAge({ intervalMs }: NetworkOptions, timing: Timing): Milliseconds
   return maxAge({ intervalMs: Math.min(timing.intervalMs, intervalMs) });
 }
 
-/** What is not stale. */
 export function shownNetwork(options: NetworkOptions, { performance, queues }: Network, timing: Timing): Network {
   return {
     performance: fresh(performance, maxAge(timing), timing.now),
@@ -25,7 +24,6 @@ export function nextNetworkChange(options: NetworkOptions, { performance, queues
   return nextShownChange(ages, timing.now);
 }
 
-/** Every family of the network; without samples where nothing is shown. */
 export function networkFamilies(options: NetworkOptions, value: Network, timing: Timing): Family[] {
   const { chain } = options;
   const { performance, queues } = shownNetwork(options, value, timing);

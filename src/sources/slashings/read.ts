@@ -14,7 +14,6 @@ import type { EpochRows, Slashings } from './schema.ts';
 
 export type PollContext = SourceContext<SlashingsOptions>;
 
-/** The result of a step of a poll: the new value, and the failure if there is one. */
 export interface Step {
   readonly state: Slashings;
   readonly failure?: Error | undefined;

@@ -14,7 +14,6 @@ export interface EpochRows {
   readonly allRows: readonly SlotRow[];
 }
 
-/** Kinds of attester slashings. */
 export const KINDS = ['double_vote', 'surround_vote', 'unknown'] as const;
 export type Kind = (typeof KINDS)[number];
 

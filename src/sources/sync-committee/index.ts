@@ -15,13 +15,11 @@ import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts
 const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
 type Period = z.infer<typeof Period>;
 
-/** The current period. */
 export const SyncCommittee = z.object({ period: Period.optional() });
 export type SyncCommittee = z.infer<typeof SyncCommittee>;
 
 const AFTER_PERIOD_END_MS = 5 * MS_PER_MINUTE;
 
-/** The sync committee period at the head of a chain. */
 export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Source<SyncCommittee> {
   return {
     name: 'sync_committee',
@@ -65,7 +63,6 @@ const FAMILIES: readonly (readonly [name: string, help: string, value: (period: 
   ['end_timestamp_seconds', 'End of the period (range.timestamp.end)', ({ timestamp }) => timestamp.end],
 ];
 
-/** Every family; without samples before the first answer. */
 function families(chain: Chain, { period }: SyncCommittee): Family[] {
   return FAMILIES.map(([name, help, value]) => ({
     name: `beaconchain_sync_committee_${name}`,
@@ -75,7 +72,6 @@ function families(chain: Chain, { period }: SyncCommittee): Family[] {
   }));
 }
 
-/** The current period and its end. */
 function summary({ period }: SyncCommittee, { now }: Timing): Summary {
   if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
   const { number, epoch, timestamp } = period;

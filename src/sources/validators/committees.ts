@@ -15,7 +15,6 @@ export function periodAt(chain: Chain, now: UnixMs): number {
   return periodOf(epochAt(chain, now));
 }
 
-/** When a period starts. */
 export function startOf(chain: Chain, period: number): UnixMs {
   return periodTime(chain, period) * 1000;
 }

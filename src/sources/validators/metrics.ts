@@ -93,7 +93,6 @@ function maxAggregateAge(timing: Timing): Milliseconds {
   return POLLS_PER_AGGREGATE * maxAge(timing);
 }
 
-/** When the families change without a poll. */
 export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
   const { validators, performance, rewards, committees } = value;

@@ -16,7 +16,6 @@ export interface ValidatorsOptions {
   readonly status: boolean;
   /** Whether to read rewards as well. They come with the status, so it requires that. */
   readonly rewards: boolean;
-  /** Whether to read the members of the sync committees. */
   readonly syncCommittee: boolean;
   /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
   readonly hasSlashings: boolean;

@@ -26,7 +26,6 @@ const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
   sync_committee: ({ sync_committee }) => [sync_committee?.missed_reward],
 };
 
-/** Pure. The sums over several answers. */
 export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   const sum = (amountsOf: (data: Data) => Amounts): string | undefined =>
     sumOf(answers.flatMap(({ data }) => amountsOf(data)));

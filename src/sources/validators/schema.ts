@@ -7,7 +7,6 @@ import { Slashed } from '../slashed.ts';
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
 
-/** One watched validator, as last read. */
 const Validator = z.object({
   index: Index,
   status: Status,
@@ -62,7 +61,6 @@ function aggregate<S extends z.ZodType>(sums: S) {
 /** The seats of a period, in the order of the committee. One validator can have several. */
 const Committee = z.object({ period: Index, seats: z.array(Index) });
 
-/** The state of one chain. */
 export const Validators = z.object({
   validators: z.array(Validator),
   performance: aggregate(Performance),

@@ -16,7 +16,6 @@ import type { Validator, Validators } from './schema.ts';
 
 const MAX_NAMED = 5;
 
-/** The watched validators: who is offline, balances, duties, and who is in a sync committee. */
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const sums = shownSums(options, value, timing);
