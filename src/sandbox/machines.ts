@@ -1,8 +1,7 @@
 import type { Chain } from '../facts/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import type { MachineMetricsBody } from './body.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
 import {
   createMachine,
   PROFILES,

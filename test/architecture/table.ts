@@ -162,9 +162,9 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
-  ['sources/validators/aggregates.ts', 'api', 'the requests of poll.ts'],
+  ['sources/validators/aggregates.ts', 'api', 'requests of a poll'],
   ['sources/validators/schema.ts', 'sources', 'duties, refusals and slashed validators are kept in one shape'],
-  ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
+  ['sources/validators/status.ts', 'api', 'requests of a poll'],
   ['status-page/documentation.ts', '..', 'a checkout renders its documents with the script of the build'],
 ];
 

@@ -1,15 +1,15 @@
 import { IDENTIFIERS_OF_AGGREGATE, PAGE_SIZE } from '../../api/endpoints.ts';
 import { MS_PER_PERIOD } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
-import { watchedCount } from '../../facts/watch.ts';
+import { watchedCount, watches } from '../../facts/watch.ts';
 import { partsOf, refusedUntil } from '../refusal.ts';
-import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
-import { POLLS_PER_AGGREGATE } from './aggregates.ts';
-import { membersDue } from './committees.ts';
+import { evenPace, nextTick, oncePer, type Poll, type Source } from '../source.ts';
+import { isAggregateDue, POLLS_PER_AGGREGATE, readPerformance, readRewards } from './aggregates.ts';
+import { membersDue, readMembers } from './committees.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
-import type { ValidatorsOptions } from './options.ts';
-import { pollValidators } from './poll.ts';
+import type { PollContext, ValidatorsOptions } from './options.ts';
 import { NO_VALIDATORS, Validators, validatorsAnew } from './schema.ts';
+import { readStatus } from './status.ts';
 import { validatorsSummary } from './summary.ts';
 
 /** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
@@ -51,6 +51,31 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     summary: (value, timing) => validatorsSummary(options, value, timing),
     nextChange: (value, timing) => nextValidatorsChange(options, value, timing),
   };
+}
+
+/** Reads the parts that are on and not refused: status, performance, rewards, members of sync committees. */
+async function pollValidators(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
+  const { options, timing, events } = context;
+  const { watch, groups, status, rewards } = options;
+  const { now } = timing;
+  let value = { ...previous, validators: previous.validators.filter(({ index }) => watches(watch, index)) };
+  let failure: Error | undefined;
+
+  async function read(part: typeof readStatus): Promise<void> {
+    const step = await part(context, value);
+    value = step.value;
+    failure ??= step.failure;
+  }
+
+  const isStatusOn = (): boolean => status && now >= refusedUntil(value, 'status');
+  if (isStatusOn()) await read(readStatus);
+  // A failure of one aggregate does not stop the other.
+  if (!failure && isStatusOn()) {
+    if (isAggregateDue(groups, value.performance)) await read(readPerformance);
+    if (rewards && isAggregateDue(groups, value.rewards)) await read(readRewards);
+  }
+  if (now >= membersDue(options, value, now)) await read(readMembers);
+  return { value, events, failure };
 }
 
 /** Requests of the parts in a poll, the rare ones as a mean. */
