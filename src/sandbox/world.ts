@@ -14,6 +14,9 @@ import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
+export const OFFENCES = ['attester', 'proposer'] as const;
+type Offence = (typeof OFFENCES)[number];
+
 export interface SandboxOptions {
   /** `quiet-1` went silent 5 h before. */
   readonly start: UnixMs;
@@ -66,19 +69,15 @@ export class Sandbox {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }
 
-  /** The next block slashes these validators for an attester offence. Returns its slot. */
-  slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
+  /** The next block slashes these validators. Returns its slot. */
+  slash(chain: Chain, validators: readonly number[], now: UnixMs, offence: Offence = 'attester'): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashedAttestersIn(world, taken).length > 0);
-    world.slashedAttesters.set(slot, validators);
-    return slot;
-  }
-
-  /** The next block slashes these validators for a proposer offence. Returns its slot. */
-  slashProposers(chain: Chain, validators: readonly number[], now: UnixMs): number {
-    const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashedProposersIn(world, taken).length > 0);
-    world.slashedProposers.set(slot, validators);
+    const isAttester = offence === 'attester';
+    const [ordered, slashedIn] = isAttester
+      ? [world.slashedAttesters, slashedAttestersIn]
+      : [world.slashedProposers, slashedProposersIn];
+    const slot = firstFreeSlot(world, now, (taken) => slashedIn(world, taken).length > 0);
+    ordered.set(slot, validators);
     return slot;
   }
 

@@ -5,7 +5,7 @@ import { absolute, relative } from '../toolkit/lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** About the chain of the source. Facts with the same label are joined over all sources. */
+  /** About the chain of the source. Facts of several sources with the same label are in one cell. */
   readonly facts?: Facts;
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
@@ -84,7 +84,7 @@ export function lines(...all: readonly Cell[]): Html {
 
 const BREAK = html`<br>`;
 
-interface Share {
+export interface Share {
   readonly fill: 'used' | 'others' | 'full' | 'kept' | 'left';
   readonly size: number;
   readonly text: string;

@@ -72,6 +72,13 @@ export type SourceEvent = Readonly<
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
 
+/** The options of a source of one chain. */
+export interface ChainOptions {
+  readonly chain: Chain;
+  readonly intervalMs: Milliseconds;
+  readonly weight: number;
+}
+
 /** The context of all requests of a poll, of sources that have options. */
 export interface PollContext<Options> {
   readonly options: Options;

@@ -3,9 +3,9 @@ import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Summary } from '../content.ts';
 import { attestationFacts } from '../duties.ts';
 import { partsOf, refusedUntil } from '../refusal.ts';
-import { nextTick, type Source } from '../source.ts';
+import { type ChainOptions, nextTick, type Source } from '../source.ts';
 import { networkFamilies, nextNetworkChange, shownNetwork } from './metrics.ts';
-import { type NetworkOptions, pollNetwork } from './poll.ts';
+import { pollNetwork } from './poll.ts';
 import { Network } from './schema.ts';
 
 /** The duties, and the queues. */
@@ -14,7 +14,7 @@ const REQUESTS = 2;
 const MAX_SHARE = 0.1;
 
 /** The duties of all validators of a chain, to compare one's own with, and its queues. */
-export function networkSource(options: NetworkOptions): Source<Network> {
+export function networkSource(options: ChainOptions): Source<Network> {
   const { chain, intervalMs, weight } = options;
   return {
     name: 'network',

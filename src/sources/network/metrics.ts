@@ -3,28 +3,27 @@ import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { performanceFamilies } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
-import type { Timing } from '../source.ts';
-import type { NetworkOptions } from './poll.ts';
+import type { ChainOptions, Timing } from '../source.ts';
 import type { Network, Queue } from './schema.ts';
 
 /** At a stretched interval the queues are not read any more, so they are withdrawn as at the configured one. */
-function queuesAge({ intervalMs }: NetworkOptions, timing: Timing): Milliseconds {
+function queuesAge({ intervalMs }: ChainOptions, timing: Timing): Milliseconds {
   return maxAge({ intervalMs: Math.min(timing.intervalMs, intervalMs) });
 }
 
-export function shownNetwork(options: NetworkOptions, { performance, queues }: Network, timing: Timing): Network {
+export function shownNetwork(options: ChainOptions, { performance, queues }: Network, timing: Timing): Network {
   return {
     performance: fresh(performance, maxAge(timing), timing.now),
     queues: fresh(queues, queuesAge(options, timing), timing.now),
   };
 }
 
-export function nextNetworkChange(options: NetworkOptions, { performance, queues }: Network, timing: Timing): UnixMs {
+export function nextNetworkChange(options: ChainOptions, { performance, queues }: Network, timing: Timing): UnixMs {
   const ages = [[performance, maxAge(timing)] as const, [queues, queuesAge(options, timing)] as const];
   return nextShownChange(ages, timing.now);
 }
 
-export function networkFamilies(options: NetworkOptions, value: Network, timing: Timing): Family[] {
+export function networkFamilies(options: ChainOptions, value: Network, timing: Timing): Family[] {
   const { chain } = options;
   const { performance, queues } = shownNetwork(options, value, timing);
   const each = (of: readonly ('deposit' | 'topup' | 'exit')[], pick: (queue: Queue) => number | null): Sample[] =>

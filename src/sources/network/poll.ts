@@ -1,20 +1,12 @@
 import type { QueuesAnswer } from '../../api/answers/network.ts';
 import { requestTo } from '../../api/endpoints.ts';
-import type { Chain } from '../../facts/chain.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { expectPastEpoch } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
 import { readPart } from '../refusal.ts';
-import type { Poll, PollContext } from '../source.ts';
+import type { ChainOptions, Poll, PollContext } from '../source.ts';
 import type { Network, Queue } from './schema.ts';
 
-export interface NetworkOptions {
-  readonly chain: Chain;
-  readonly intervalMs: Milliseconds;
-  readonly weight: number;
-}
-
-type Context = PollContext<NetworkOptions>;
+type Context = PollContext<ChainOptions>;
 
 /** Reads the duties of the whole chain, and the queues unless the budget has stretched the interval. */
 export async function pollNetwork(context: Context, previous: Network): Promise<Poll<Network>> {
