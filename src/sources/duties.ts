@@ -66,10 +66,9 @@ function meanOf(values: readonly Weighted[]): number | undefined {
 
 /** Undefined if there is none, or one of them is not known. */
 function sumOf(counts: readonly (number | null | undefined)[]): number | undefined {
-  return counts.reduce<number | undefined>(
-    (sum, one, i) => (one == null || (i > 0 && sum === undefined) ? undefined : (sum ?? 0) + one),
-    undefined,
-  );
+  const known = counts.filter((one) => one != null);
+  if (known.length === 0 || known.length < counts.length) return undefined;
+  return known.reduce((sum, one) => sum + one, 0);
 }
 
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {

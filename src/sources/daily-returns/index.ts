@@ -19,6 +19,7 @@ import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { percent } from '../../toolkit/lib/words.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { family, sample } from '../families.ts';
 import type { History } from '../history.ts';
 import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
 
@@ -134,7 +135,7 @@ function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
 }
 
 const HELP =
-  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark.';
+  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark';
 
 /** A number, or an amount in Wei. */
 type DayValue = number | string | null | undefined;
@@ -224,23 +225,19 @@ export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): F
 /** The families of several days, each sample with the time of the end of its day. */
 function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Family[] {
   return familiesOf((describe) =>
-    days.flatMap((day) => samplesOf(chain, describe(day)).map((sample) => ({ ...sample, at: day.day_end }))),
+    days.flatMap((day) => samplesOf(chain, describe(day)).map((one) => ({ ...one, at: day.day_end }))),
   );
 }
 
 function familiesOf(samples: (describe: DescribeDay) => Sample[]): Family[] {
-  return FAMILIES.map(([name, help, describe]) => ({
-    name: `beaconchain_daily_return_${name}`,
-    type: 'gauge',
-    help: `${help}. ${HELP}`,
-    samples: samples(describe),
-  }));
+  return FAMILIES.map(([name, help, describe]) =>
+    family(`daily_return_${name}`, `${help}. ${HELP}`, samples(describe)),
+  );
 }
 
-/** A null or absent field gives no sample. */
 function samplesOf(chain: Chain, described: Described): Sample[] {
   return described.flatMap(([labels, value]) =>
-    value == null ? [] : [{ labels: { chain, ...labels }, value: typeof value === 'string' ? etherOf(value) : value }],
+    sample(chain, typeof value === 'string' ? etherOf(value) : value, labels),
   );
 }
 

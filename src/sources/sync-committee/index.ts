@@ -9,6 +9,7 @@ import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { family, sample } from '../families.ts';
 import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
 
 /** Times are Unix seconds. */
@@ -64,12 +65,13 @@ const FAMILIES: readonly (readonly [name: string, help: string, value: (period: 
 ];
 
 function families(chain: Chain, { period }: SyncCommittee): Family[] {
-  return FAMILIES.map(([name, help, value]) => ({
-    name: `beaconchain_sync_committee_${name}`,
-    type: 'gauge',
-    help: `${help}. Polled once per period of about 27 hours.`,
-    samples: period ? [{ labels: { chain }, value: value(period) }] : [],
-  }));
+  return FAMILIES.map(([name, help, value]) =>
+    family(
+      `sync_committee_${name}`,
+      `${help}. Polled once per period of about 27 hours`,
+      sample(chain, period && value(period)),
+    ),
+  );
 }
 
 function summary({ period }: SyncCommittee, { now }: Timing): Summary {

@@ -12,7 +12,7 @@ import type { Timing } from '../source.ts';
 import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { rewardFamilies } from './rewards.ts';
+import { rewardFamilies, sumOf } from './rewards.ts';
 import type { GroupSums, Rewards, Validator, Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
@@ -29,19 +29,13 @@ export interface Sums {
   readonly epoch: number;
 }
 
-/** Pure. The sums over the watched validators that were read and are not stale; undefined: there are none. */
-export function shownSums(
-  { watch, status }: Pick<ValidatorsOptions, 'watch' | 'status'>,
-  value: Validators,
-  timing: Timing,
-): Sums | undefined {
-  const validators = value.validators.filter(
-    (one) => status && watches(watch, one.index) && isShown(one, maxAge(timing), timing.now),
-  );
-  return validators.length > 0 ? sumsOf(validators) : undefined;
+/** Pure. The sums over several groups; undefined: nothing is shown of their validators. */
+export function totalOf(shown: readonly ShownGroup[]): Sums | undefined {
+  return sumsOf(shown.flatMap(({ sums }) => sums?.validators ?? []));
 }
 
-function sumsOf(validators: readonly Validator[]): Sums {
+function sumsOf(validators: readonly Validator[]): Sums | undefined {
+  if (validators.length === 0) return undefined;
   const byStatus = new Map(STATUSES.map((status): [Status, number] => [status, 0]));
   for (const { status } of validators) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   return {
@@ -64,8 +58,8 @@ export function etherIn(
   validators: readonly Validator[],
   balanceOf: (validator: Validator) => string | null,
 ): number | undefined {
-  const known = validators.map(balanceOf).filter((wei) => wei !== null);
-  return known.length === 0 ? undefined : etherOf(String(known.reduce((sum, wei) => sum + BigInt(wei), 0n)));
+  const wei = sumOf(validators.flatMap((one) => balanceOf(one) ?? []));
+  return wei === undefined ? undefined : etherOf(wei);
 }
 
 /** What is shown of a group. Undefined: not read, or stale. */
@@ -81,9 +75,10 @@ export function shownGroups(options: ValidatorsOptions, value: Validators, timin
   const { chain, groups, status, rewards } = options;
   const sumsIn = <S>(isOn: boolean, one: WatchedGroup, known: readonly GroupSums<S>[]): S | undefined =>
     isOn ? fresh(aggregateOf(one, known), maxAggregateAge(timing), timing.now)?.sums : undefined;
+  const validators = status ? value.validators.filter((one) => isShown(one, maxAge(timing), timing.now)) : [];
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
-    sums: shownSums({ watch: one.watch, status }, value, timing),
+    sums: sumsOf(validators.filter(({ index }) => watches(one.watch, index))),
     performance: sumsIn(status, one, value.performance.groups),
     rewards: sumsIn(rewards, one, value.rewards.groups),
   }));
@@ -114,7 +109,7 @@ export function validatorFamilies(options: ValidatorsOptions, value: Validators,
   return [
     // The slashings source adds to these from the blocks of the chain.
     ...(hasSlashings ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
-    ...statusFamilies(options, shown, shownSums(options, value, timing)),
+    ...statusFamilies(options, shown, totalOf(shown)),
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),

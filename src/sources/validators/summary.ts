@@ -9,7 +9,7 @@ import { attestationFacts, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
-import { etherIn, type ShownGroup, type Sums, shownGroups, shownSums, slashedIn } from './metrics.ts';
+import { etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { sumOf } from './rewards.ts';
 import type { Validator, Validators } from './schema.ts';
@@ -18,8 +18,8 @@ const MAX_NAMED = 5;
 
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
-  const sums = shownSums(options, value, timing);
   const shown = shownGroups(options, value, timing);
+  const sums = totalOf(shown);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
