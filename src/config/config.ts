@@ -69,7 +69,6 @@ const Budget = section({
     .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
 });
 
-/** A section with one key per chain. */
 function perChain<S extends z.ZodType>(schema: S, expected?: string) {
   const shape = Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, schema])) as Record<Chain, S>;
   return section(shape, expected);
@@ -342,7 +341,7 @@ export const ConfigFile = optional(
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
   }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, groups, ...others }) => {
-    // Fills in values that depend on other parts of the file. chains.ts checks that they name only configured chains.
+    // Fills in values that depend on other parts of the file. load.ts checks that they name only configured chains.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
     const [first = 'mainnet'] = names;
     const watch = watchPerChain(validators.watch, first);

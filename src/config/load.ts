@@ -194,7 +194,6 @@ function firstOfBoth(some: Watch, others: Watch): number | undefined {
   return undefined;
 }
 
-/** The problems of the files for the TLS of Redis. */
 async function redisTlsFindings(document: unknown): Promise<Finding[]> {
   const findings: Finding[] = [];
   const read = async (name: (typeof PEM_FILES)[number]): Promise<string | undefined> => {

@@ -26,7 +26,6 @@ export interface SandboxRequest {
   readonly method: string;
   /** With the query. `/hoodi` stands for the host of hoodi. */
   readonly path: string;
-  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
@@ -68,7 +67,6 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
   return { ...result, headers: { ...common, ...headers } };
 }
 
-/** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
   const [, hoodi, path, v1] = /^(\/hoodi)?(\/api\/(v1\/)?[^?]*)/.exec(requestTarget) ?? [];
   if (path === undefined) return undefined;

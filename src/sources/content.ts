@@ -9,7 +9,6 @@ export interface Summary {
   readonly facts?: Facts;
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
-  /** Notes on the facts. */
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
@@ -23,7 +22,6 @@ export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 
 export interface Notice {
   readonly tone: Tone;
-  /** What is wrong. */
   readonly what: string;
   readonly text: string;
   /** The alert for the same condition; the page links to its runbook. */
@@ -50,7 +48,6 @@ export interface Table {
   readonly notes?: readonly string[];
 }
 
-/** One cell for each column. */
 export type Row = readonly Cell[];
 
 /** Markup, or text, which is always escaped. */

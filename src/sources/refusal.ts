@@ -59,20 +59,20 @@ export async function readPart<T extends WithRefusals>(
 ): Promise<Poll<T>> {
   if (context.timing.now < refusedUntil(previous, part)) return { value: previous };
   try {
-    return { value: accepted(part, await read()) };
+    return { value: afterSuccess(part, await read()) };
   } catch (error) {
-    return failed(context, part, previous, error);
+    return afterFailure(context, part, previous, error);
   }
 }
 
 /** The value after a success. */
-export function accepted<T extends WithRefusals>(part: Part, value: T): T {
+export function afterSuccess<T extends WithRefusals>(part: Part, value: T): T {
   const { [part]: _, ...refusals } = value.refusals ?? {};
   return value.refusals ? { ...value, refusals } : value;
 }
 
 /** The value after a failure. A part that counts as refused does not fail the poll. */
-export function failed<T extends WithRefusals>(
+export function afterFailure<T extends WithRefusals>(
   { timing: { now }, signal, events }: Context,
   part: Part,
   previous: T,

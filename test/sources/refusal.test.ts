@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { failed, isRefusal, refusedUntil as refusedUntilOf } from '../../src/sources/refusal.ts';
+import { afterFailure, isRefusal, refusedUntil as refusedUntilOf } from '../../src/sources/refusal.ts';
 import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 const PART = 'proposer_slashings';
 
 type Attempt = readonly [at: number, reason: FailureReason];
 
-type State = Parameters<typeof failed>[2];
+type State = Parameters<typeof afterFailure>[2];
 
 /** The state after these failures. */
 function knownAfter(...attempts: readonly Attempt[]): State {
   return attempts.reduce<State>((before, [now, reason]) => {
     const context = { timing: timing({ now }), signal: noSignal(), events: [] };
-    return failed(context, PART, before, new RequestFailed(PART, reason, 'made up')).value;
+    return afterFailure(context, PART, before, new RequestFailed(PART, reason, 'made up')).value;
   }, {});
 }
 

@@ -21,7 +21,7 @@ import { percent } from '../../toolkit/lib/words.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { family, sample } from '../families.ts';
 import type { History } from '../history.ts';
-import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
+import { oncePerPeriod, type Source, type Timing } from '../source.ts';
 
 export const DailyReturns = z.object({ newest: Datapoint.optional() });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -39,7 +39,13 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
     empty: {},
     state: DailyReturns,
     ...oncePerPeriod(intervalMs, MS_PER_DAY, AFTER_DAY_END_MS, endOfNext),
-    poll: (api, previous, { now }, signal) => poll(chain, readDays, api, previous, now, signal),
+    async poll(api, { newest: known }, { now }, signal) {
+      const { data } = await readDays(api, { range: { window: '24h' } }, signal);
+      const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+      // A smaller day never replaces a larger one.
+      const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
+      return { value: newest ? { newest } : {} };
+    },
     summary,
     families: ({ newest }) => dailyReturnFamilies(chain, newest),
     history: () => historyOf(chain, readDays),
@@ -70,21 +76,6 @@ function daysReader(chain: Chain): ReadDays {
       return page;
     }
   };
-}
-
-/** Reads the newest day. A smaller day never replaces a larger one. */
-async function poll(
-  chain: Chain,
-  readDays: ReadDays,
-  api: Api,
-  { newest: known }: DailyReturns,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<DailyReturns>> {
-  const { data } = await readDays(api, { range: { window: '24h' } }, signal);
-  const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
-  const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
-  return { value: newest ? { newest } : {} };
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Ending, eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { PastPage } from '../history.ts';
-import { accepted, failed, isRefusal } from '../refusal.ts';
+import { afterFailure, afterSuccess, isRefusal } from '../refusal.ts';
 import type { Poll, PollContext, SourceEvent } from '../source.ts';
 import { offlineAfter } from './conditions.ts';
 import { isNameShared, isNetworkWithheld } from './learned.ts';
@@ -137,10 +137,10 @@ async function listNames(context: SweepContext): Promise<void> {
     const items = data.map((name) => ({ name }));
     const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
     noteNames(sweep, options, names);
-    sweep.progress = accepted('machine_names', { ...sweep.progress, namesAt: now });
+    sweep.progress = afterSuccess('machine_names', { ...sweep.progress, namesAt: now });
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    const { value } = failed(context, 'machine_names', sweep.progress, error);
+    const { value } = afterFailure(context, 'machine_names', sweep.progress, error);
     sweep.progress = { ...value, namesAt: failedListAt(error, now) };
     if (!isRefusal(error)) throw error;
   }

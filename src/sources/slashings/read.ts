@@ -5,7 +5,7 @@ import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { accepted, failed, refusedUntil } from '../refusal.ts';
+import { afterFailure, afterSuccess, refusedUntil } from '../refusal.ts';
 import type { PollContext as SourceContext } from '../source.ts';
 import { addRecent, countSlashings, slashingEvent } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -167,14 +167,14 @@ export async function readProposerNames(
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
       const validators = await readValidators(context, row);
-      state = withNames(context, accepted('proposer_slashings', state), row.slot, validators);
+      state = withNames(context, afterSuccess('proposer_slashings', state), row.slot, validators);
       if (validators.size < row.proposerslashingscount) {
         const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
         throw implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings');
       }
       state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
     } catch (error) {
-      const { value, failure } = failed(context, 'proposer_slashings', state, error);
+      const { value, failure } = afterFailure(context, 'proposer_slashings', state, error);
       state = value;
       if (failure) return { state, failure };
     }

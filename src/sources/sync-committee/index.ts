@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { Bounds } from '../../api/answers/sync-committee.ts';
-import type { Api } from '../../api/client.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
@@ -10,7 +9,7 @@ import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { family, sample } from '../families.ts';
-import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
+import { oncePerPeriod, type Source, type Timing } from '../source.ts';
 
 /** Times are Unix seconds. */
 const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
@@ -29,7 +28,16 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
     empty: {},
     state: SyncCommittee,
     ...oncePerPeriod(intervalMs, MS_PER_PERIOD, AFTER_PERIOD_END_MS, endOf),
-    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),
+    async poll(api, { period: known }, { now }, signal) {
+      const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
+      const { period: number } = data;
+      if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
+        throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
+      }
+      // An older period than the known one comes from a cache or from a node that lags.
+      if (known && number < known.number) return { value: { period: known } };
+      return { value: { period: { number, epoch: range.epoch, timestamp: range.timestamp } } };
+    },
     summary,
     families: (value) => families(chain, value),
   };
@@ -37,23 +45,6 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
 
 function endOf({ period }: SyncCommittee): UnixMs | undefined {
   return period && period.timestamp.end * 1000;
-}
-
-/** Reads the current period. An older one than is known comes from a cache or from a node that lags. */
-async function poll(
-  chain: Chain,
-  api: Api,
-  { period: known }: SyncCommittee,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<SyncCommittee>> {
-  const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
-  const { period: number } = data;
-  if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
-    throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
-  }
-  const period = known && number < known.number ? known : { number, epoch: range.epoch, timestamp: range.timestamp };
-  return { value: { period } };
 }
 
 const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [

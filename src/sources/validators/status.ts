@@ -5,7 +5,7 @@ import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf } from '../../facts/watch.ts';
 import { expectPastEpoch } from '../answers.ts';
 import { isShown, maxAge } from '../families.ts';
-import { accepted, failed } from '../refusal.ts';
+import { afterFailure, afterSuccess } from '../refusal.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll } from '../source.ts';
 import type { PollContext } from './options.ts';
@@ -57,8 +57,8 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
     performance: { ...performance, polls: performance.polls + 1 },
     rewards: { ...rewards, polls: rewards.polls + 1 },
   };
-  if (failure && answers === 0) return failed(context, 'status', value, failure);
-  return { value: accepted('status', value), failure };
+  if (failure && answers === 0) return afterFailure(context, 'status', value, failure);
+  return { value: afterSuccess('status', value), failure };
 }
 
 /** A row, before it is known when the sweep ends. */
