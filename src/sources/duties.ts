@@ -76,7 +76,7 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
   return Object.fromEntries(known) as { [key in K]?: number };
 }
 
-/** One side of the sentence on the status page, which joins both. None without an attestation. */
+/** One line of the cell on the status page that compares both. None without an attestation. */
 export function attestationFacts(
   who: string,
   performances: readonly Performance[],

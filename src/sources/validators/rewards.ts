@@ -29,11 +29,7 @@ const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
 export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   const sum = (amountsOf: (data: Data) => Amounts): string | undefined =>
     sumOf(answers.flatMap(({ data }) => amountsOf(data)));
-  const perDuty = ({ attestation, proposal, sync_committee }: typeof EARNED): PerDuty => ({
-    attestation: sum(attestation),
-    proposal: sum(proposal),
-    sync_committee: sum(sync_committee),
-  });
+  const perDuty = (of: typeof EARNED): PerDuty => Object.fromEntries(DUTIES.map((duty) => [duty, sum(of[duty])]));
   return {
     earned: perDuty(EARNED),
     missed: perDuty(MISSED),
