@@ -39,10 +39,7 @@ const Api = section({
     .describe('Timeout of a request. At most 1h.'),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
-  .transform((api) => ({
-    baseUrl: api.base_url,
-    timeoutMs: api.timeout,
-  }));
+  .transform((api) => ({ baseUrl: api.base_url, timeoutMs: api.timeout }));
 
 /** Limits of a plan without a name. Limits that are left out are learned from the service. */
 const Rates = section({
@@ -231,11 +228,7 @@ const Slashings = section({
   catch_up: duration(0)
     .prefault('7d')
     .describe('How far back finalized epochs are read after the exporter was stopped.'),
-}).transform((slashings) => ({
-  enabled: slashings.enabled,
-  intervalMs: slashings.interval,
-  catchUpMs: slashings.catch_up,
-}));
+}).transform(({ enabled, interval, catch_up }) => ({ enabled, intervalMs: interval, catchUpMs: catch_up }));
 
 const DEFAULT_DIR = './beaconchain-exporter-state';
 
