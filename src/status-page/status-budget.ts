@@ -46,17 +46,17 @@ function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
   const used = Math.min(state.own, limit - left);
   const others = Math.min(taken ?? 0, limit - left - used);
   const shares = bar(limit, [
-    share('used', used, taken === undefined ? 'used' : 'used here'),
-    ...(taken === undefined ? [] : [share('others', others, 'used by others')]),
-    share('kept', limit - used - others - left, 'kept free'),
-    share('left', left, 'left'),
+    shareOf('used', used, taken === undefined ? 'used' : 'used here'),
+    ...(taken === undefined ? [] : [shareOf('others', others, 'used by others')]),
+    shareOf('kept', limit - used - others - left, 'kept free'),
+    shareOf('left', left, 'left'),
   ]);
   // With a space that does not break.
   const requests = html`${shares}${quiet(`of\u00a0${count(limit)}`)}`;
   return [windowName(window, name, input), requests, resets(quota, now), quotaEnd(input, quota, now)];
 }
 
-function share(fill: Share['fill'], size: number, word: string): Share {
+function shareOf(fill: Share['fill'], size: number, word: string): Share {
   return { fill, size, text: `${word} ${count(size)}` };
 }
 
