@@ -16,7 +16,7 @@ import { validatorsSummary } from './summary.ts';
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
   const { chain, intervalMs, status, rewards } = options;
   const requests = requestsPerStatusPoll(options.groups);
-  const usualRequests = requests.status + requests.performance + (rewards ? requests.rewards : 0);
+  const usualRequests = requests.status + (rewards ? 2 : 1) * requests.aggregate;
   const members = options.syncCommittee ? (['sync_committee_members'] as const) : [];
   return {
     name: 'validators',
@@ -78,12 +78,11 @@ async function pollValidators(context: PollContext, previous: Validators): Promi
   return { value, events, failure };
 }
 
-/** Requests of the parts in a poll, the rare ones as a mean. */
+/** Requests of a poll for the status, and as a mean for each of the two aggregates. */
 export function requestsPerStatusPoll(
   groups: readonly WatchedGroup[],
-): Readonly<Record<'status' | 'performance' | 'rewards', number>> {
+): Readonly<Record<'status' | 'aggregate', number>> {
   const chunks = (size: number): number =>
     groups.reduce((sum, { watch }) => sum + Math.ceil(watchedCount(watch) / size), 0);
-  const aggregate = chunks(IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_AGGREGATE;
-  return { status: chunks(PAGE_SIZE), performance: aggregate, rewards: aggregate };
+  return { status: chunks(PAGE_SIZE), aggregate: chunks(IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_AGGREGATE };
 }
