@@ -125,8 +125,8 @@ export function validatorsTable(): string {
     `|--:|--:|--:|${'---|'.repeat(Object.keys(PLANS).length)}`,
   ];
   for (const watched of WATCHED) {
-    const { status, performance, rewards } = requestsPerStatusPoll([{ watch: [{ first: 1, last: watched }] }]);
-    const perDay = ((status + performance + rewards) * MS_PER_DAY) / validators.intervalMs;
+    const { status, aggregate } = requestsPerStatusPoll([{ watch: [{ first: 1, last: watched }] }]);
+    const perDay = ((status + 2 * aggregate) * MS_PER_DAY) / validators.intervalMs;
     const sweep = formatDuration(Math.ceil(status / budget.utilization) * 1_000);
     const intervals = (Object.keys(PLANS) as Plan[]).map((plan) =>
       intervalOf(pacesFor(plan, ['mainnet'], 1, watched), 'validators'),

@@ -21,7 +21,7 @@ writeFileSync(`${folder}/build.json`, JSON.stringify({ revision: revision() }));
 async function writeDocumentation(): Promise<void> {
   mkdirSync(`${folder}/docs/images`, { recursive: true });
   const { repository } = originOf(process.env);
-  for (const name of ['index', ...DOCUMENTS.map((document) => document.name)]) {
+  for (const name of ['index', ...DOCUMENTS]) {
     writeFileSync(`${folder}/docs/${name}.html`, await renderDocument(name, filesUrl(repository?.url, VERSION)));
   }
   for (const file of PICTURES) copyFileSync(`docs/images/${file}`, `${folder}/docs/images/${file}`);

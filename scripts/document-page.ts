@@ -4,10 +4,59 @@ import GithubSlugger from 'github-slugger';
 import { Marked, type Tokens } from 'marked';
 import { VERSION } from '../src/facts/version.ts';
 import { DOCUMENTS, PICTURES } from '../src/status-page/documentation.ts';
-import { DOCUMENT_STYLE, pageHead } from '../src/status-page/page-style.ts';
+import { BASE_STYLE, pageHead } from '../src/status-page/page-style.ts';
 import { Html, html } from '../src/toolkit/lib/html.ts';
 
 const DOT = ' · ';
+
+/** The first heading of each document, and what a reader finds in it. */
+export const TITLES: Readonly<Record<(typeof DOCUMENTS)[number], { readonly title: string; readonly about: string }>> =
+  {
+    'first-hour': { title: 'First hour', about: 'key, clients that push, Prometheus, Alertmanager, the first page' },
+    installation: { title: 'Installation', about: 'Compose, a container, systemd; how to verify a release' },
+    configuration: { title: 'Configuration', about: 'recipes, then every setting and flag' },
+    alerts: { title: 'Alerts', about: 'the rules, and the runbook: what each alert means and what to do' },
+    dashboards: { title: 'Dashboards and status page', about: 'what Grafana and the page of the exporter show' },
+    validators: { title: 'Your validators', about: 'online, duties, rewards, groups, slashings, proposals' },
+    budget: { title: 'Plans and budget', about: 'what a plan is enough for, and how its requests are divided' },
+    troubleshooting: { title: 'Problems and questions', about: 'symptoms and what to do, common questions' },
+    backfill: { title: 'Backfill', about: 'history for a Prometheus that starts today' },
+    operations: { title: 'Operations', about: 'reload, TLS and passwords, proxies, state, upgrades, logs' },
+    'high-availability': { title: 'High availability', about: 'replicas that share one account' },
+    metrics: { title: 'Metrics', about: 'every metric with its labels and meaning' },
+    queries: { title: 'Queries', about: 'PromQL for your own graphs and alerts' },
+    glossary: { title: 'Glossary', about: 'the terms used in these pages' },
+  };
+
+const DOCUMENT_STYLE = `${BASE_STYLE}
+header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
+header p { margin: 0 0 0.25rem; color: var(--quiet); }
+nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+.toc { padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
+main { overflow-wrap: break-word; }
+main > :not(.wide) { max-width: 56rem; }
+h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
+h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
+h4 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
+h1, h2, h3, h4 { scroll-margin-top: 1rem; }
+:target { background: var(--warning-bg); }
+p, ul, ol, dl { margin: 0.5rem 0; }
+li { margin: 0.25rem 0; }
+dt { margin-top: 0.75rem; font-weight: 600; }
+dd { margin: 0; color: var(--quiet); }
+code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); }
+code { padding: 0.1em 0.3em; border-radius: 0.25rem; overflow-wrap: anywhere; }
+pre { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 0.375rem; overflow-x: auto; font-size: 0.8125rem; }
+pre code { padding: 0; overflow-wrap: normal; font-size: inherit; }
+.wide { overflow-x: auto; margin: 0.75rem 0; }
+table { border-collapse: collapse; min-width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
+th { background: var(--panel); }
+td code, th code { overflow-wrap: normal; }
+[align="right"] { text-align: right; }
+img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
+`;
 
 /**
  * Renders a page of the documentation, or the index. The build does this for the package; it does not contain this file.
@@ -24,7 +73,8 @@ export async function renderDocument(name: string, repository: string | undefine
 
 /** The page of a document. All links are relative, because a reverse proxy may serve the pages below another path. */
 function documentPage(name: string, { body, sections }: Rendered): string {
-  const title = DOCUMENTS.find((entry) => entry.name === name)?.title ?? name;
+  const document = DOCUMENTS.find((entry) => entry === name);
+  const title = document ? TITLES[document].title : name;
   const contents = sections.map((section) => html`<li><a href="#${section.id}">${section.title}</a></li>`);
   const toc =
     sections.length > 1
@@ -34,8 +84,8 @@ function documentPage(name: string, { body, sections }: Rendered): string {
 }
 
 function indexPage(): string {
-  const entries = DOCUMENTS.map(
-    ({ name, title, about }) => html`<dt><a href="${name}">${title}</a></dt><dd>${about}</dd>\n`,
+  const entries = Object.entries(TITLES).map(
+    ([name, { title, about }]) => html`<dt><a href="${name}">${title}</a></dt><dd>${about}</dd>\n`,
   );
   return frame(
     'Documentation',
@@ -46,7 +96,7 @@ function indexPage(): string {
 
 /** No heading of a document has an anchor that begins with a hyphen. */
 function frame(title: string, current: string | undefined, content: Html): string {
-  const pages = DOCUMENTS.map(({ name, title: text }) => {
+  const pages = Object.entries(TITLES).map(([name, { title: text }]) => {
     const mark = name === current ? new Html(' aria-current="page"') : '';
     return html`<li><a href="${name}"${mark}>${text}</a></li>`;
   });
@@ -128,7 +178,7 @@ function plain(tokens: readonly Tokens.Generic[]): string {
 
 /** Files in docs/, by path in the repository, and their addresses below /docs/. */
 const SERVED = new Map<string, string>([
-  ...DOCUMENTS.map(({ name }) => [`docs/${name}.md`, name] as const),
+  ...DOCUMENTS.map((name) => [`docs/${name}.md`, name] as const),
   ...PICTURES.map((file) => [`docs/images/${file}`, `images/${file}`] as const),
 ]);
 

@@ -8,7 +8,7 @@ import { datapoints, newestDay } from '../../src/sandbox/daily-returns.ts';
 import { QUIET_MACHINE } from '../../src/sandbox/machines.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
+import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
 import { encodeFamilies } from '../../test/support/exposition/encode.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/time/timing.ts';
 import { TRACKED, workDone } from '../../test/support/time/under-way.ts';

@@ -39,7 +39,6 @@ export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
   readonly log: Logger;
-  /** The answers of the service, if it was asked. */
   readonly probe?: Probe | undefined;
   readonly warnings: readonly string[];
   readonly now: UnixMs;
@@ -232,9 +231,9 @@ function describeParts({ config }: CheckInput, { source, pace }: SourceView): st
   const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
   const parts = [
     ...(validators.status
-      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
+      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`]
       : []),
-    ...(validators.status && validators.rewards ? [`rewards ${ofStatus(requests.rewards)}`] : []),
+    ...(validators.status && validators.rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
     ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
     ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];

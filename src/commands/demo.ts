@@ -18,7 +18,6 @@ import { type Running, type Start, startDaemon } from './serve.ts';
 const SANDBOX_FLAG = '--sandbox.listen-address';
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
-/** The maximum number of validators of a list that propose. */
 const MAX_PROPOSERS = 100;
 
 /** Serves the simulated service. @throws UsageError */
@@ -112,7 +111,6 @@ function advice(url: string, { chains, validators }: Config): string {
   ].join('\n');
 }
 
-/** The host for a browser on this machine. */
 function browserHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
@@ -156,7 +154,6 @@ function onSandbox(config: Config, url: string): Config {
   };
 }
 
-/** The path at which the demo receives the alerts of Alertmanager. */
 export const ALERTS_PATH = '/alerts';
 
 const Texts = z.record(z.string(), z.string()).default({});

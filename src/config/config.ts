@@ -39,10 +39,7 @@ const Api = section({
     .describe('Timeout of a request. At most 1h.'),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
-  .transform((api) => ({
-    baseUrl: api.base_url,
-    timeoutMs: api.timeout,
-  }));
+  .transform((api) => ({ baseUrl: api.base_url, timeoutMs: api.timeout }));
 
 /** Limits of a plan without a name. Limits that are left out are learned from the service. */
 const Rates = section({
@@ -69,7 +66,6 @@ const Budget = section({
     .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
 });
 
-/** A section with one key per chain. */
 function perChain<S extends z.ZodType>(schema: S, expected?: string) {
   const shape = Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, schema])) as Record<Chain, S>;
   return section(shape, expected);
@@ -232,11 +228,7 @@ const Slashings = section({
   catch_up: duration(0)
     .prefault('7d')
     .describe('How far back finalized epochs are read after the exporter was stopped.'),
-}).transform((slashings) => ({
-  enabled: slashings.enabled,
-  intervalMs: slashings.interval,
-  catchUpMs: slashings.catch_up,
-}));
+}).transform(({ enabled, interval, catch_up }) => ({ enabled, intervalMs: interval, catchUpMs: catch_up }));
 
 const DEFAULT_DIR = './beaconchain-exporter-state';
 
@@ -342,7 +334,7 @@ export const ConfigFile = optional(
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
   }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, groups, ...others }) => {
-    // Fills in values that depend on other parts of the file. chains.ts checks that they name only configured chains.
+    // Fills in values that depend on other parts of the file. load.ts checks that they name only configured chains.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
     const [first = 'mainnet'] = names;
     const watch = watchPerChain(validators.watch, first);

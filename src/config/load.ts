@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { CHAIN_NAMES } from '../facts/chain.ts';
+import type { Watch } from '../facts/watch.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
@@ -22,7 +23,6 @@ import { type Override, override } from '../toolkit/yaml/override.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { type Config, ConfigFile } from './config.ts';
 import { doubtsIn } from './doubts.ts';
-import { groupFindings } from './groups.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE, withoutKey } from './key.ts';
 
 export interface LoadOptions {
@@ -162,7 +162,38 @@ function chainFindings(document: unknown): Finding[] {
   return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
 }
 
-/** The problems of the files for the TLS of Redis. */
+type Group = Config['groups'][number];
+
+/** Validators and names of machines that are in two groups. */
+function groupFindings(groups: readonly Group[]): Finding[] {
+  return groups.flatMap((group, i) =>
+    groups.slice(0, i).flatMap((before) => [
+      ...CHAIN_NAMES.flatMap((chain) => {
+        const both = firstOfBoth(before.watch[chain], group.watch[chain]);
+        return both === undefined ? [] : [twice(group, ['validators'], `validator ${both}`, before)];
+      }),
+      ...group.machines.flatMap((name, at) =>
+        before.machines.includes(name)
+          ? [twice(group, ['machines', at], `machine ${JSON.stringify(name)}`, before)]
+          : [],
+      ),
+    ]),
+  );
+}
+
+function twice({ name }: Group, at: readonly (string | number)[], what: string, before: Group): Finding {
+  const message = `${what} is in the groups ${before.name} and ${name}, expected it in one of them`;
+  return { path: ['groups', name, ...at], message };
+}
+
+function firstOfBoth(some: Watch, others: Watch): number | undefined {
+  for (const { first, last } of some) {
+    const other = others.find((one) => one.first <= last && one.last >= first);
+    if (other) return Math.max(first, other.first);
+  }
+  return undefined;
+}
+
 async function redisTlsFindings(document: unknown): Promise<Finding[]> {
   const findings: Finding[] = [];
   const read = async (name: (typeof PEM_FILES)[number]): Promise<string | undefined> => {

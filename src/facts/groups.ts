@@ -16,11 +16,6 @@ export function watchedGroups(
   return rest.length > 0 ? [...named, { watch: rest }] : named;
 }
 
-/** The validators of all groups and of none. */
-export function unionOf(groups: readonly WatchedGroup[]): Watch {
-  return watchOf(groups.flatMap(({ watch }) => watch));
-}
-
 /** The label of what belongs to a group; none without one, so that nothing changes where no groups are configured. */
 export function groupLabel(group: string | undefined): { readonly group?: string } {
   return group === undefined ? {} : { group };

@@ -14,9 +14,8 @@ import {
   ValidatorsBody,
 } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
-import { networkPerformance, performance, rewards } from './duties.ts';
+import { networkPerformance, performance, queues, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
-import { queues } from './queues.ts';
 import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
@@ -27,7 +26,6 @@ export interface SandboxRequest {
   readonly method: string;
   /** With the query. `/hoodi` stands for the host of hoodi. */
   readonly path: string;
-  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
@@ -69,7 +67,6 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
   return { ...result, headers: { ...common, ...headers } };
 }
 
-/** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
   const [, hoodi, path, v1] = /^(\/hoodi)?(\/api\/(v1\/)?[^?]*)/.exec(requestTarget) ?? [];
   if (path === undefined) return undefined;
@@ -85,30 +82,17 @@ function keyOf({ isV1 }: RequestTarget, headers: SandboxRequest['headers']): str
 function serve(
   sandbox: Sandbox,
   { chain, isV1, path }: RequestTarget,
-  { method, headers, body }: SandboxRequest,
+  request: SandboxRequest,
   now: UnixMs,
 ): { status: number; body: string } {
   try {
     if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
-    const [contentType, accept] = [String(headers['content-type']), String(headers['accept'] ?? '')];
-    const asked = { method, path, contentType, accept, body };
-    return { status: 200, body: served(asked, chain)(sandbox, now) };
+    return { status: 200, body: served({ ...request, path }, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, message } = error;
     return { status, body: isV1 ? v1Error(message || 'not found') : v2Error(status, message) };
   }
-}
-
-/** A request for the service, without its key. */
-interface ServiceRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  /** v2 only. */
-  readonly contentType?: string;
-  readonly accept?: string | undefined;
-  readonly body: string;
 }
 
 /** The only form of an answer that has a name of its own. The service answers in it with or without the name. */
@@ -149,15 +133,16 @@ const V1: readonly (readonly [path: RegExp, serve: ServeV1])[] = [
 ];
 
 /**
- * How the service answers a request. The chain is that of the host.
+ * How the service answers a request, whose path has no query here. The chain is that of the host.
  * @throws Refusal for a request that no document and no recording shows
  */
-export function served({ method, path, contentType = '', accept = '', body }: ServiceRequest, chain: Chain): Serve {
+export function served({ method, path, headers, body }: SandboxRequest, chain: Chain): Serve {
   if (!path.startsWith('/api/v1/')) {
     const endpoint = V2[path];
     if (!endpoint) throw new Refusal(404);
     if (method !== 'POST') throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
-    if (!/^application\/json\b/i.test(contentType)) throw new Refusal(400);
+    if (!/^application\/json\b/i.test(String(headers['content-type']))) throw new Refusal(400);
+    const accept = String(headers['accept'] ?? '');
     const isKnownForm = path === '/api/v2/ethereum/queues' && accept === FORM_OF_QUEUES;
     if (accept.includes('/vnd.') && !isKnownForm) throw new Refusal(400);
     return endpoint(parseJson(body));

@@ -1,9 +1,8 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import type { Sandbox } from './world.ts';
+import { OFFENCES, type Sandbox } from './world.ts';
 
-/** The order is invalid; the message says what was expected. */
 class BadOrder extends Error {
   override readonly name = 'BadOrder';
 }
@@ -32,12 +31,9 @@ const ORDERS: Readonly<Record<string, Order>> = {
   '/-/slash': (sandbox, given, now) => {
     const chain = chainIn(given);
     const validators = (given.get('validators') ?? '').split(',').map((one) => indexFrom('validators', one));
-    const offence = given.get('offence') ?? 'attester';
-    if (offence !== 'attester' && offence !== 'proposer') {
-      throw new BadOrder('offence: expected attester or proposer');
-    }
-    const slot =
-      offence === 'proposer' ? sandbox.slashProposers(chain, validators, now) : sandbox.slash(chain, validators, now);
+    const offence = OFFENCES.find((name) => name === (given.get('offence') ?? 'attester'));
+    if (!offence) throw new BadOrder('offence: expected attester or proposer');
+    const slot = sandbox.slash(chain, validators, now, offence);
     return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
   },
   '/-/miss-proposal': (sandbox, given, now) => {

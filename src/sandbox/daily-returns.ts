@@ -2,8 +2,7 @@ import { CHAINS, type Chain } from '../facts/chain.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { between, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
-import type { DailyReturnsBody } from './body.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { type DailyReturnsBody, decodeCursor, encodeCursor } from './body.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 

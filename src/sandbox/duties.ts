@@ -1,18 +1,21 @@
-import { type Chain, EPOCHS_PER_DAY, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { AggregateBody, NetworkPerformanceBody } from './body.ts';
-import { epochsRange, kindOf, participationAt, proposerOf } from './chain-world.ts';
+import type { AggregateBody, NetworkPerformanceBody, QueuesBody } from './body.ts';
+import { epochOf, epochsRange, headSlot, kindOf, participationAt, proposerOf } from './chain-world.ts';
 import { epochAt, existing, silentEpochs } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 /** How many of the included votes are correct, and what one earns, in gwei as in published samples (api-facts 11.1). */
 const VOTES = {
-  head: { correct: 0.985, gwei: 2_408, costs: false },
-  source: { correct: 0.999, gwei: 2_437, costs: true },
-  target: { correct: 0.997, gwei: 4_526, costs: true },
+  head: { correct: 0.985, gwei: 2_408 },
+  source: { correct: 0.999, gwei: 2_437 },
+  target: { correct: 0.997, gwei: 4_526 },
 } as const;
-/** What a block earns, in gwei. */
-const BLOCK = { attestations: 43_946_801, signatures: 1_617_176, execution: 35_087_332 } as const;
+/**
+ * What a block earns, in gwei: a thousandth of published samples, because the validators of the demo propose thousands of
+ * times as often as real ones.
+ */
+const BLOCK = { attestations: 43_947, signatures: 1_617, execution: 35_087 } as const;
 /** How many of the attestations of a whole chain are included on a usual day. */
 const USUALLY_INCLUDED = 0.9986;
 const ATTESTERS = 960_000;
@@ -60,37 +63,28 @@ function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed 
 }
 
 /**
- * POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1). A wrong or missed vote for source or target costs
- * what a correct one earns.
+ * POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1), without the sums and details that the exporter
+ * does not read. A wrong or missed vote for source or target costs what a correct one earns.
  */
 export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
   const { assigned, included, blocks, proposed } = dayOf(sandbox, asked, now);
-  const partOf = ({ correct, gwei, costs }: (typeof VOTES)[keyof typeof VOTES]) => {
+  const [head, source, target] = [VOTES.head, VOTES.source, VOTES.target].map(({ correct, gwei }) => {
     const reward = gwei * Math.floor(included * correct);
-    const missed_reward = gwei * assigned - reward;
-    const penalty = costs ? missed_reward : 0;
-    return { total: reward - penalty, reward, penalty, missed_reward };
-  };
-  const votes = { head: partOf(VOTES.head), source: partOf(VOTES.source), target: partOf(VOTES.target) };
-  const sum = (what: keyof typeof votes.head): number =>
-    Object.values(votes).reduce((total, part) => total + part[what], 0);
+    return { reward, missed_reward: gwei * assigned - reward };
+  }) as [Vote, Vote, Vote];
+  const penalty = source.missed_reward + target.missed_reward;
+  const missed = blocks - proposed;
   const { attestations, signatures, execution } = BLOCK;
-  const [consensus, missed] = [attestations + signatures, blocks - proposed];
-  const ofBlocks = proposed * (consensus + execution);
   const gwei = {
-    total: sum('total') + ofBlocks,
-    total_reward: sum('reward') + ofBlocks,
-    total_penalty: sum('penalty'),
-    total_missed: sum('missed_reward') + missed * (consensus + execution),
-    attestation: { total: sum('total'), ...votes, inactivity_leak_penalty: 0, inclusion_delay: null },
-    sync_committee: { total: 0, reward: 0, penalty: 0, missed_reward: 0 },
+    total_penalty: penalty,
+    attestation: { total: head.reward + source.reward + target.reward - penalty, head, source, target },
+    sync_committee: { total: 0, missed_reward: 0 },
     proposal: {
-      total: ofBlocks,
       execution_layer_reward: proposed * execution,
       attestation_inclusion_reward: proposed * attestations,
       sync_inclusion_reward: proposed * signatures,
       slashing_inclusion_reward: 0,
-      missed_cl_reward: missed * consensus,
+      missed_cl_reward: missed * (attestations + signatures),
       missed_el_reward: missed * execution,
     },
     finality: 'finalized',
@@ -98,6 +92,8 @@ export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): st
   const wei = (_: string, value: unknown) => (typeof value === 'number' ? String(BigInt(value) * 10n ** 9n) : value);
   return `{"data":${JSON.stringify(gwei, wei)},"range":${JSON.stringify(rangeOf(asked.chain, now))}}`;
 }
+
+type Vote = Readonly<Record<'reward' | 'missed_reward', number>>;
 
 function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixMs): Day {
   const world = sandbox.chains[chain];
@@ -115,4 +111,26 @@ function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixM
 function rangeOf(chain: Chain, now: UnixMs) {
   const last = epochAt(chain, now) - 2;
   return epochsRange(chain, last + 1 - EPOCHS_PER_DAY, last);
+}
+
+const ETHER = '0'.repeat(18);
+/** Ether that leaves a queue in an epoch. */
+const CHURN = 256;
+
+/** POST /api/v2/ethereum/queues (api-facts 11.3). The queues always have the same length. */
+export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
+  const endOf = (ether: number) => {
+    const epoch = epochOf(headSlot(chain, now)) + Math.ceil(ether / CHURN);
+    const churn = { amount: `${CHURN}${ETHER}`, interval_seconds: SECONDS_PER_EPOCH };
+    return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) }, churn };
+  };
+  const deposits = { deposit_count: 1_200, deposit_balance: `38400${ETHER}` };
+  const topups = { topup_count: 250, topup_balance: `1600${ETHER}` };
+  return JSON.stringify({
+    data: {
+      deposit_queue: { ...deposits, ...topups, ...endOf(40_000) },
+      exit_queue: { count: 400, balance: `12800${ETHER}`, ...endOf(12_800) },
+      finality: 'not_finalized',
+    },
+  });
 }

@@ -3,7 +3,6 @@ import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { between, seedOf, unit } from '../toolkit/lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 
-/** A client, and what its machine reports. */
 interface Profile {
   readonly name: string;
   readonly version: string;
@@ -24,7 +23,6 @@ export interface SimulatedMachine {
   readonly chain: Chain;
   readonly profile: Profile;
   readonly seed: number;
-  /** When it pushes within each minute. */
   readonly phase: Milliseconds;
   /** It pushes nothing after `from` until `until`, inclusive. */
   silence: { readonly from: UnixMs; readonly until: UnixMs } | undefined;

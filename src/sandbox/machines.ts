@@ -1,8 +1,7 @@
 import type { Chain } from '../facts/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import type { MachineMetricsBody } from './body.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
 import {
   createMachine,
   PROFILES,
@@ -19,7 +18,6 @@ const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, nod
 /** Older records are deleted (api-facts 2). */
 const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
-/** All machines of the account. */
 export interface Fleet {
   readonly machines: ReadonlyMap<string, SimulatedMachine>;
   /** In the order of their records within a minute, newest first. */

@@ -8,7 +8,6 @@ export function limitsOf(plan: AccountPlan): PlanLimits {
   return typeof plan === 'string' ? PLANS[plan] : plan;
 }
 
-/** The usage of a caller. */
 export interface Usage {
   secondOpenedAt: UnixMs;
   inSecond: number;

@@ -16,7 +16,6 @@ export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
   readonly clock: Pick<Clock, 'now'>;
   /** Handles requests that are neither for the service nor orders; undefined: not handled. */
   readonly receive?: ((request: SandboxRequest, now: UnixMs) => SandboxAnswer | undefined) | undefined;
-  /** Creates the server, instead of a plain one. */
   readonly createServer?: (listener: RequestListener) => Server;
 }
 
@@ -24,7 +23,6 @@ export interface RunningSandbox {
   /** The URL of the mainnet host, without a trailing slash; `${url}/hoodi` is that of hoodi. */
   readonly url: string;
   readonly sandbox: Sandbox;
-  /** Drops all connections and frees the port. */
   close(): Promise<void>;
 }
 

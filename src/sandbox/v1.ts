@@ -95,7 +95,6 @@ function previousBlock(world: ChainWorld, slot: number): number {
   return previous;
 }
 
-/** The root of the block of a slot. */
 function rootOf(seed: number, slot: number): string {
   return hexOf(32, seed, slot, 2);
 }

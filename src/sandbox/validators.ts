@@ -1,9 +1,8 @@
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
+import { decodeCursor, encodeCursor, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
 import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';

@@ -14,6 +14,9 @@ import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
+export const OFFENCES = ['attester', 'proposer'] as const;
+type Offence = (typeof OFFENCES)[number];
+
 export interface SandboxOptions {
   /** `quiet-1` went silent 5 h before. */
   readonly start: UnixMs;
@@ -53,35 +56,28 @@ export class Sandbox {
     this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
   }
 
-  /** A machine stops pushing at `now`. */
   silence(name: string, now: UnixMs): void {
     machineOf(this.fleet, name).silence = { from: now, until: Number.POSITIVE_INFINITY };
   }
 
-  /** A silent machine pushes again from `now` on. */
   wake(name: string, now: UnixMs): void {
     const machine = machineOf(this.fleet, name);
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  /** From `now` on, only this share of the machine's disk is free. */
   fillDisk(name: string, freeRatio: number, now: UnixMs): void {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }
 
-  /** The next block slashes these validators for an attester offence. Returns its slot. */
-  slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
+  /** The next block slashes these validators. Returns its slot. */
+  slash(chain: Chain, validators: readonly number[], now: UnixMs, offence: Offence = 'attester'): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashedAttestersIn(world, taken).length > 0);
-    world.slashedAttesters.set(slot, validators);
-    return slot;
-  }
-
-  /** The next block slashes these validators for a proposer offence. Returns its slot. */
-  slashProposers(chain: Chain, validators: readonly number[], now: UnixMs): number {
-    const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashedProposersIn(world, taken).length > 0);
-    world.slashedProposers.set(slot, validators);
+    const isAttester = offence === 'attester';
+    const [ordered, slashedIn] = isAttester
+      ? [world.slashedAttesters, slashedAttestersIn]
+      : [world.slashedProposers, slashedProposersIn];
+    const slot = firstFreeSlot(world, now, (taken) => slashedIn(world, taken).length > 0);
+    ordered.set(slot, validators);
     return slot;
   }
 
@@ -97,12 +93,10 @@ export class Sandbox {
     return slot;
   }
 
-  /** The validator does not attest from `now` on. */
   takeOffline(chain: Chain, validator: number, now: UnixMs): void {
     this.chains[chain].offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
   }
 
-  /** The validator attests again from `now` on. */
   bringBack(chain: Chain, validator: number, now: UnixMs): void {
     const { offline } = this.chains[chain];
     const span = offline.get(validator);

@@ -169,16 +169,6 @@ export const CONDITIONS = {
 } as const satisfies Record<string, Condition>;
 export type Alert = keyof typeof CONDITIONS;
 
-/** Why the page has no notices for the other alerts of rules.yaml. */
-export const NOT_ON_PAGE = {
-  BeaconchainExporterDown: 'is about the scrape: an exporter that is down serves no page',
-  BeaconchainNoLeader: 'is about all replicas, and the page shows only one',
-  BeaconchainDiskFullSoon: 'needs twelve hours of history',
-  BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
-  BeaconchainBelowNetwork: 'needs the values of two hours ago',
-} as const satisfies Readonly<Record<string, string>>;
-
-/** The notice with the meaning of an alert. */
 export function firing(alert: Alert, who: readonly (string | number)[], detail = ''): Notice {
   const { severity, says } = CONDITIONS[alert];
   return { ...notice(TONES[severity], ...says(who, detail)), alert };
@@ -189,7 +179,6 @@ export function firingIf(alert: Alert, who: readonly (string | number)[], detail
   return who.length > 0 ? [firing(alert, who, detail)] : [];
 }
 
-/** The tone of an alert. */
 export function toneOf(alert: Alert): Tone {
   return TONES[CONDITIONS[alert].severity];
 }

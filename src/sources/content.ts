@@ -5,11 +5,10 @@ import { absolute, relative } from '../toolkit/lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** About the chain of the source. Facts with the same label are joined over all sources. */
+  /** About the chain of the source. Facts of several sources with the same label are in one cell. */
   readonly facts?: Facts;
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
-  /** Notes on the facts. */
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
@@ -23,7 +22,6 @@ export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 
 export interface Notice {
   readonly tone: Tone;
-  /** What is wrong. */
   readonly what: string;
   readonly text: string;
   /** The alert for the same condition; the page links to its runbook. */
@@ -50,7 +48,6 @@ export interface Table {
   readonly notes?: readonly string[];
 }
 
-/** One cell for each column. */
 export type Row = readonly Cell[];
 
 /** Markup, or text, which is always escaped. */
@@ -84,7 +81,7 @@ export function lines(...all: readonly Cell[]): Html {
 
 const BREAK = html`<br>`;
 
-interface Share {
+export interface Share {
   readonly fill: 'used' | 'others' | 'full' | 'kept' | 'left';
   readonly size: number;
   readonly text: string;

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { PerformanceAnswer } from '../api/answers/validators.ts';
-import type { Family, Sample } from '../toolkit/exposition/family.ts';
+import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { percent, relative } from '../toolkit/lib/words.ts';
+import { family } from './families.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
@@ -27,7 +28,6 @@ export type Performance = z.infer<typeof Performance>;
 
 type Answer = PerformanceAnswer['data'];
 
-/** Pure. The sums over several answers. */
 export function performanceOf(answers: readonly Answer[]): Performance {
   const sums = (duty: Duty): z.infer<typeof Outcomes> => {
     const sum = (outcome: (typeof OUTCOMES)[number]): number =>
@@ -66,10 +66,9 @@ function meanOf(values: readonly Weighted[]): number | undefined {
 
 /** Undefined if there is none, or one of them is not known. */
 function sumOf(counts: readonly (number | null | undefined)[]): number | undefined {
-  return counts.reduce<number | undefined>(
-    (sum, one, i) => (one == null || (i > 0 && sum === undefined) ? undefined : (sum ?? 0) + one),
-    undefined,
-  );
+  const known = counts.filter((one) => one != null);
+  if (known.length === 0 || known.length < counts.length) return undefined;
+  return known.reduce((sum, one) => sum + one, 0);
 }
 
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
@@ -77,7 +76,7 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
   return Object.fromEntries(known) as { [key in K]?: number };
 }
 
-/** One side of the sentence on the status page, which joins both. None without an attestation. */
+/** One line of the cell on the status page that compares both. None without an attestation. */
 export function attestationFacts(
   who: string,
   performances: readonly Performance[],
@@ -91,10 +90,10 @@ export function attestationFacts(
   return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
-/** Those whose duties are shown. */
+/** Those whose duties are shown, if they are known. */
 interface Shown {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly performance: Performance;
+  readonly labels: Labels;
+  readonly performance: Performance | undefined;
 }
 
 /**
@@ -102,38 +101,30 @@ interface Shown {
  * @param whose Whose duties they are, in HELP
  */
 export function performanceFamilies(prefix: string, whose: string, shown: readonly Shown[]): Family[] {
-  const gauge = (name: string, help: string, samplesOf: (one: Shown) => Sample[]): Family => ({
-    name: `beaconchain_${prefix}_${name}`,
-    type: 'gauge',
-    help: `${help}.`,
-    samples: shown.flatMap(samplesOf),
-  });
-  const each = ({ labels }: Shown, name: string, values: Readonly<Record<string, number>>): Sample[] =>
-    Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [name]: key }, value }));
+  const each = (samplesOf: (performance: Performance, labels: Labels) => Sample[]): Sample[] =>
+    shown.flatMap(({ labels, performance }) => (performance ? samplesOf(performance, labels) : []));
+  const by = (label: string, values: Readonly<Record<string, number>>, labels: Labels): Sample[] =>
+    Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [label]: key }, value }));
   return [
-    gauge(
-      'score_ratio',
+    family(
+      `${prefix}_score_ratio`,
       `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)`,
-      (one) => each(one, 'duty', one.performance.scores),
+      each(({ scores }, labels) => by('duty', scores, labels)),
     ),
-    gauge('duties', `Duties of ${whose} in the last 24 hours (data.duties)`, ({ labels, performance: { duties } }) =>
-      DUTIES.flatMap((duty) =>
-        OUTCOMES.map((status) => ({
-          labels: { ...labels, duty, status },
-          value: duties[duty][status],
-        })),
-      ),
+    family(
+      `${prefix}_duties`,
+      `Duties of ${whose} in the last 24 hours (data.duties)`,
+      each(({ duties }, labels) => DUTIES.flatMap((duty) => by('status', duties[duty], { ...labels, duty }))),
     ),
-    gauge(
-      'votes',
+    family(
+      `${prefix}_votes`,
       `Correct votes in the attestations of ${whose} in the last 24 hours (data.duties.attestation.correct_*)`,
-      (one) => each(one, 'vote', one.performance.votes),
+      each(({ votes }, labels) => by('vote', votes, labels)),
     ),
-    gauge(
-      'inclusion_delay_slots',
+    family(
+      `${prefix}_inclusion_delay_slots`,
       `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
-      ({ labels, performance: { inclusionDelay } }) =>
-        inclusionDelay === undefined ? [] : [{ labels, value: inclusionDelay }],
+      each(({ inclusionDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
   ];
 }

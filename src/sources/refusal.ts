@@ -3,17 +3,24 @@ import { ENDPOINTS, type Part } from '../api/endpoints.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { PartState, PollContext } from './source.ts';
+import type { PartState, Poll, PollContext } from './source.ts';
 
-/** Refused attempts in a row at an optional part. Persisted. */
-export const Refusal = z.object({
+/** Refused attempts in a row at an optional part. */
+const Refusal = z.object({
   reason: z.string(),
   attempts: z.number(),
   /** Unix ms of the first and the last attempt. */
   firstAt: z.number(),
   lastAt: z.number(),
 });
-export type Refusal = z.infer<typeof Refusal>;
+type Refusal = z.infer<typeof Refusal>;
+
+/** The refusals of the parts of a source, by part. Persisted. A success ends them; the failures of an outage do not. */
+export const Refusals = z.record(z.string(), Refusal).optional();
+
+interface WithRefusals {
+  readonly refusals?: z.infer<typeof Refusals>;
+}
 
 /**
  * Whether the service refuses this request. A 400 of v2 is a mistake in the request, and never a refusal. A 404 about
@@ -35,36 +42,56 @@ export function isRefusal(failure: unknown): failure is RequestFailed {
   }
 }
 
-/** The refusals of a part after a failure. A success ends them; the failures of an outage do not. */
-export function afterFailure(before: Refusal | undefined, failure: Error, now: UnixMs): Refusal | undefined {
-  if (!isRefusal(failure)) return before;
-  const { reason } = failure;
+/** Until when a part is off: for a day after the last attempt, unless `Source.anew` forgets it before. 0: it is on. */
+export function refusedUntil({ refusals }: WithRefusals, part: Part): UnixMs {
+  const refusal = refusals?.[part];
+  return refusal && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
+}
+
+type Context = Pick<PollContext<unknown>, 'timing' | 'signal' | 'events'>;
+
+/** Reads an optional part, unless it is off. */
+export async function readPart<T extends WithRefusals>(
+  context: Context,
+  part: Part,
+  previous: T,
+  read: () => Promise<T>,
+): Promise<Poll<T>> {
+  if (context.timing.now < refusedUntil(previous, part)) return { value: previous };
+  try {
+    return { value: afterSuccess(part, await read()) };
+  } catch (error) {
+    return afterFailure(context, part, previous, error);
+  }
+}
+
+/** The value after a success. */
+export function afterSuccess<T extends WithRefusals>(part: Part, value: T): T {
+  const { [part]: _, ...refusals } = value.refusals ?? {};
+  return value.refusals ? { ...value, refusals } : value;
+}
+
+/** The value after a failure. A part that counts as refused does not fail the poll. */
+export function afterFailure<T extends WithRefusals>(
+  { timing: { now }, signal, events }: Context,
+  part: Part,
+  previous: T,
+  error: unknown,
+): Poll<T> {
+  if (signal.aborted || !(error instanceof Error)) throw error;
+  if (!isRefusal(error)) return { value: previous, failure: error };
+  const refusal = afterRefusal(previous.refusals?.[part], error.reason, now);
+  const value = { ...previous, refusals: { ...previous.refusals, [part]: refusal } };
+  if (refusedUntil(value, part) === 0) return { value, failure: error };
+  if (refusedUntil(previous, part) === 0) events.push({ type: 'part_refused', part, err: error.message });
+  return { value };
+}
+
+function afterRefusal(before: Refusal | undefined, reason: string, now: UnixMs): Refusal {
   const isNext = before && mayPass(before.reason) === mayPass(reason);
   const { attempts, firstAt } = isNext ? before : { attempts: 0, firstAt: now };
   // A time in the future is from before the clock was set back.
   return { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now };
-}
-
-/**
- * Until when the part is off: for a day after the last attempt, unless `Source.anew` forgets it before. 0: it does not
- * count as refused.
- */
-export function refusedUntil(refusal: Refusal | undefined): UnixMs {
-  return refusal && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
-}
-
-/** The refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
-export function refused(
-  { timing: { now }, signal, events }: Omit<PollContext<unknown>, 'options'>,
-  part: Part,
-  before: Refusal | undefined,
-  error: unknown,
-): { refusal: Refusal | undefined; failure: Error | undefined } {
-  if (signal.aborted || !(error instanceof Error)) throw error;
-  const refusal = afterFailure(before, error, now);
-  if (now >= refusedUntil(refusal)) return { refusal, failure: error };
-  if (refusedUntil(before) === 0) events.push({ type: 'part_refused', part, err: error.message });
-  return { refusal, failure: undefined };
 }
 
 /** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
@@ -81,6 +108,7 @@ function isCertain({ reason, attempts, firstAt, lastAt }: Refusal): boolean {
   return mayPass(reason) ? attempts >= 3 && apartMs >= MS_PER_HOUR : apartMs >= 10 * MS_PER_MINUTE;
 }
 
-export function partState(part: Part, refusal: Refusal | undefined): PartState {
-  return { part, isRefused: refusedUntil(refusal) > 0 };
+/** The parts of a source that are on. */
+export function partsOf(...parts: readonly Part[]): (value: WithRefusals) => PartState[] {
+  return (value) => parts.map((part) => ({ part, isRefused: refusedUntil(value, part) > 0 }));
 }

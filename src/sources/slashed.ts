@@ -25,7 +25,6 @@ export type Slashed = z.infer<typeof Slashed>;
 const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
-/** The labels of a series of a validator. */
 export function validatorLabels(groups: readonly WatchedGroup[], validator: number): Labels {
   return { validator: String(validator), ...groupLabelOf(groups, validator) };
 }

@@ -11,7 +11,6 @@ import type { History } from './history.ts';
 /** A source is polled at least once a month, even on a tiny budget. */
 const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
-/** The schedule of a source. */
 export interface Timing {
   readonly now: UnixMs;
   /** The effective interval between polls, or that of the last poll while it was longer. */
@@ -33,12 +32,9 @@ export interface Pace {
   readonly coverage: Coverage;
 }
 
-/** The attempts of a source so far. */
 export interface Attempts {
   readonly lastAttemptAt?: UnixMs;
-  /** Failures since the last success. */
   readonly failuresInARow: number;
-  /** How long the last attempt took. */
   readonly durationMs: Milliseconds;
 }
 
@@ -75,6 +71,13 @@ export type SourceEvent = Readonly<
   /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
+
+/** The options of a source of one chain. */
+export interface ChainOptions {
+  readonly chain: Chain;
+  readonly intervalMs: Milliseconds;
+  readonly weight: number;
+}
 
 /** The context of all requests of a poll, of sources that have options. */
 export interface PollContext<Options> {

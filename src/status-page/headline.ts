@@ -9,7 +9,6 @@ import { absolute, cropped, plural, relative, span } from '../toolkit/lib/words.
 import type { StatusInput } from './status-input.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
-/** The summary of one source. */
 export interface Summed {
   readonly view: SourceView;
   readonly summary: Summary;
@@ -149,7 +148,6 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   return firingIf('BeaconchainBudgetStretched', changes);
 }
 
-/** What a source waits for. */
 export const LIMITS = {
   hour: 'the hourly quota',
   month: 'the monthly quota',

@@ -5,7 +5,7 @@ import { Html, html } from '../toolkit/lib/html.ts';
  * The shared style of the status page and the documentation. The contrast of text is at least 4.5 : 1, that of graphics
  * 3 : 1, in both colour schemes (WCAG 2.2, AA).
  */
-const BASE_STYLE = `
+export const BASE_STYLE = `
 :root {
   color-scheme: light dark;
   --bg: #fff; --panel: #f5f6f8; --text: #1b1f24; --quiet: #57606a; --line: #d5dae0; --link: #0550ae;
@@ -96,37 +96,6 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 }
 `;
 
-/** Of the documentation. */
-export const DOCUMENT_STYLE = `${BASE_STYLE}
-header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
-header p { margin: 0 0 0.25rem; color: var(--quiet); }
-nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
-.toc { padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
-main { overflow-wrap: break-word; }
-main > :not(.wide) { max-width: 56rem; }
-h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
-h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
-h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
-h4 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
-h1, h2, h3, h4 { scroll-margin-top: 1rem; }
-:target { background: var(--warning-bg); }
-p, ul, ol, dl { margin: 0.5rem 0; }
-li { margin: 0.25rem 0; }
-dt { margin-top: 0.75rem; font-weight: 600; }
-dd { margin: 0; color: var(--quiet); }
-code, pre { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel); }
-code { padding: 0.1em 0.3em; border-radius: 0.25rem; overflow-wrap: anywhere; }
-pre { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 0.375rem; overflow-x: auto; font-size: 0.8125rem; }
-pre code { padding: 0; overflow-wrap: normal; font-size: inherit; }
-.wide { overflow-x: auto; margin: 0.75rem 0; }
-table { border-collapse: collapse; min-width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
-th { background: var(--panel); }
-td code, th code { overflow-wrap: normal; }
-[align="right"] { text-align: right; }
-img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
-`;
-
 const DRAWING =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 /** Part of the page, because otherwise browsers request /favicon.ico. */
@@ -148,7 +117,7 @@ export function pageHead(title: string, style: string): Html {
 }
 
 /** No script runs, the only style allowed is this one, and pictures come from `pictures`. */
-export function policyOf(style: string, pictures = 'data:'): string {
+export function policyOf(style: string | Buffer, pictures = 'data:'): string {
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
@@ -160,4 +129,3 @@ export function policyOf(style: string, pictures = 'data:'): string {
 }
 
 export const STATUS_POLICY = policyOf(STATUS_STYLE);
-export const DOCUMENT_POLICY = policyOf(DOCUMENT_STYLE, "'self' data:");

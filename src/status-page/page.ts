@@ -7,16 +7,13 @@ import { pageHead, STATUS_STYLE } from './page-style.ts';
 /** Where the page links the documentation, and in it what to do about an alert. */
 export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
 
-/** What to do about an alert. */
 export function runbookUrl(alert: string): string {
   return `${DOCUMENTATION.alerts}#${alert.toLowerCase()}`;
 }
 
 /** The status page before it is written out. */
 export interface StatusPage {
-  /** The time that the page shows. */
   readonly now: UnixMs;
-  /** One line about the program. */
   readonly about: string;
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */

@@ -1,6 +1,6 @@
 import { allowedPerDay, type Bucket, describePlan, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
-import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
+import { bar, type Cell, lines, quiet, type Row, type Share, type Table, time } from '../sources/content.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -41,16 +41,23 @@ interface Quota {
 
 function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
   const { name, bucket, window, state } = quota;
-  const { left } = state;
+  const { left, limit } = state;
   const taken = usedByOthersIn(bucket, window, state);
-  const used = Math.min(state.own, state.limit - left);
-  const others = Math.min(taken ?? 0, state.limit - left - used);
-  const parts: readonly Share[] = [
-    { fill: 'used', size: used, word: taken === undefined ? 'used' : 'used here' },
-    ...(taken === undefined ? [] : [{ fill: 'others', size: others, word: 'used by others' } as const]),
-    { fill: 'kept', size: state.limit - used - others - left, word: 'kept free' },
-  ];
-  return [windowName(window, name, input), shares(state.limit, parts), resets(quota, now), quotaEnd(input, quota, now)];
+  const used = Math.min(state.own, limit - left);
+  const others = Math.min(taken ?? 0, limit - left - used);
+  const shares = bar(limit, [
+    shareOf('used', used, taken === undefined ? 'used' : 'used here'),
+    ...(taken === undefined ? [] : [shareOf('others', others, 'used by others')]),
+    shareOf('kept', limit - used - others - left, 'kept free'),
+    shareOf('left', left, 'left'),
+  ]);
+  // With a space that does not break.
+  const requests = html`${shares}${quiet(`of\u00a0${count(limit)}`)}`;
+  return [windowName(window, name, input), requests, resets(quota, now), quotaEnd(input, quota, now)];
+}
+
+function shareOf(fill: Share['fill'], size: number, word: string): Share {
+  return { fill, size, text: `${word} ${count(size)}` };
 }
 
 /** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
@@ -67,24 +74,6 @@ function windowName(window: LongWindowName, bucket: string, { ledger }: StatusIn
   return Object.keys(ledger.buckets).length > 1
     ? lines(`per ${window}`, quiet(`bucket ${bucket || 'unnamed'}`))
     : `per ${window}`;
-}
-
-interface Share {
-  readonly fill: 'used' | 'others' | 'kept' | 'left';
-  readonly size: number;
-  readonly word: string;
-}
-
-/** The parts of a whole, and the rest. */
-function shares(total: number, parts: readonly Share[]): Cell {
-  const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
-  const all: readonly Share[] = [...parts, { fill: 'left', size: left, word: 'left' }];
-  const drawn = bar(
-    total,
-    all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${count(size)}` })),
-  );
-  // With a space that does not break.
-  return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
 }
 
 function resets({ state: { resetsAt, end } }: Quota, now: UnixMs): Cell {

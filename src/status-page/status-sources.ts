@@ -7,7 +7,6 @@ import { count, cropped, spaced, span } from '../toolkit/lib/words.ts';
 
 const MAX_ERROR = 120;
 
-/** The attempts of each source. */
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   return {
     title: 'Sources',
@@ -52,7 +51,6 @@ export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now
   return notice('neutral', running ? 'first poll' : 'not polled yet');
 }
 
-/** The source, and its chain if it has one. */
 export function nameOf({ source }: SourceView): string {
   const name = spaced(source.name);
   return source.chain ? `${name} of ${source.chain}` : name;

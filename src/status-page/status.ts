@@ -53,16 +53,14 @@ function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
 function chainTable(summaries: readonly Summed[]): Table[] {
   const facts = summaries
     .toReversed()
-    .flatMap(({ view, summary }) =>
-      (summary.facts ?? []).map(([label, value]) => ({ chain: view.source.chain ?? '', label, value })),
+    .flatMap(({ view: { source }, summary: { facts = [] } }) =>
+      facts.map(([label, value]) => ({ chain: source.chain, label, value })),
     );
   const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
   const labels = [...new Set(facts.map(({ label }) => label))];
   if (labels.length === 0) return [];
   const factOf = (label: string, chain: string): Cell =>
-    facts
-      .filter((fact) => fact.label === label && fact.chain === chain)
-      .reduceRight<Cell>((before, { value }) => (before === '' ? value : html`${before}, ${value}`), '');
+    lines(...facts.filter((fact) => fact.label === label && fact.chain === chain).map(({ value }) => value));
   return [
     {
       title: chains.length === 1 ? 'Chain' : 'Chains',

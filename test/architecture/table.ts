@@ -153,6 +153,7 @@ export const TABLE: readonly Row[] = [
 /** Where the code departs from the table, and why it may. One that is not needed any more fails the test. */
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['toolkit/lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
+  ['sources/answers.ts', 'api', 'refuses an answer about the future'],
   ['sources/machines/schema.ts', 'facts', 'the names of the chains'],
   ['sources/machines/schema.ts', 'toolkit', 'distinguishes seconds from milliseconds'],
   ['sources/machines/schema.ts', 'sources', 'refusals are kept in one shape'],
@@ -161,9 +162,9 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
-  ['sources/validators/aggregates.ts', 'api', 'the requests of poll.ts'],
+  ['sources/validators/aggregates.ts', 'api', 'requests of a poll'],
   ['sources/validators/schema.ts', 'sources', 'duties, refusals and slashed validators are kept in one shape'],
-  ['sources/validators/status.ts', 'api', 'the requests of poll.ts'],
+  ['sources/validators/status.ts', 'api', 'requests of a poll'],
   ['status-page/documentation.ts', '..', 'a checkout renders its documents with the script of the build'],
 ];
 

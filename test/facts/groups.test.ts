@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupLabelOf, unionOf, watchedGroups } from '../../src/facts/groups.ts';
+import { groupLabelOf, watchedGroups } from '../../src/facts/groups.ts';
 import { indicesOf, watches, watchOf } from '../../src/facts/watch.ts';
 
 const range = (first: number, last = first) => ({ first, last });
@@ -39,7 +39,6 @@ describe('facts/groups', () => {
         const found = groups.flatMap(({ watch }) => [...indicesOf(watch)]);
         const expected = [...new Set([...all, ...mine, ...yours])].toSorted((a, b) => a - b);
         expect(found.toSorted((a, b) => a - b)).toEqual(expected);
-        expect([...indicesOf(unionOf(groups))]).toEqual(expected);
         for (const one of expected) {
           const group = yours.includes(one) ? 'home' : office.includes(one) ? 'office' : undefined;
           expect(groupLabelOf(groups, one)).toEqual(group === undefined ? {} : { group });

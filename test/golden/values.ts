@@ -119,37 +119,41 @@ const validators: Validators = Validators.parse({
       offlineSince: 479_018,
     },
   ],
-  performances: [
-    {
-      watch: '12345-12345',
-      readAt: NOW - 30_000,
-      sums: {
-        duties: {
-          attestation: { assigned: 225, missed: 4, done: 221 },
-          proposal: { assigned: 0, missed: 0, done: 0 },
-          sync_committee: { assigned: 7_200, missed: 12, done: 7_188 },
+  performance: {
+    polls: 1,
+    groups: [
+      {
+        watch: '12345-12345',
+        readAt: NOW - 30_000,
+        sums: {
+          duties: {
+            attestation: { assigned: 225, missed: 4, done: 221 },
+            proposal: { assigned: 0, missed: 0, done: 0 },
+            sync_committee: { assigned: 7_200, missed: 12, done: 7_188 },
+          },
+          scores: { total: 0.98, attestation: 0.9812, sync_committee: 0.9983 },
+          votes: { head: 215, source: 221, target: 220 },
+          inclusionDelay: 0.00904977,
         },
-        scores: { total: 0.98, attestation: 0.9812, sync_committee: 0.9983 },
-        votes: { head: 215, source: 221, target: 220 },
-        inclusionDelay: 0.00904977,
       },
-    },
-  ],
-  pollsSincePerformance: 1,
-  rewards: [
-    {
-      watch: '12345-12345',
-      readAt: NOW - 30_000,
-      sums: {
-        earned: { attestation: '2070000000000001', proposal: '0', sync_committee: '-118000000000000' },
-        missed: { attestation: '36000000000000', proposal: '0', sync_committee: '590000000000000' },
-        execution: '35087332222696592',
-        penalties: '146000000000000',
-        epoch: 479_019,
+    ],
+  },
+  rewards: {
+    polls: 1,
+    groups: [
+      {
+        watch: '12345-12345',
+        readAt: NOW - 30_000,
+        sums: {
+          earned: { attestation: '2070000000000001', proposal: '0', sync_committee: '-118000000000000' },
+          missed: { attestation: '36000000000000', proposal: '0', sync_committee: '590000000000000' },
+          execution: '35087332222696592',
+          penalties: '146000000000000',
+          epoch: 479_019,
+        },
       },
-    },
-  ],
-  pollsSinceRewards: 1,
+    ],
+  },
   committees: [
     { period: 1_871, seats: [7, 12_345, 500_000, 12_345] },
     { period: 1_872, seats: [9, 8] },

@@ -87,7 +87,7 @@ describe('recorded exchanges of production', () => {
     const source = validatorsSource(validatorsOptions({ watch, rewards: false, hasSlashings: false }));
     const now = timeOf(exchange);
     const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now };
-    const previous = source.state.parse({ ...source.empty, performanceRefusal: refusedDuties });
+    const previous = source.state.parse({ ...source.empty, refusals: { performance: refusedDuties } });
     const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
     expect(failure).toBeUndefined();
     expect(invalid).toEqual([]);

@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { afterFailure, isRefusal, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { afterFailure, isRefusal, refusedUntil as refusedUntilOf } from '../../src/sources/refusal.ts';
+import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
+
+const PART = 'proposer_slashings';
 
 type Attempt = readonly [at: number, reason: FailureReason];
 
-/** The refusals after these failures. */
-function knownAfter(...attempts: readonly Attempt[]): Refusal | undefined {
-  return attempts.reduce<Refusal | undefined>((before, [at, reason]) => {
-    return afterFailure(before, new RequestFailed('proposer_slashings', reason, 'made up'), at);
-  }, undefined);
+type State = Parameters<typeof afterFailure>[2];
+
+/** The state after these failures. */
+function knownAfter(...attempts: readonly Attempt[]): State {
+  return attempts.reduce<State>((before, [now, reason]) => {
+    const context = { timing: timing({ now }), signal: noSignal(), events: [] };
+    return afterFailure(context, PART, before, new RequestFailed(PART, reason, 'made up')).value;
+  }, {});
+}
+
+function refusedUntil(state: State): number {
+  return refusedUntilOf(state, PART);
 }
 
 /** Failures with 400 at these times. */
@@ -64,7 +73,7 @@ describe('sources/refusal', () => {
   it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(
     '%s is no refusal, and ends none',
     (reason) => {
-      expect(knownAfter([NOW, reason])).toBeUndefined();
+      expect(knownAfter([NOW, reason])).toEqual({});
       expect(knownAfter([NOW, 'forbidden'], [NOW + DAY, reason])).toEqual(knownAfter([NOW, 'forbidden']));
     },
   );

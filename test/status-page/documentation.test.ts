@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { TITLES } from '../../scripts/document-page.ts';
 import { VERSION } from '../../src/facts/version.ts';
 import { DOCUMENTS, PICTURES } from '../../src/status-page/documentation.ts';
 import { type Asked, ask } from '../support/network/ask.ts';
@@ -10,7 +11,7 @@ import { atTheEnd } from '../support/vitest/cleanup.ts';
 import { serveStatus } from '../support/web/status-server.ts';
 import { basic, hashOf, serveGuarded } from '../support/web/web-config.ts';
 
-const PAGES = ['/docs/', ...DOCUMENTS.map(({ name }) => `/docs/${name}`)];
+const PAGES = ['/docs/', ...DOCUMENTS.map((name) => `/docs/${name}`)];
 
 let port: number;
 
@@ -33,7 +34,7 @@ describe('status-page/documentation', () => {
 
   it('the index lists every page, and the status page leads to it', async () => {
     const index = await textOf('/docs/');
-    for (const { name, title } of DOCUMENTS) expect(index).toContain(`<a href="${name}">${title}</a>`);
+    for (const [name, { title }] of Object.entries(TITLES)) expect(index).toContain(`<a href="${name}">${title}</a>`);
     expect(index).toContain(VERSION);
     expect(await textOf('/')).toContain('href="./docs/"');
   });
@@ -109,7 +110,7 @@ basic_auth_users: {prometheus: ${hashOf('secret')}}
   );
 });
 
-const names = DOCUMENTS.map(({ name }) => name);
+const names: readonly string[] = DOCUMENTS;
 
 function read(name: string): string {
   return readFileSync(join('docs', `${name}.md`), 'utf8');
@@ -122,7 +123,7 @@ describe('status-page/documentation: the list', () => {
     expect(readdirSync('docs/internals').filter((file) => names.includes(file.replace('.md', '')))).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('$name is listed with its title', ({ name, title }) => {
+  it.each(Object.entries(TITLES))('%s is listed with its title', (name, { title }) => {
     expect(read(name).split('\n')[0]).toBe(`# ${title}`);
   });
 

@@ -20,18 +20,8 @@ import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { cropped, plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
-import {
-  accountQuestions,
-  dailyQuestions,
-  listAt,
-  networkQuestions,
-  type Question,
-  slashingsQuestions,
-  slotsQuestion,
-  validatorsQuestions,
-} from './questions.ts';
+import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
-/** The result of one question. */
 export interface Reply {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
@@ -136,9 +126,8 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   try {
     for (const question of accountQuestions(now)) await ask(question);
     for (const { name: chain } of config.chains) {
-      const own = validatorsQuestions(chain, config.validators.watch[chain]);
-      for (const question of [...dailyQuestions(chain), ...own, ...networkQuestions(chain)]) await ask(question);
-      const slots = await ask(slotsQuestion(chain, now));
+      let slots: unknown;
+      for (const question of chainQuestions(chain, config.validators.watch[chain], now)) slots = await ask(question);
       for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
     }
   } finally {
@@ -249,7 +238,6 @@ export function mayBeAbsent(field: string): boolean {
  */
 export type Verdict = 'understood' | 'partly' | 'refused';
 
-/** Pure. */
 export function verdictOf({ ledger, replies }: Probe): Verdict {
   const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
   if (isKeyRefused(ledger) || !isAnswered) return 'refused';

@@ -14,7 +14,6 @@ import { createFile } from '../../toolkit/state/whole-file.ts';
 import { CommandRefused } from '../refusals.ts';
 import { listAt } from './questions.ts';
 
-/** A request and its answer. */
 export interface Exchange {
   readonly request: WireRequest;
   /** Absent: no answer came. */
@@ -68,7 +67,6 @@ export function publicReportOf(exchanges: readonly Exchange[], { key, config: { 
   return `${title}\n\n\`\`\`json\n${JSON.stringify(forms, null, 1)}\n\`\`\`\n`;
 }
 
-/** The names of machines in an answer. */
 function machinesIn({ body }: Exchange): unknown[] {
   const items = ['data', ...Object.keys(ENDPOINTS.machine_metrics.records)].flatMap((path) => listAt(body, path));
   return items.map((item) => (isObject(item) ? item['machine'] : item));

@@ -13,7 +13,6 @@ import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { valueAt } from '../../toolkit/yaml/value-at.ts';
 
-/** One request of the table of endpoints. */
 export interface Question {
   readonly request: ApiRequest;
   /** Undefined: it is about the account. */
@@ -36,41 +35,30 @@ export function accountQuestions(now: UnixMs): [Question, Question] {
   ];
 }
 
-/** The newest day and the current sync committee. */
-export function dailyQuestions(chain: Chain): Question[] {
-  const [request, otherwise] = DAILY_RETURNS_PATHS.map((path) =>
-    requestTo('daily_returns', { chain, path, range: { window: '24h' } }),
-  ) as [ApiRequest, ApiRequest];
-  return [
-    { request, otherwise, chain },
-    { request: requestTo('sync_committee', { chain }), chain },
-  ];
-}
-
-/** The members of the current sync committee, and the first watched validators. */
-export function validatorsQuestions(chain: Chain, watch: Watch): Question[] {
+/** What is asked about a chain, its slashings apart. The last question is about the slots at its head. */
+export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Question[] {
+  const [path, otherPath] = DAILY_RETURNS_PATHS;
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
+  const newestDay = { chain, range: { window: '24h' } } as const;
   const first = (count: number): number[] => indicesOf(watch).take(count).toArray();
-  return [
-    requestTo('sync_committee_members', { chain, period: 'latest' }),
-    requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }),
-    requestTo('validators_performance', { chain, identifiers: first(ofAllPlans) }),
-    requestTo('validators_rewards', { chain, identifiers: first(ofAllPlans) }),
-  ].map((request) => ({ request, chain }));
-}
-
-/** The duties of all validators, and the queues. */
-export function networkQuestions(chain: Chain): Question[] {
-  return [requestTo('network_performance', { chain }), requestTo('queues', { chain })].map((request) => ({
-    request,
-    chain,
-  }));
-}
-
-/** The slots at the head of the chain. */
-export function slotsQuestion(chain: Chain, now: UnixMs): Question {
-  const request = requestTo('epoch_slots', { chain, epoch: 'latest', priority: 'head_pass' });
-  return { request, chain, isPlausible: isPlausibleRowAt(chain, now) };
+  const questions: readonly Omit<Question, 'chain'>[] = [
+    {
+      request: requestTo('daily_returns', { ...newestDay, path }),
+      otherwise: requestTo('daily_returns', { ...newestDay, path: otherPath }),
+    },
+    { request: requestTo('sync_committee', { chain }) },
+    { request: requestTo('sync_committee_members', { chain, period: 'latest' }) },
+    { request: requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }) },
+    { request: requestTo('validators_performance', { chain, identifiers: first(ofAllPlans) }) },
+    { request: requestTo('validators_rewards', { chain, identifiers: first(ofAllPlans) }) },
+    { request: requestTo('network_performance', { chain }) },
+    { request: requestTo('queues', { chain }) },
+    {
+      request: requestTo('epoch_slots', { chain, epoch: 'latest', priority: 'head_pass' }),
+      isPlausible: isPlausibleRowAt(chain, now),
+    },
+  ];
+  return questions.map((question) => ({ ...question, chain }));
 }
 
 /** The slashings of a slot. If possible, it is one for which the answer about the slots announces slashings. */

@@ -11,15 +11,17 @@ import {
 } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { percent } from '../../toolkit/lib/words.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { family, sample } from '../families.ts';
 import type { History } from '../history.ts';
-import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
-import { dailyReturnFamilies, pastReturnFamilies } from './metrics.ts';
+import { oncePerPeriod, type Source, type Timing } from '../source.ts';
 
 export const DailyReturns = z.object({ newest: Datapoint.optional() });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -37,20 +39,24 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
     empty: {},
     state: DailyReturns,
     ...oncePerPeriod(intervalMs, MS_PER_DAY, AFTER_DAY_END_MS, endOfNext),
-    poll: (api, previous, { now }, signal) => poll(chain, readDays, api, previous, now, signal),
+    async poll(api, { newest: known }, { now }, signal) {
+      const { data } = await readDays(api, { range: { window: '24h' } }, signal);
+      const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+      // A smaller day never replaces a larger one.
+      const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
+      return { value: newest ? { newest } : {} };
+    },
     summary,
     families: ({ newest }) => dailyReturnFamilies(chain, newest),
     history: () => historyOf(chain, readDays),
   };
 }
 
-/** The end of the day after the newest one. */
 function endOfNext({ newest }: DailyReturns): UnixMs | undefined {
   return newest && newest.day_end * 1000 + MS_PER_DAY;
 }
 
 type Path = Query<'daily_returns'>['path'];
-/** Which days of a chain to read. */
 type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
@@ -70,21 +76,6 @@ function daysReader(chain: Chain): ReadDays {
       return page;
     }
   };
-}
-
-/** Reads the newest day. A smaller day never replaces a larger one. */
-async function poll(
-  chain: Chain,
-  readDays: ReadDays,
-  api: Api,
-  { newest: known }: DailyReturns,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<DailyReturns>> {
-  const { data } = await readDays(api, { range: { window: '24h' } }, signal);
-  const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
-  const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
-  return { value: newest ? { newest } : {} };
 }
 
 /**
@@ -134,10 +125,116 @@ function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
   return { start, end: Math.max(start + SECONDS_PER_DAY, Math.min(now, wanted.end)) };
 }
 
+const HELP =
+  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark';
+
+/** A number, or an amount in Wei. */
+type DayValue = number | string | null | undefined;
+type Described = readonly (readonly [labels: Labels, value: DayValue])[];
+type DescribeDay = (day: Datapoint) => Described;
+type ByLayer = { readonly consensus_layer?: DayValue; readonly execution_layer?: DayValue };
+type Averages = Datapoint['moving_averages']['window_7d'];
+
+function one(value: DayValue): Described {
+  return [[{}, value]];
+}
+
+function byLayer({ consensus_layer, execution_layer }: ByLayer): Described {
+  return [
+    [{ layer: 'consensus' }, consensus_layer],
+    [{ layer: 'execution' }, execution_layer],
+  ];
+}
+
+function byWindow({ moving_averages: averages }: Datapoint, describe: (averages: Averages) => Described): Described {
+  const of = (window: string, ofWindow: Averages): Described =>
+    describe(ofWindow).map(([labels, value]) => [{ window, ...labels }, value]);
+  return [...of('7d', averages.window_7d), ...of('31d', averages.window_31d)];
+}
+
+const FAMILIES: readonly (readonly [name: string, help: string, describe: DescribeDay])[] = [
+  ['day', 'Index of the day since genesis (day)', (day) => one(day.day)],
+  ['start_timestamp_seconds', 'Start of the day, inclusive (day_start)', (day) => one(day.day_start)],
+  ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', (day) => one(day.day_end)],
+  [
+    'effective_balance_ether',
+    'Sum of the effective balances of the validators active for the whole day; the denominator of the APR (effective_balance)',
+    (day) => one(day.effective_balance),
+  ],
+  [
+    'start_balance_ether',
+    'Sum of the balances at the start of the day (start_balance)',
+    (day) => one(day.start_balance),
+  ],
+  [
+    'end_balance_ether',
+    'Sum of the balances at the end of the day; not the sum of start balance, deposits and rewards, because withdrawals are not published (end_balance)',
+    (day) => one(day.end_balance),
+  ],
+  [
+    'deposits_ether',
+    'Deposits credited during the day; not part of the rewards (deposits)',
+    (day) => one(day.deposits),
+  ],
+  [
+    'rewards_ether',
+    'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
+    (day) => byLayer(day.rewards),
+  ],
+  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', (day) => one(day.rewards.total)],
+  [
+    'apr_ratio',
+    'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
+    (day) => byLayer(day.apr),
+  ],
+  [
+    'combined_apr_ratio',
+    'Simple annual return of both layers together, 1 = 100 % (apr.combined)',
+    (day) => one(day.apr.combined),
+  ],
+  [
+    'moving_average_apr_ratio',
+    'Unweighted mean of the daily APR by layer over the window (moving_averages.window_*.apr)',
+    (day) => byWindow(day, ({ apr }) => byLayer(apr)),
+  ],
+  [
+    'moving_average_combined_apr_ratio',
+    'Unweighted mean of the combined daily APR over the window (moving_averages.window_*.apr.combined)',
+    (day) => byWindow(day, ({ apr }) => one(apr.combined)),
+  ],
+  [
+    'moving_average_rewards_ether',
+    'Mean daily rewards by layer over the window (moving_averages.window_*.rewards)',
+    (day) => byWindow(day, ({ rewards }) => byLayer(rewards)),
+  ],
+];
+
+export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): Family[] {
+  return familiesOf((describe) => (day ? samplesOf(chain, describe(day)) : []));
+}
+
+/** The families of several days, each sample with the time of the end of its day. */
+function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Family[] {
+  return familiesOf((describe) =>
+    days.flatMap((day) => samplesOf(chain, describe(day)).map((one) => ({ ...one, at: day.day_end }))),
+  );
+}
+
+function familiesOf(samples: (describe: DescribeDay) => Sample[]): Family[] {
+  return FAMILIES.map(([name, help, describe]) =>
+    family(`daily_return_${name}`, `${help}. ${HELP}`, samples(describe)),
+  );
+}
+
+function samplesOf(chain: Chain, described: Described): Sample[] {
+  return described.flatMap(([labels, value]) =>
+    sample(chain, typeof value === 'string' ? etherOf(value) : value, labels),
+  );
+}
+
 /** Required by the terms of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
-/** The newest day. */
 function summary({ newest: day }: DailyReturns, { now }: Timing): Summary {
   if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
   const { apr, moving_averages: averages } = day;

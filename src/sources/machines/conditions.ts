@@ -91,7 +91,6 @@ function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
     : alerts;
 }
 
-/** A machine as shown in the status. */
 export interface ListedMachine {
   readonly name: string;
   /** The alerts that apply to it, the worst first. */

@@ -1,6 +1,6 @@
 import { unit } from '../../toolkit/lib/random.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { partState } from '../refusal.ts';
+import { partsOf } from '../refusal.ts';
 import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies } from './metrics.ts';
@@ -40,9 +40,9 @@ export function machinesSource(options: MachinesOptions): Source<Machines> {
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
-    poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal),
-    anew: ({ namesRefusal, ...value }) => value,
-    parts: ({ namesRefusal }) => [partState('machine_names', namesRefusal)],
+    poll: (api, previous, timing, signal) => pollMachines({ options, api, timing, signal, events: [] }, previous),
+    anew: ({ refusals, ...value }) => value,
+    parts: partsOf('machine_names'),
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),

@@ -125,7 +125,6 @@ function isSameBoot(a: SystemRecord, b: SystemRecord): boolean {
   return before != null && after != null && Math.abs(after - before) <= SAME_BOOT_SECONDS;
 }
 
-/** Whether the network counters of a machine are withheld at `now`. */
 export function isNetworkWithheld({ learned }: Partial<Machine>, now: UnixMs): boolean {
   return learned?.networkFell !== undefined && now < learned.networkFell.until * 1000;
 }
@@ -135,7 +134,6 @@ function bootsAt({ learned }: Partial<Machine>, now: UnixMs): Boots | undefined 
   return learned?.boots && now < learned.boots.until * 1000 ? learned.boots : undefined;
 }
 
-/** Whether several hosts use the name of a machine. */
 export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
   return bootsAt(machine, now)?.isShared ?? false;
 }

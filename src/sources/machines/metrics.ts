@@ -6,6 +6,7 @@ import {
   type ValidatorRecord,
 } from '../../api/answers/machines.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
+import { family } from '../families.ts';
 import type { Timing } from '../source.ts';
 import type { MachinesOptions } from './options.ts';
 import { lastSeen, type Machines } from './schema.ts';
@@ -222,7 +223,6 @@ const OF_RECORDS: readonly MachineFamily[] = [
   ),
 ];
 
-/** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
   const shown = shownMachines(options, machines, timing);
   const neverSeen = missing(options, shown).map((name) => labelsOfMachine(options, { name }));
@@ -231,27 +231,23 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
       ...LAST_SEEN.samplesOf(shown),
       ...neverSeen.map((labels) => ({ labels: { ...labels, process: 'system' }, value: 0 })),
     ]),
-    ...OF_RECORDS.map((family) => lazyFamily(family, () => family.samplesOf(shown))),
-    {
-      name: 'beaconchain_machines',
-      type: 'gauge',
-      help: 'Machines seen within machines.forget_after, including expected machines.',
-      samples: countByChain(options, [...shown.map(({ labels }) => labels), ...neverSeen]),
-    },
-    {
-      name: 'beaconchain_machines_dropped',
-      type: 'gauge',
-      help: 'Machines that the last sweep dropped because of machines.max; normally 0.',
-      samples: [{ labels: {}, value: dropped }],
-    },
+    ...OF_RECORDS.map((one) => lazyFamily(one, () => one.samplesOf(shown))),
+    family(
+      'machines',
+      'Machines seen within machines.forget_after, including expected machines',
+      countByChain(options, [...shown.map(({ labels }) => labels), ...neverSeen]),
+    ),
+    family('machines_dropped', 'Machines that the last sweep dropped because of machines.max; normally 0', [
+      { labels: {}, value: dropped },
+    ]),
   ];
 }
 
 /** The families of past machines, each with one record, whose time their samples have. Without those about the whole fleet. */
 export function pastMachineFamilies(past: readonly ShownMachine[]): Family[] {
-  return [LAST_SEEN, ...OF_RECORDS].map((family) =>
-    lazyFamily(family, () =>
-      past.flatMap((one) => family.samplesOf([one]).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
+  return [LAST_SEEN, ...OF_RECORDS].map((each) =>
+    lazyFamily(each, () =>
+      past.flatMap((one) => each.samplesOf([one]).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
     ),
   );
 }

@@ -5,7 +5,6 @@ import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.t
 import type { Timing } from '../source.ts';
 import type { Machine } from './schema.ts';
 
-/** config `machines`. */
 export interface MachinesOptions {
   readonly intervalMs: Milliseconds;
   readonly weight: number;
@@ -17,7 +16,6 @@ export interface MachinesOptions {
   readonly max: number;
   /** The configured chains. Each gets a `beaconchain_machines` sample, also without machines. */
   readonly chains: readonly Chain[];
-  /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
   /** config `groups`, with names and patterns of machines. */
@@ -27,7 +25,6 @@ export interface MachinesOptions {
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 
-/** The label value of a machine. */
 export function machineName(raw: string | null | undefined): string {
   return raw ? readableText(raw) : UNNAMED;
 }

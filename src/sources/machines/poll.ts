@@ -6,8 +6,8 @@ import { type Ending, eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { PastPage } from '../history.ts';
-import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
-import type { Poll, SourceEvent, Timing } from '../source.ts';
+import { afterFailure, afterSuccess, isRefusal } from '../refusal.ts';
+import type { Poll, PollContext, SourceEvent } from '../source.ts';
 import { offlineAfter } from './conditions.ts';
 import { isNameShared, isNetworkWithheld } from './learned.ts';
 import { type MachinesOptions, machineName, staleAfter } from './options.ts';
@@ -32,32 +32,19 @@ import {
 /** A warning about a sweep that did not fail. */
 type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
 
-/** The context of all requests of one sweep. */
-interface SweepContext {
-  readonly options: MachinesOptions;
-  readonly api: Api;
+interface SweepContext extends PollContext<MachinesOptions> {
   readonly sweep: Sweep;
-  readonly timing: Timing;
-  readonly signal: AbortSignal;
-  /** What the sweep has found so far. */
-  readonly events: SourceEvent[];
 }
 
 /**
  * One sweep. It reads the new records, asks by name for live machines that are not among them, and then for names that
  * are not known. Records that were read before a failure are kept.
  */
-export async function pollMachines(
-  options: MachinesOptions,
-  api: Api,
-  previous: Machines,
-  timing: Timing,
-  signal: AbortSignal,
-): Promise<Poll<Machines>> {
-  const events: SourceEvent[] = [];
+export async function pollMachines(poll: PollContext<MachinesOptions>, previous: Machines): Promise<Poll<Machines>> {
+  const { options, timing, signal, events } = poll;
   const silentMs = Math.min(staleAfter(options, timing), offlineAfter(timing) * 1000);
   const sweep = startSweep(options, previous, timing.now, silentMs);
-  const context: SweepContext = { options, api, sweep, timing, signal, events };
+  const context: SweepContext = { ...poll, sweep };
   try {
     await readNew(context);
     await listNames(context);
@@ -70,7 +57,6 @@ export async function pollMachines(
   }
 }
 
-/** Notes a warning. `machines`: those to which it applies, if not to all. */
 function warn(events: SourceEvent[], reason: Warning, machines?: readonly string[]): void {
   events.push({ type: 'sweep_warning', reason, machines });
 }
@@ -141,7 +127,8 @@ async function readAbsent(context: SweepContext, range: SweepRange): Promise<voi
  * Requests the list of names, unless the service refuses it. A failed request counts as made, as one for a name does: an
  * immediate repetition could fail every sweep. A refusal fails none.
  */
-async function listNames({ options, api, sweep, timing, signal, events }: SweepContext): Promise<void> {
+async function listNames(context: SweepContext): Promise<void> {
+  const { options, api, sweep, timing, signal } = context;
   if (!isListDue(sweep.progress, timing, options.intervalMs)) return;
   const { now } = timing;
   try {
@@ -150,15 +137,12 @@ async function listNames({ options, api, sweep, timing, signal, events }: SweepC
     const items = data.map((name) => ({ name }));
     const names = api.records('machine_names', ListedName, items).map(({ name }) => name);
     noteNames(sweep, options, names);
-    sweep.progress = { ...sweep.progress, namesAt: now, namesRefusal: undefined };
+    sweep.progress = afterSuccess('machine_names', { ...sweep.progress, namesAt: now });
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    const { namesRefusal: before } = sweep.progress;
-    const namesRefusal = afterFailure(before, error, now);
-    sweep.progress = { ...sweep.progress, namesAt: failedListAt(error, now), namesRefusal };
+    const { value } = afterFailure(context, 'machine_names', sweep.progress, error);
+    sweep.progress = { ...value, namesAt: failedListAt(error, now) };
     if (!isRefusal(error)) throw error;
-    if (refusedUntil(before) === 0 && refusedUntil(namesRefusal) > 0)
-      events.push({ type: 'part_refused', part: 'machine_names', err: error.message });
   }
 }
 
@@ -218,7 +202,6 @@ async function readPage(
   return page;
 }
 
-/** Reads one page, record by record. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,

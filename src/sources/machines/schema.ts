@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { NodeRecord, PROCESSES, SystemRecord, ValidatorRecord } from '../../api/answers/machines.ts';
 import { CHAIN_NAMES } from '../../facts/chain.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusals } from '../refusal.ts';
 
 /** A head that a node reported while it said that it is synced. */
 const NodeHead = z.object({
@@ -62,7 +62,7 @@ export const Machines = z.object({
   lateAt: z.number().optional(),
   /** When the list of names was last requested. */
   namesAt: z.number().optional(),
-  namesRefusal: Refusal.optional(),
+  refusals: Refusals,
   /** Unknown names that are expected or listed, and when each was requested; 0: not yet. */
   asked: z.array(z.tuple([z.string(), z.number()])).optional(),
 });

@@ -19,13 +19,11 @@ import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts
 
 type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly group?: string };
 
-/** The labels of the series of a machine. */
 export function labelsOfMachine(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): MachineLabels {
   const { name } = machine;
   return { chain: chainOf(options, machine), machine: name, ...groupLabel(groupOf(options, name)) };
 }
 
-/** A machine as it is shown at one time. */
 export interface ShownMachine {
   readonly labels: MachineLabels;
   /** The same objects for all families, whose texts are then encoded once. */
@@ -38,7 +36,6 @@ export interface ShownMachine {
   readonly isNameShared: boolean;
 }
 
-/** The records of a machine that are not stale. */
 function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
   // A record further ahead is from before the clock was set back, so its age is unknown.
   return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);

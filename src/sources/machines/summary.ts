@@ -118,7 +118,6 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, now: UnixMs): R
   return [...head, shown.labels.chain, processes, syncedText(shown.fresh), memory(system), disk(system)];
 }
 
-/** A name as the page shows it. */
 function titleOf(name: string): string {
   return cropped(name, MAX_NAME);
 }

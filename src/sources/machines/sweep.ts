@@ -195,9 +195,10 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-/** Whether to request the list of names. */
-export function isListDue({ namesAt, namesRefusal }: Progress, when: When, configuredMs: Milliseconds): boolean {
-  return isDue(namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(namesRefusal);
+export function isListDue(progress: Progress, when: When, configuredMs: Milliseconds): boolean {
+  return (
+    isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(progress, 'machine_names')
+  );
 }
 
 /** The time that counts as that of a failed request for the list. */

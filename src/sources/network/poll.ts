@@ -1,51 +1,32 @@
 import type { QueuesAnswer } from '../../api/answers/network.ts';
 import { requestTo } from '../../api/endpoints.ts';
-import { RequestFailed } from '../../api/errors.ts';
-import { epochAt } from '../../facts/chain.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { expectPastEpoch } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
-import { refused, refusedUntil } from '../refusal.ts';
-import type { Poll, PollContext } from '../source.ts';
-import type { NetworkOptions } from './options.ts';
+import { readPart } from '../refusal.ts';
+import type { ChainOptions, Poll, PollContext } from '../source.ts';
 import type { Network, Queue } from './schema.ts';
 
-type Context = PollContext<NetworkOptions>;
+type Context = PollContext<ChainOptions>;
 
 /** Reads the duties of the whole chain, and the queues unless the budget has stretched the interval. */
 export async function pollNetwork(context: Context, previous: Network): Promise<Poll<Network>> {
   const { options, timing, events } = context;
-  let poll: Poll<Network> = { value: previous };
-  if (timing.now >= refusedUntil(previous.performanceRefusal)) poll = await readPerformance(context, poll.value);
-  const readsQueues = timing.intervalMs <= options.intervalMs && timing.now >= refusedUntil(previous.queuesRefusal);
-  if (!poll.failure && readsQueues) poll = await readQueues(context, poll.value);
-  return { ...poll, events };
+  const read = await readPart(context, 'network', previous, () => readPerformance(context, previous));
+  if (read.failure || timing.intervalMs > options.intervalMs) return { ...read, events };
+  const both = await readPart(context, 'queues', read.value, () => readQueues(context, read.value));
+  return { ...both, events };
 }
 
-async function readPerformance(context: Context, previous: Network): Promise<Poll<Network>> {
-  const { options, api, timing, signal } = context;
+async function readPerformance({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
   const { chain } = options;
-  try {
-    const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
-    if (range.epoch > epochAt(chain, timing.now + CLOCK_AHEAD_MS)) {
-      throw new RequestFailed('network_performance', 'invalid_body', `epoch ${range.epoch} is in the future`);
-    }
-    const performance = { readAt: timing.now, epoch: range.epoch, sums: performanceOf([data]) };
-    return { value: { ...previous, performance, performanceRefusal: undefined } };
-  } catch (error) {
-    const { refusal, failure } = refused(context, 'network', previous.performanceRefusal, error);
-    return { value: { ...previous, performanceRefusal: refusal }, failure };
-  }
+  const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
+  expectPastEpoch('network_performance', chain, range, timing.now);
+  return { ...previous, performance: { readAt: timing.now, epoch: range.epoch, sums: performanceOf([data]) } };
 }
 
-async function readQueues(context: Context, previous: Network): Promise<Poll<Network>> {
-  const { options, api, timing, signal } = context;
-  try {
-    const { data } = await api.request(requestTo('queues', { chain: options.chain }), signal);
-    return { value: { ...previous, queues: { readAt: timing.now, ...queuesOf(data) }, queuesRefusal: undefined } };
-  } catch (error) {
-    const { refusal, failure } = refused(context, 'queues', previous.queuesRefusal, error);
-    return { value: { ...previous, queuesRefusal: refusal }, failure };
-  }
+async function readQueues({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
+  const { data } = await api.request(requestTo('queues', { chain: options.chain }), signal);
+  return { ...previous, queues: { readAt: timing.now, ...queuesOf(data) } };
 }
 
 /** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. */

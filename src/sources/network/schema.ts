@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Wei } from '../../api/answers/validators.ts';
 import { Performance } from '../duties.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusals } from '../refusal.ts';
 
 /** What is not known is null. */
 const Queue = z.object({
@@ -15,8 +15,7 @@ export type Queue = z.infer<typeof Queue>;
 /** The state of one chain. `readAt`: Unix ms. */
 export const Network = z.object({
   performance: z.object({ readAt: z.number(), epoch: z.number(), sums: Performance }).optional(),
-  performanceRefusal: Refusal.optional(),
   queues: z.object({ readAt: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
-  queuesRefusal: Refusal.optional(),
+  refusals: Refusals,
 });
 export type Network = z.infer<typeof Network>;

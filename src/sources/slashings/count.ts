@@ -41,7 +41,6 @@ export const NO_SLASHINGS: Slashings = {
   totals: NOTHING,
 };
 
-/** A slashing that has just been counted. */
 export interface ObservedSlashing {
   readonly slot: number;
   readonly kind: RecentSlashing['kind'];

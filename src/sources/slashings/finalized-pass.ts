@@ -3,7 +3,7 @@ import { type Chain, epochAt, periodOf, SECONDS_PER_EPOCH } from '../../facts/ch
 import { watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import { readSeats } from '../members.ts';
+import { readSeats } from '../answers.ts';
 import type { Timing } from '../source.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
 import {

@@ -1,7 +1,7 @@
 import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { partState } from '../refusal.ts';
+import { partsOf } from '../refusal.ts';
 import { COVERAGES, type Coverage, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
@@ -30,9 +30,9 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
-    poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
-    anew: ({ namesRefusal, tried, ...value }, now) => ({ ...value, ...(tried && { tried: { ...tried, at: now } }) }),
-    parts: ({ namesRefusal }) => (options.readsProposerNames ? [partState('proposer_slashings', namesRefusal)] : []),
+    poll: (api, previous, timing, signal) => pollSlashings({ options, api, timing, signal, events: [] }, previous),
+    anew: ({ refusals, tried, ...value }, now) => ({ ...value, ...(tried && { tried: { ...tried, at: now } }) }),
+    parts: options.readsProposerNames ? partsOf('proposer_slashings') : partsOf(),
     families: (value, timing) => slashingFamilies(options, value, timing),
     summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,

@@ -3,7 +3,7 @@ import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import { family, isShown, nextShownChange, sample } from '../families.ts';
+import { family, fresh, nextShownChange, sample } from '../families.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
@@ -147,12 +147,16 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
 }
 
 /** The head; undefined if it is stale. */
-export function shownHead({ head, headReadAt = 0 }: Slashings, timing: Timing): Head | undefined {
-  return isShown(headReadAt, maxHeadAge(timing), timing.now) ? head : undefined;
+export function shownHead(state: Slashings, timing: Timing): Head | undefined {
+  return fresh(headOf(state), maxHeadAge(timing), timing.now)?.head;
 }
 
-export function nextSlashingsChange({ head, headReadAt = 0 }: Slashings, timing: Timing): UnixMs {
-  return nextShownChange(head ? [[headReadAt, maxHeadAge(timing)]] : [], timing.now);
+export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
+  return nextShownChange([[headOf(state), maxHeadAge(timing)]], timing.now);
+}
+
+function headOf({ head, headReadAt: readAt = 0 }: Slashings) {
+  return head && { head, readAt };
 }
 
 function maxHeadAge({ intervalMs }: Timing): Milliseconds {

@@ -1,13 +1,10 @@
-import type { Chain } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import type { Watch } from '../../facts/watch.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { Slashed } from '../slashed.ts';
+import type { ChainOptions } from '../source.ts';
 
-export interface SlashingsOptions {
-  readonly chain: Chain;
-  readonly intervalMs: Milliseconds;
-  readonly weight: number;
+export interface SlashingsOptions extends ChainOptions {
   readonly catchUpMs: Milliseconds;
   readonly watch: Watch;
   /** Each watched validator once. */

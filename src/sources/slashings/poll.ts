@@ -1,4 +1,3 @@
-import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
@@ -7,7 +6,6 @@ import type { Slashed } from '../slashed.ts';
 import type { Poll, Timing } from '../source.ts';
 import { few } from './count.ts';
 import { finalizedPass, hasBacklog } from './finalized-pass.ts';
-import type { SlashingsOptions } from './options.ts';
 import {
   attempt,
   decided,
@@ -27,14 +25,8 @@ const MAX_ENTRIES = 100_000;
 const MAX_TRIES = 3;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
-export async function pollSlashings(
-  options: SlashingsOptions,
-  api: Api,
-  previous: Slashings,
-  timing: Timing,
-  signal: AbortSignal,
-): Promise<Poll<Slashings>> {
-  const context: PollContext = { options, api, signal, timing, events: [] };
+export async function pollSlashings(context: PollContext, previous: Slashings): Promise<Poll<Slashings>> {
+  const { options, timing, events } = context;
   let state = withStatus(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
@@ -49,8 +41,8 @@ export async function pollSlashings(
     failure ??= step.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
-  if (skipped > 0 && timing.coverage !== 'sampled') context.events.push({ type: 'epochs_skipped', epochs: skipped });
-  return { value: prune(state, options.watch), events: context.events, failure };
+  if (skipped > 0 && timing.coverage !== 'sampled') events.push({ type: 'epochs_skipped', epochs: skipped });
+  return { value: prune(state, options.watch), events, failure };
 }
 
 /**

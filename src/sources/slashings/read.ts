@@ -5,7 +5,7 @@ import type { Priority } from '../../budget/permit.ts';
 import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { refused, refusedUntil } from '../refusal.ts';
+import { afterFailure, afterSuccess, refusedUntil } from '../refusal.ts';
 import type { PollContext as SourceContext } from '../source.ts';
 import { addRecent, countSlashings, slashingEvent } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -14,7 +14,6 @@ import type { EpochRows, Slashings } from './schema.ts';
 
 export type PollContext = SourceContext<SlashingsOptions>;
 
-/** The result of a step of a poll: the new value, and the failure if there is one. */
 export interface Step {
   readonly state: Slashings;
   readonly failure?: Error | undefined;
@@ -164,19 +163,19 @@ export async function readProposerNames(
   const { options, timing } = context;
   let state = previous;
   for (const row of rows) {
-    if (!options.readsProposerNames || timing.now < refusedUntil(state.namesRefusal)) break;
+    if (!options.readsProposerNames || timing.now < refusedUntil(state, 'proposer_slashings')) break;
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
       const validators = await readValidators(context, row);
-      state = withNames(context, { ...state, namesRefusal: undefined }, row.slot, validators);
+      state = withNames(context, afterSuccess('proposer_slashings', state), row.slot, validators);
       if (validators.size < row.proposerslashingscount) {
         const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
         throw implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings');
       }
       state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
     } catch (error) {
-      const { refusal, failure } = refused(context, 'proposer_slashings', state.namesRefusal, error);
-      state = { ...state, namesRefusal: refusal };
+      const { value, failure } = afterFailure(context, 'proposer_slashings', state, error);
+      state = value;
       if (failure) return { state, failure };
     }
   }

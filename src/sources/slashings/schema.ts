@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusals } from '../refusal.ts';
 import { Slashed } from '../slashed.ts';
 
 const Index = z.number().int().nonnegative();
@@ -14,7 +14,6 @@ export interface EpochRows {
   readonly allRows: readonly SlotRow[];
 }
 
-/** Kinds of attester slashings. */
 export const KINDS = ['double_vote', 'surround_vote', 'unknown'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -105,7 +104,7 @@ export const Slashings = z.object({
   slashedByStatus: z.array(Slashed).default([]),
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
-  namesRefusal: Refusal.optional(),
+  refusals: Refusals,
   /** Members of the period that is being counted, in the order of the committee; none: they could not be read. */
   committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */

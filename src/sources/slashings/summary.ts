@@ -12,7 +12,6 @@ import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Slashings } from './schema.ts';
 
-/** Head, finality and the last slashings of a chain. */
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
   return {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { Bounds } from '../../api/answers/sync-committee.ts';
-import type { Api } from '../../api/client.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
@@ -9,19 +8,18 @@ import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
-import { oncePerPeriod, type Poll, type Source, type Timing } from '../source.ts';
+import { family, sample } from '../families.ts';
+import { oncePerPeriod, type Source, type Timing } from '../source.ts';
 
 /** Times are Unix seconds. */
 const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
 type Period = z.infer<typeof Period>;
 
-/** The current period. */
 export const SyncCommittee = z.object({ period: Period.optional() });
 export type SyncCommittee = z.infer<typeof SyncCommittee>;
 
 const AFTER_PERIOD_END_MS = 5 * MS_PER_MINUTE;
 
-/** The sync committee period at the head of a chain. */
 export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Source<SyncCommittee> {
   return {
     name: 'sync_committee',
@@ -30,7 +28,16 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
     empty: {},
     state: SyncCommittee,
     ...oncePerPeriod(intervalMs, MS_PER_PERIOD, AFTER_PERIOD_END_MS, endOf),
-    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),
+    async poll(api, { period: known }, { now }, signal) {
+      const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
+      const { period: number } = data;
+      if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
+        throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
+      }
+      // An older period than the known one comes from a cache or from a node that lags.
+      if (known && number < known.number) return { value: { period: known } };
+      return { value: { period: { number, epoch: range.epoch, timestamp: range.timestamp } } };
+    },
     summary,
     families: (value) => families(chain, value),
   };
@@ -38,23 +45,6 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
 
 function endOf({ period }: SyncCommittee): UnixMs | undefined {
   return period && period.timestamp.end * 1000;
-}
-
-/** Reads the current period. An older one than is known comes from a cache or from a node that lags. */
-async function poll(
-  chain: Chain,
-  api: Api,
-  { period: known }: SyncCommittee,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<SyncCommittee>> {
-  const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
-  const { period: number } = data;
-  if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
-    throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
-  }
-  const period = known && number < known.number ? known : { number, epoch: range.epoch, timestamp: range.timestamp };
-  return { value: { period } };
 }
 
 const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [
@@ -65,17 +55,16 @@ const FAMILIES: readonly (readonly [name: string, help: string, value: (period: 
   ['end_timestamp_seconds', 'End of the period (range.timestamp.end)', ({ timestamp }) => timestamp.end],
 ];
 
-/** Every family; without samples before the first answer. */
 function families(chain: Chain, { period }: SyncCommittee): Family[] {
-  return FAMILIES.map(([name, help, value]) => ({
-    name: `beaconchain_sync_committee_${name}`,
-    type: 'gauge',
-    help: `${help}. Polled once per period of about 27 hours.`,
-    samples: period ? [{ labels: { chain }, value: value(period) }] : [],
-  }));
+  return FAMILIES.map(([name, help, value]) =>
+    family(
+      `sync_committee_${name}`,
+      `${help}. Polled once per period of about 27 hours`,
+      sample(chain, period && value(period)),
+    ),
+  );
 }
 
-/** The current period and its end. */
 function summary({ period }: SyncCommittee, { now }: Timing): Summary {
   if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
   const { number, epoch, timestamp } = period;

@@ -1,57 +1,57 @@
 import { type ApiRequest, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
-import { isFailure, RequestFailed } from '../../api/errors.ts';
-import { epochAt } from '../../facts/chain.ts';
+import { isFailure } from '../../api/errors.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { expectPastEpoch } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
-import { type Refusal, refused, refusedUntil } from '../refusal.ts';
+import { readPart } from '../refusal.ts';
 import type { Poll } from '../source.ts';
 import type { PollContext } from './options.ts';
 import { rewardsOf } from './rewards.ts';
-import type { Aggregate, Validators } from './schema.ts';
+import type { GroupSums, Validators } from './schema.ts';
 
 /** The figures are sums over 24 hours and change slowly: with the default interval they are read about once an hour. */
 export const POLLS_PER_AGGREGATE = 9;
 
-/** Reads the duties and scores of all watched validators. Unless all are read, the next poll tries again. */
-export async function readPerformance(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
+/** Reads the duties and scores of all watched validators. */
+export function readPerformance(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
   const { chain } = context.options;
-  try {
-    const { sums: performances, hasSmallChunks } = await readSums(
-      context,
-      previous,
-      (identifiers) => requestTo('validators_performance', { chain, identifiers }),
-      (answers) => performanceOf(answers.map(({ data }) => data)),
-    );
-    const read = { performances, hasSmallChunks, pollsSincePerformance: 0, performanceRefusal: undefined };
-    return { value: { ...previous, ...read } };
-  } catch (error) {
-    const { refusal, failure } = refused(context, 'performance', previous.performanceRefusal, error);
-    return { value: { ...previous, performanceRefusal: refusal }, failure };
-  }
+  return readAggregate(
+    context,
+    previous,
+    'performance',
+    (identifiers) => requestTo('validators_performance', { chain, identifiers }),
+    (answers) => performanceOf(answers.map(({ data }) => data)),
+  );
 }
 
-/** Reads what all watched validators earned and missed, in the same way. */
-export async function readRewards(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
+/** Reads what all watched validators earned and missed. */
+export function readRewards(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
   const { chain } = context.options;
-  try {
-    const { sums: rewards, hasSmallChunks } = await readSums(
-      context,
-      previous,
-      (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
-      (answers) => {
-        const future = answers.find(({ range }) => range.epoch > epochAt(chain, context.api.now() + CLOCK_AHEAD_MS));
-        if (!future) return rewardsOf(answers);
-        throw new RequestFailed('validators_rewards', 'invalid_body', `epoch ${future.range.epoch} is in the future`);
-      },
-    );
-    return { value: { ...previous, rewards, hasSmallChunks, pollsSinceRewards: 0, rewardsRefusal: undefined } };
-  } catch (error) {
-    const { refusal, failure } = refused(context, 'rewards', previous.rewardsRefusal, error);
-    return { value: { ...previous, rewardsRefusal: refusal }, failure };
-  }
+  return readAggregate(
+    context,
+    previous,
+    'rewards',
+    (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
+    (answers) => {
+      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range, context.api.now());
+      return rewardsOf(answers);
+    },
+  );
+}
+
+/** Unless the sums of all groups are read, the next poll tries again. */
+function readAggregate<A, S>(
+  context: PollContext,
+  previous: Validators,
+  part: 'performance' | 'rewards',
+  requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
+  sumsOf: (answers: readonly A[]) => S,
+): Promise<Poll<Validators>> {
+  return readPart(context, part, previous, async () => {
+    const { groups, hasSmallChunks } = await readSums(context, previous, requestOf, sumsOf);
+    return { ...previous, [part]: { groups, polls: 0 }, hasSmallChunks };
+  });
 }
 
 /**
@@ -63,7 +63,7 @@ async function readSums<A, S>(
   { hasSmallChunks }: Validators,
   requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
   sumsOf: (answers: readonly A[]) => S,
-): Promise<{ sums: Aggregate<S>[]; hasSmallChunks: boolean | undefined }> {
+): Promise<{ groups: GroupSums<S>[]; hasSmallChunks: boolean | undefined }> {
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
   let isSmall = hasSmallChunks;
 
@@ -87,23 +87,19 @@ async function readSums<A, S>(
   const read: { watch: string; sums: S }[] = [];
   for (const group of options.groups) read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group)) });
   const readAt = api.now();
-  return { sums: read.map((one) => ({ ...one, readAt })), hasSmallChunks: isSmall };
+  return { groups: read.map((one) => ({ ...one, readAt })), hasSmallChunks: isSmall };
 }
 
 /** Pure. Whether it is the turn of an aggregate: with every ninth poll, and for a group of which nothing is known. */
 export function isAggregateDue(
   groups: readonly WatchedGroup[],
-  known: readonly Aggregate<unknown>[],
-  polls: number,
-  refusal: Refusal | undefined,
-  now: UnixMs,
+  known: { readonly groups: readonly GroupSums<unknown>[]; readonly polls: number },
 ): boolean {
-  const isTurn = polls >= POLLS_PER_AGGREGATE || groups.some((group) => !aggregateOf(group, known));
-  return isTurn && now >= refusedUntil(refusal);
+  return known.polls >= POLLS_PER_AGGREGATE || groups.some((group) => !aggregateOf(group, known.groups));
 }
 
 /** Pure. Undefined: not read, or about another set of validators. */
-export function aggregateOf<S>({ watch }: WatchedGroup, known: readonly Aggregate<S>[]): Aggregate<S> | undefined {
+export function aggregateOf<S>({ watch }: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
   const ranges = rangesOf(watch);
   return known.find((one) => one.watch === ranges);
 }

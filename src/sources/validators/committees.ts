@@ -2,8 +2,8 @@ import { type Chain, epochAt, MS_PER_EPOCH, periodOf, periodTime } from '../../f
 import { watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
-import { readSeats } from '../members.ts';
-import { isRefusal, refused, refusedUntil } from '../refusal.ts';
+import { readSeats } from '../answers.ts';
+import { isRefusal, readPart, refusedUntil } from '../refusal.ts';
 import type { Poll } from '../source.ts';
 import type { PollContext, ValidatorsOptions } from './options.ts';
 import type { Validators } from './schema.ts';
@@ -15,7 +15,6 @@ export function periodAt(chain: Chain, now: UnixMs): number {
   return periodOf(epochAt(chain, now));
 }
 
-/** When a period starts. */
 export function startOf(chain: Chain, period: number): UnixMs {
   return periodTime(chain, period) * 1000;
 }
@@ -38,9 +37,9 @@ export function seatsOf({ committees }: Validators, period: number): readonly nu
 /** When to request members: those that are unknown each hour. Infinity: never. */
 export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
   const { chain, syncCommittee } = options;
-  const { membersAskedAt, membersRefusal } = state;
+  const { membersAskedAt } = state;
   if (!syncCommittee) return Number.POSITIVE_INFINITY;
-  const offUntil = refusedUntil(membersRefusal);
+  const offUntil = refusedUntil(state, 'sync_committee');
   if (missingPeriods(chain, state, now).length > 0) {
     return Math.max(now - elapsed(membersAskedAt, now) + MS_PER_HOUR, offUntil);
   }
@@ -58,27 +57,25 @@ function missingPeriods(chain: Chain, { committees }: Validators, now: UnixMs): 
 
 /** Requests the unknown members. The next committee becomes the current one without a request. */
 export async function readMembers(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
-  const { api, signal } = context;
-  const { chain } = context.options;
-  const { now } = context.timing;
+  const { api, options, timing, signal } = context;
+  const { chain } = options;
+  const { now } = timing;
   const current = periodAt(chain, now);
   let value: Validators = {
     ...previous,
-    membersRefusal: undefined,
     // The last epochs of a period are counted after its end.
     committees: previous.committees.filter(({ period }) => period >= current - 1),
     membersAskedAt: now,
   };
   for (const period of missingPeriods(chain, previous, now)) {
-    try {
+    const known = value;
+    const { value: after, failure } = await readPart(context, 'sync_committee', known, async () => {
       const seats = await readSeats(api, chain, period, signal, period === current ? period : 'next');
-      if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
-    } catch (error) {
-      const { refusal, failure } = refused(context, 'sync_committee', previous.membersRefusal, error);
-      // An outage may be over in a minute.
-      const membersAskedAt = isRefusal(error) ? now : 0;
-      return { value: { ...value, membersAskedAt, membersRefusal: refusal }, failure };
-    }
+      return seats ? { ...known, committees: [...known.committees, { period, seats }] } : known;
+    });
+    value = after;
+    // An outage may be over in a minute.
+    if (failure) return { value: isRefusal(failure) ? value : { ...value, membersAskedAt: 0 }, failure };
   }
   return { value };
 }

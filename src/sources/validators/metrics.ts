@@ -1,19 +1,19 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { epochTime, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { epochTime } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { groupLabel } from '../../facts/groups.ts';
+import { groupLabel, type WatchedGroup } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { type Performance, performanceFamilies } from '../duties.ts';
-import { family, isShown, nextShownChange, sample } from '../families.ts';
+import { family, fresh, isShown, maxAge, nextShownChange, sample } from '../families.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { rewardFamilies } from './rewards.ts';
-import type { Aggregate, Rewards, Validator, Validators } from './schema.ts';
+import { rewardFamilies, sumOf } from './rewards.ts';
+import type { GroupSums, Rewards, Validator, Validators } from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -29,19 +29,13 @@ export interface Sums {
   readonly epoch: number;
 }
 
-/** Pure. The sums over the watched validators that were read and are not stale; undefined: there are none. */
-export function shownSums(
-  { watch, status }: Pick<ValidatorsOptions, 'watch' | 'status'>,
-  value: Validators,
-  timing: Timing,
-): Sums | undefined {
-  const validators = value.validators.filter(
-    ({ index, readAt }) => status && watches(watch, index) && isShown(readAt, maxAge(timing), timing.now),
-  );
-  return validators.length > 0 ? sumsOf(validators) : undefined;
+/** Pure. The sums over several groups; undefined: nothing is shown of their validators. */
+export function totalOf(shown: readonly ShownGroup[]): Sums | undefined {
+  return sumsOf(shown.flatMap(({ sums }) => sums?.validators ?? []));
 }
 
-function sumsOf(validators: readonly Validator[]): Sums {
+function sumsOf(validators: readonly Validator[]): Sums | undefined {
+  if (validators.length === 0) return undefined;
   const byStatus = new Map(STATUSES.map((status): [Status, number] => [status, 0]));
   for (const { status } of validators) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   return {
@@ -64,8 +58,8 @@ export function etherIn(
   validators: readonly Validator[],
   balanceOf: (validator: Validator) => string | null,
 ): number | undefined {
-  const known = validators.map(balanceOf).filter((wei) => wei !== null);
-  return known.length === 0 ? undefined : etherOf(String(known.reduce((sum, wei) => sum + BigInt(wei), 0n)));
+  const wei = sumOf(validators.flatMap((one) => balanceOf(one) ?? []));
+  return wei === undefined ? undefined : etherOf(wei);
 }
 
 /** What is shown of a group. Undefined: not read, or stale. */
@@ -79,32 +73,28 @@ export interface ShownGroup {
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards } = options;
-  const fresh = <S>(one: Aggregate<S> | undefined): S | undefined =>
-    one && isShown(one.readAt, maxAggregateAge(timing), timing.now) ? one.sums : undefined;
+  const sumsIn = <S>(isOn: boolean, one: WatchedGroup, known: readonly GroupSums<S>[]): S | undefined =>
+    isOn ? fresh(aggregateOf(one, known), maxAggregateAge(timing), timing.now)?.sums : undefined;
+  const validators = status ? value.validators.filter((one) => isShown(one, maxAge(timing), timing.now)) : [];
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
-    sums: shownSums({ watch: one.watch, status }, value, timing),
-    performance: status ? fresh(aggregateOf(one, value.performances)) : undefined,
-    rewards: rewards ? fresh(aggregateOf(one, value.rewards)) : undefined,
+    sums: sumsOf(validators.filter(({ index }) => watches(one.watch, index))),
+    performance: sumsIn(status, one, value.performance.groups),
+    rewards: sumsIn(rewards, one, value.rewards.groups),
   }));
-}
-
-export function maxAge({ intervalMs }: Timing): Milliseconds {
-  return Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
 function maxAggregateAge(timing: Timing): Milliseconds {
   return POLLS_PER_AGGREGATE * maxAge(timing);
 }
 
-/** When the families change without a poll. */
 export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
   const { now } = timing;
-  const { validators, performances, rewards, committees } = value;
-  const ages = validators.map(({ readAt }) => [readAt, maxAge(timing)] as const);
-  for (const { readAt } of [...performances, ...rewards]) ages.push([readAt, maxAggregateAge(timing)]);
+  const { validators, performance, rewards, committees } = value;
+  const aggregates = [...performance.groups, ...rewards.groups].map((one) => [one, maxAggregateAge(timing)] as const);
+  const ages = validators.map((one) => [one, maxAge(timing)] as const);
   const nextPeriod = committees.length > 0 ? startOf(chain, periodAt(chain, now) + 1) : Number.POSITIVE_INFINITY;
-  return Math.min(nextShownChange(ages, now), nextPeriod);
+  return Math.min(nextShownChange([...ages, ...aggregates], now), nextPeriod);
 }
 
 /** The watched validators that are reported as slashed, by the last answer or an earlier one. */
@@ -119,16 +109,9 @@ export function validatorFamilies(options: ValidatorsOptions, value: Validators,
   return [
     // The slashings source adds to these from the blocks of the chain.
     ...(hasSlashings ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
-    ...statusFamilies(options, shown, shownSums(options, value, timing)),
-    ...performanceFamilies(
-      'watched_validators',
-      'the watched validators',
-      shown.flatMap(({ labels, performance }) => (performance ? [{ labels, performance }] : [])),
-    ),
-    ...rewardFamilies(
-      chain,
-      shown.flatMap(({ labels, rewards }) => (rewards ? [{ labels, rewards }] : [])),
-    ),
+    ...statusFamilies(options, shown, totalOf(shown)),
+    ...performanceFamilies('watched_validators', 'the watched validators', shown),
+    ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
   ];
 }

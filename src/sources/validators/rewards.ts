@@ -26,15 +26,10 @@ const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
   sync_committee: ({ sync_committee }) => [sync_committee?.missed_reward],
 };
 
-/** Pure. The sums over several answers. */
 export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   const sum = (amountsOf: (data: Data) => Amounts): string | undefined =>
     sumOf(answers.flatMap(({ data }) => amountsOf(data)));
-  const perDuty = ({ attestation, proposal, sync_committee }: typeof EARNED): PerDuty => ({
-    attestation: sum(attestation),
-    proposal: sum(proposal),
-    sync_committee: sum(sync_committee),
-  });
+  const perDuty = (of: typeof EARNED): PerDuty => Object.fromEntries(DUTIES.map((duty) => [duty, sum(of[duty])]));
   return {
     earned: perDuty(EARNED),
     missed: perDuty(MISSED),
@@ -51,10 +46,10 @@ export function sumOf(amounts: Amounts): string | undefined {
   return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));
 }
 
-/** Those whose rewards are shown. */
+/** Those whose rewards are shown, if they are known. */
 interface Shown {
   readonly labels: Labels;
-  readonly rewards: Rewards;
+  readonly rewards: Rewards | undefined;
 }
 
 export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] {
@@ -62,12 +57,12 @@ export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] 
     family(`watched_validators_${name}`, `${help}. ${UNPROVEN}`, samples);
   const each = (pick: (rewards: Rewards) => string | undefined, more: Labels = {}): Sample[] =>
     shown.flatMap(({ labels, rewards }) => {
-      const wei = pick(rewards);
+      const wei = rewards && pick(rewards);
       return wei === undefined ? [] : [{ labels: { ...labels, ...more }, value: etherOf(wei) }];
     });
   const byDuty = (of: 'earned' | 'missed'): Sample[] =>
     DUTIES.flatMap((duty) => each((rewards) => rewards[of][duty], { duty }));
-  const epochs = shown.flatMap(({ rewards: { epoch } }) => epoch ?? []);
+  const epochs = shown.flatMap(({ rewards }) => rewards?.epoch ?? []);
   return [
     gauge(
       'rewards_ether',

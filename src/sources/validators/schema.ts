@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { Status, Wei } from '../../api/answers/validators.ts';
 import { Performance } from '../duties.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusals } from '../refusal.ts';
 import { Slashed } from '../slashed.ts';
 
 const Index = z.number().int().nonnegative();
 const Count = z.number().nonnegative();
 
-/** One watched validator, as last read. */
 const Validator = z.object({
   index: Index,
   status: Status,
@@ -45,7 +44,7 @@ export const Rewards = z.object({
 export type Rewards = z.infer<typeof Rewards>;
 
 /** Sums over a group. */
-export interface Aggregate<S> {
+export interface GroupSums<S> {
   /** The ranges of its validators. */
   readonly watch: string;
   /** Unix ms. */
@@ -53,45 +52,31 @@ export interface Aggregate<S> {
   readonly sums: S;
 }
 
-function aggregates<S extends z.ZodType>(sums: S) {
-  return z.array(z.object({ watch: z.string(), readAt: z.number(), sums })).default([]);
+/** The sums of each group, and the status polls since they were last read. */
+function aggregate<S extends z.ZodType>(sums: S) {
+  const groups = z.array(z.object({ watch: z.string(), readAt: z.number(), sums }));
+  return z.object({ groups, polls: Count }).default({ groups: [], polls: 0 });
 }
 
 /** The seats of a period, in the order of the committee. One validator can have several. */
 const Committee = z.object({ period: Index, seats: z.array(Index) });
 
-/** The state of one chain. */
 export const Validators = z.object({
   validators: z.array(Validator),
-  statusRefusal: Refusal.optional(),
-  performances: aggregates(Performance),
-  /** Status polls since the performance was last read. */
-  pollsSincePerformance: Count,
-  performanceRefusal: Refusal.optional(),
-  rewards: aggregates(Rewards),
-  pollsSinceRewards: Count.default(0),
-  rewardsRefusal: Refusal.optional(),
+  performance: aggregate(Performance),
+  rewards: aggregate(Rewards),
   /** The plan refused 100 identifiers at once. */
   hasSmallChunks: z.boolean().optional(),
   committees: z.array(Committee),
   /** Unix ms at which members were last requested. */
   membersAskedAt: z.number().optional(),
-  membersRefusal: Refusal.optional(),
+  refusals: Refusals,
 });
 export type Validators = z.infer<typeof Validators>;
 
 /** As at the first start, but for what was read. Members that were refused are requested at once. */
-export function validatorsAnew(value: Validators): Validators {
-  const { statusRefusal, performanceRefusal, rewardsRefusal, ...rest } = value;
-  const { hasSmallChunks, membersRefusal, membersAskedAt, ...read } = rest;
-  return { ...read, membersAskedAt: membersRefusal ? undefined : membersAskedAt };
+export function validatorsAnew({ refusals, hasSmallChunks, membersAskedAt, ...read }: Validators): Validators {
+  return { ...read, membersAskedAt: refusals?.['sync_committee'] ? undefined : membersAskedAt };
 }
 
-export const NO_VALIDATORS: Validators = {
-  validators: [],
-  performances: [],
-  pollsSincePerformance: 0,
-  rewards: [],
-  pollsSinceRewards: 0,
-  committees: [],
-};
+export const NO_VALIDATORS: Validators = Validators.parse({ validators: [], committees: [] });

@@ -1,14 +1,13 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
-import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { isFailure } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf } from '../../facts/watch.ts';
-import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import { isShown } from '../families.ts';
-import { refused } from '../refusal.ts';
+import { expectPastEpoch } from '../answers.ts';
+import { isShown, maxAge } from '../families.ts';
+import { afterFailure, afterSuccess } from '../refusal.ts';
 import type { Slashed } from '../slashed.ts';
 import type { Poll } from '../source.ts';
-import { maxAge } from './metrics.ts';
 import type { PollContext } from './options.ts';
 import type { Validator, Validators } from './schema.ts';
 
@@ -45,20 +44,21 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
   const readAt = context.api.now();
   for (const one of read) {
     const last = known.get(one.index);
-    const isKnown = last && isShown(last.readAt, maxAge(context.timing), readAt);
+    const isKnown = last && isShown(last, maxAge(context.timing), readAt);
     // Nobody knows what happened while its values were withdrawn, so being offline begins anew after that.
     const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
     known.set(one.index, withHistory({ ...one, readAt }, before));
   }
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
-  const polls = {
-    pollsSincePerformance: previous.pollsSincePerformance + 1,
-    pollsSinceRewards: previous.pollsSinceRewards + 1,
+  const { performance, rewards } = previous;
+  const value = {
+    ...previous,
+    validators,
+    performance: { ...performance, polls: performance.polls + 1 },
+    rewards: { ...rewards, polls: rewards.polls + 1 },
   };
-  const value = { ...previous, ...polls, validators, statusRefusal: undefined };
-  if (!failure || answers > 0) return { value, failure };
-  const { refusal, failure: reported } = refused(context, 'status', previous.statusRefusal, failure);
-  return { value: { ...value, statusRefusal: refusal }, failure: reported };
+  if (failure && answers === 0) return afterFailure(context, 'status', value, failure);
+  return { value: afterSuccess('status', value), failure };
 }
 
 /** A row, before it is known when the sweep ends. */
@@ -77,10 +77,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   }
   const { data, range, paging } = answer;
   // A sweep of many validators takes several epochs.
-  const now = api.now();
-  if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
-    throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`);
-  }
+  expectPastEpoch('validators', chain, range, api.now());
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;

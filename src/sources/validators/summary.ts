@@ -9,18 +9,17 @@ import { attestationFacts, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
-import { etherIn, type ShownGroup, type Sums, shownGroups, shownSums, slashedIn } from './metrics.ts';
+import { etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { sumOf } from './rewards.ts';
 import type { Validator, Validators } from './schema.ts';
 
 const MAX_NAMED = 5;
 
-/** The watched validators: who is offline, balances, duties, and who is in a sync committee. */
 export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
-  const sums = shownSums(options, value, timing);
   const shown = shownGroups(options, value, timing);
+  const sums = totalOf(shown);
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
@@ -52,8 +51,9 @@ function indices(validators: readonly Validator[]): number[] {
 }
 
 /** Of all validators, or none. */
-function attestations({ performances: [first] }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
-  const performances = shown.flatMap(({ performance }) => performance ?? []);
+function attestations({ performance }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
+  const [first] = performance.groups;
+  const performances = shown.flatMap((one) => one.performance ?? []);
   return first && performances.length === shown.length
     ? attestationFacts('your validators', performances, first.readAt, now)
     : [];

@@ -3,12 +3,9 @@ import { RequestFailed } from '../../../src/api/errors.ts';
 import { mayBeAbsent, replyOf } from '../../../src/commands/probe/probe.ts';
 import {
   accountQuestions,
-  dailyQuestions,
-  networkQuestions,
+  chainQuestions,
   type Question,
   slashingsQuestions,
-  slotsQuestion,
-  validatorsQuestions,
 } from '../../../src/commands/probe/questions.ts';
 import { datapoint, returnsPage } from '../../support/answers/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
@@ -27,14 +24,12 @@ const EPOCH = 479_000;
 const SLOTS = { data: epochRows(EPOCH, { 1: { status: '2' } }) };
 const RANGE = { epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } };
 
-const [days, committee] = dailyQuestions('mainnet') as [Question, Question];
-const [members, status, performance, rewards] = validatorsQuestions('mainnet', [{ first: 1, last: 99 }]) as [
-  Question,
-  Question,
-  Question,
-  Question,
-];
-const [network, queues] = networkQuestions('mainnet') as [Question, Question];
+type Nine = [Question, Question, Question, Question, Question, Question, Question, Question, Question];
+const [days, committee, members, status, performance, rewards, network, queues, rows] = chainQuestions(
+  'mainnet',
+  [{ first: 1, last: 99 }],
+  NOW,
+) as Nine;
 const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
 
 /** Every question with a whole answer to it, and how many records that has. */
@@ -53,7 +48,7 @@ const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   ['validators_rewards', rewards, rewardsAnswer(), 1],
   ['network_performance', network, NETWORK_PERFORMANCE, 1],
   ['queues', queues, QUEUES, 1],
-  ['epoch_slots', slotsQuestion('mainnet', NOW), SLOTS, 32],
+  ['epoch_slots', rows, SLOTS, 32],
   ['attester_slashings', attester, { data: [slashing(1, [2, 3])] }, 1],
   ['proposer_slashings', proposer, { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
 ];
@@ -115,7 +110,7 @@ describe('commands/probe: replies', () => {
   it('asks about the first ten watched validators, and twenty for their duties', () => {
     const asked = [status, performance].map(({ request }) => identifiersOf(request));
     expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
-    expect(validatorsQuestions('hoodi', [{ first: 5, last: 5 }])[1]?.request.body).toEqual({
+    expect(chainQuestions('hoodi', [{ first: 5, last: 5 }], NOW)[3]?.request.body).toEqual({
       chain: 'hoodi',
       validator: { validator_identifiers: [5] },
       page_size: 10,

@@ -152,9 +152,9 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'next sync committee never asked for',
-    find: '    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
+    find: '    async poll(api, { period: known }, { now }, signal) {',
     replace:
-      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    poll: (api, previous, { now }, signal) => poll(chain, api, previous, now, signal),',
+      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    async poll(api, { period: known }, { now }, signal) {',
   },
   // The scheduler, a start, a reload, and /metrics.
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
-import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import { dailyReturnFamilies } from '../../../src/sources/daily-returns/index.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { datapoint } from '../../support/answers/datapoint.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
@@ -16,7 +16,7 @@ function series(families: readonly Family[], name: string): unknown[] {
   return samplesOf(families, PREFIX + name).map(({ labels: { chain, ...rest }, value }) => [rest, value]);
 }
 
-describe('sources/daily-returns/metrics', () => {
+describe('sources/daily-returns: families', () => {
   it('shows negative rewards', () => {
     const rewards = { total: '-5', consensus_layer: '-1500000000000000000', execution_layer: '0' };
     expect(series(shown({ rewards }), 'rewards_ether')).toEqual([

@@ -48,7 +48,10 @@ describe('sources/machines paging', () => {
 
   async function poll(api: FakeApi, lateAt?: number): Promise<Machines> {
     const empty = { machines: [], dropped: 0, namesAt: NOW, lateAt };
-    const result = await pollMachines(machinesOptions(), api, empty, timing(), noSignal());
+    const result = await pollMachines(
+      { options: machinesOptions(), api, timing: timing(), signal: noSignal(), events: [] },
+      empty,
+    );
     endings = result.events;
     return result.value;
   }

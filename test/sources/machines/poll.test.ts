@@ -24,8 +24,8 @@ const EMPTY = quietAt(NOW);
 describe('sources/machines/poll', () => {
   const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [] };
 
-  function poll(api: FakeApi, previous = EMPTY, now = NOW) {
-    return pollMachines(machinesOptions(), api, previous, timing({ now }), noSignal());
+  function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()) {
+    return pollMachines({ options: machinesOptions(), api, timing: timing({ now }), signal, events: [] }, previous);
   }
 
   /** What a poll of the one page with these records makes of `previous`. */
@@ -119,7 +119,7 @@ describe('sources/machines/poll', () => {
       stop.abort(new Error('stopping'));
       return machinesPage({}, 'more');
     });
-    await expect(pollMachines(machinesOptions(), api, EMPTY, timing(), stop.signal)).rejects.toThrow('stopping');
+    await expect(poll(api, EMPTY, NOW, stop.signal)).rejects.toThrow('stopping');
   });
 
   it('takes an answer without the envelope for a failure', async () => {

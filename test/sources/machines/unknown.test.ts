@@ -46,8 +46,8 @@ class Account {
       const age = this.ages.get(name ?? '');
       return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
     });
-    const when = timing({ now, intervalMs });
-    const poll = await pollMachines(machinesOptions(options), api, this.state, when, noSignal());
+    const context = { api, timing: timing({ now, intervalMs }), signal: noSignal(), events: [] };
+    const poll = await pollMachines({ options: machinesOptions(options), ...context }, this.state);
     this.events.push(...(poll.events ?? []));
     this.state = Machines.parse(JSON.parse(JSON.stringify(poll.value)));
     this.requests = api.requests.length;

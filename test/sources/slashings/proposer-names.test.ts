@@ -117,7 +117,7 @@ describe('the names of slashed proposers', () => {
       follower.chain.slashProposers((F + 5) * 32, [6]);
       expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 5) * 32}`]);
       expect(shown(follower)).toEqual([6]);
-      expect(follower.state.namesRefusal).toBeUndefined();
+      expect(follower.state.refusals ?? {}).toEqual({});
     },
   );
 
@@ -135,7 +135,7 @@ describe('the names of slashed proposers', () => {
     expect(shown(follower)).toEqual([1]);
     expect(follower.found('part_refused')).toEqual([]);
     // After the success, another one is the first again.
-    expect(follower.state.namesRefusal).toBeUndefined();
+    expect(follower.state.refusals ?? {}).toEqual({});
   });
 
   it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(

@@ -18,17 +18,23 @@ import { DAY, MINUTE, timing } from '../../support/time/timing.ts';
 
 const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 
+const NONE = { groups: [], polls: 0 };
+
 function shown(state: Validators, name: string, labels: Record<string, string>, now = NOW): number | undefined {
   const families = validatorsSource(MANY).families(state, timing({ now, intervalMs: EPOCH }));
   return sampleValue(families, `beaconchain_watched_validators_${name}`, { chain: 'mainnet', ...labels });
 }
 
 describe.each([
-  ['performance', 'performances', performanceAnswer(1, 0, 1), 'score_ratio', { duty: 'total' }],
-  ['rewards', 'rewards', rewardsAnswer(), 'penalties_ether', {}],
-] as const)('the %s of watched validators', (part, values, answer, family, labels) => {
+  ['performance', performanceAnswer(1, 0, 1), 'score_ratio', { duty: 'total' }],
+  ['rewards', rewardsAnswer(), 'penalties_ether', {}],
+] as const)('the %s of watched validators', (part, answer, family, labels) => {
   const asked = `validators_${part}` as const;
-  const dueAfter = (state: Validators): Validators => ({ ...state, pollsSincePerformance: 8, pollsSinceRewards: 8 });
+  const dueAfter = (state: Validators): Validators => ({
+    ...state,
+    performance: { ...state.performance, polls: 8 },
+    rewards: { ...state.rewards, polls: 8 },
+  });
   const value = (state: Validators, now?: number): number | undefined => shown(state, family, labels, now);
   const serviceWith = (reply: (request: SentRequest) => unknown) => serviceOf({ [asked]: reply });
   const sizes = (api: ReturnType<typeof serviceOf>): number[] =>
@@ -86,7 +92,7 @@ describe.each([
     const parts = ['status', 'performance', 'rewards'].map((one) => ({ part: one, isRefused: one === part }));
     expect(validatorsSource(MANY).parts?.(state)).toEqual(parts);
     expect(shown(state, 'online', {}, NOW + 10 * MINUTE)).toBe(150);
-    const lists = { performance: state.performances.length, rewards: state.rewards.length };
+    const lists = { performance: state.performance.groups.length, rewards: state.rewards.groups.length };
     expect(lists).toEqual({ performance: 1, rewards: 1, [part]: 0 });
     const due = dueAfter(state);
     await poll(api, due, MANY, NOW + 2 * EPOCH);
@@ -106,12 +112,12 @@ describe.each([
     });
     const { value: state, failure } = await poll(api, dueAfter(known), MANY, NOW + EPOCH);
     expect(failure).toMatchObject({ reason: 'server_error' });
-    expect(state[values]).toEqual(known[values]);
+    expect(state[part].groups).toEqual(known[part].groups);
     // The next poll reads it again. Otherwise a request that the service no longer takes would fail one poll of nine.
     await poll(api, state, MANY, NOW + EPOCH + MINUTE);
     expect(requests).toBe(4);
     const later = timing({ now: NOW + 26 * EPOCH, intervalMs: EPOCH });
-    const alone = { ...state, performances: [], rewards: [], [values]: state[values] };
+    const alone = { ...state, performance: NONE, rewards: NONE, [part]: state[part] };
     expect(validatorsSource(MANY).nextChange(alone, later)).toBe(NOW + 27 * EPOCH + 1);
     expect(value(state, NOW + 27 * EPOCH)).toBeDefined();
     expect(value(state, NOW + 27 * EPOCH + 1)).toBeUndefined();

@@ -131,7 +131,7 @@ describe('the sync committees of watched validators', () => {
     });
     const { value: state } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
     expect(due(state, NOW)).toBe(NOW + wait);
-    expect(state.performances).toHaveLength(1);
+    expect(state.performance.groups).toHaveLength(1);
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(

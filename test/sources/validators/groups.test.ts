@@ -126,7 +126,7 @@ describe('groups of watched validators', () => {
         return rewardsAnswer();
       },
     });
-    await poll(limited, { ...state, pollsSinceRewards: 8 }, OPTIONS, NOW + EPOCH);
+    await poll(limited, { ...state, rewards: { ...state.rewards, polls: 8 } }, OPTIONS, NOW + EPOCH);
     expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
   });
 

@@ -7,7 +7,6 @@ import {
   EPOCH,
   identifiersOf,
   NOW,
-  performanceAnswer,
   poll,
   rewardsAnswer,
   serviceOf,
@@ -114,7 +113,7 @@ describe('the rewards of watched validators', () => {
     const rest = String(sum(rests) % 1_000_000_000_000).padStart(12, '0');
     expect(millionth).toBeGreaterThan(2 ** 44);
     expect(shown(state, NOW, options)['penalties_ether']).toBe(Number(`${millionth}${rest}e-18`));
-    expect(state.rewards[0]?.sums.penalties).toBe(`${millionth}${rest}`);
+    expect(state.rewards.groups[0]?.sums.penalties).toBe(`${millionth}${rest}`);
   });
 
   it.each<[string, object, readonly string[]]>([
@@ -180,24 +179,10 @@ describe('the rewards of watched validators', () => {
     const off = { ...MANY, rewards: false };
     const api = serviceOf();
     const { value: known } = await poll(serviceOf(), undefined, MANY);
-    const { value: state } = await poll(api, { ...known, pollsSinceRewards: 8 }, off, NOW + EPOCH);
+    const { value: state } = await poll(api, { ...known, rewards: { ...known.rewards, polls: 8 } }, off, NOW + EPOCH);
     expect(sizes(api)).toEqual([]);
     expect(shown(state, NOW + EPOCH, off)).toEqual({});
     expect(validatorsSource(off).parts?.(state)).not.toContainEqual(expect.objectContaining({ part: 'rewards' }));
     expect(validatorsSource(off).endpoints).not.toContain('validators_rewards');
-  });
-
-  it('a state that was written before there were any is read, and both aggregates with the next poll', async () => {
-    const { validators } = (await poll(serviceOf(), undefined, MANY)).value;
-    const performance = { watch: '1-150', readAt: NOW, duties: {}, scores: {} };
-    const old = { validators, performance, pollsSincePerformance: 1, committees: [] };
-    const { value: state } = await poll(
-      serviceOf({ validators_performance: () => performanceAnswer(1, 0, 1) }),
-      validatorsSource(MANY).state.parse(old),
-      MANY,
-      NOW + EPOCH,
-    );
-    expect(state.validators).toHaveLength(150);
-    expect([state.performances.length, state.rewards.length]).toEqual([1, 1]);
   });
 });

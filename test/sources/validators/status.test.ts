@@ -110,7 +110,7 @@ describe('the status of watched validators', () => {
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
     expect(byStatus(state)).toEqual({ not_found: 12 });
-    expect(state.statusRefusal).toBeUndefined();
+    expect(state.refusals).toBeUndefined();
   });
 
   it('takes null for neither online nor offline, and rows without index or balances as they are', async () => {
@@ -192,7 +192,7 @@ describe('the status of watched validators', () => {
       expect(byStatus(state, NOW + 4 * EPOCH + 1)).toEqual({});
       // Where another request was answered, the part is not refused.
       const partly = await poll(serviceOf({ validators: failsFor(11, 'forbidden') }), known, OPTIONS, now);
-      expect(partly.value.statusRefusal).toBeUndefined();
+      expect(partly.value.refusals).toBeUndefined();
     });
 
     it('an answer of an epoch in the future is none', async () => {

@@ -14,7 +14,7 @@ export function refusalOf({ path, body, accept }: Sent): Refusal | undefined {
   const isV1 = path.startsWith('/api/v1/');
   const method = isV1 ? 'GET' : 'POST';
   try {
-    served({ method, path, contentType: 'application/json', accept, body: body ?? '' }, 'mainnet');
+    served({ method, path, headers: { 'content-type': 'application/json', accept }, body: body ?? '' }, 'mainnet');
     return undefined;
   } catch (error) {
     if (error instanceof Refusal) return error;

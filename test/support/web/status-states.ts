@@ -151,7 +151,6 @@ function validators(readAt: number, indices = [12_345], offline = [0], epoch = 4
   const one = { status: 'active_ongoing', epoch, readAt, balance, effectiveBalance };
   return Validators.parse({
     validators: indices.map((index) => ({ ...one, index, online: !offline.includes(index) })),
-    pollsSincePerformance: 1,
     committees: [1_871, 1_872].map((period) => ({ period, seats: [7, 8] })),
   });
 }
@@ -176,11 +175,17 @@ function grouped(): Record<string, unknown> {
     ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
-      performances: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
-      rewards: [
-        { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
-        { watch: watches[1], readAt, sums: rewards },
-      ],
+      performance: {
+        groups: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
+        polls: 1,
+      },
+      rewards: {
+        groups: [
+          { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
+          { watch: watches[1], readAt, sums: rewards },
+        ],
+        polls: 1,
+      },
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
     'network-mainnet': Network.parse({

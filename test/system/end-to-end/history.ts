@@ -1,7 +1,7 @@
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { sourceFamilies } from '../../../src/exporter/metrics.ts';
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
-import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import { dailyReturnFamilies } from '../../../src/sources/daily-returns/index.ts';
 import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
 import { encodeFamily } from '../../support/exposition/encode.ts';

@@ -31,7 +31,7 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
     const at = now + MAX_WAY_MS * unit(run, now);
     const known = kept.get(path);
     if (known && at < known.at + keptMs) return known.body;
-    const body: unknown = JSON.parse(served({ method: 'GET', path, body: '' }, 'mainnet')(sandbox, at));
+    const body: unknown = JSON.parse(served({ method: 'GET', path, headers: {}, body: '' }, 'mainnet')(sandbox, at));
     kept.set(path, { at, body });
     return body;
   });

@@ -1,0 +1,29 @@
+import type { Api } from '../api/client.ts';
+import { type Endpoint, requestTo } from '../api/endpoints.ts';
+import { RequestFailed } from '../api/errors.ts';
+import { type Chain, epochAt } from '../facts/chain.ts';
+import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+
+/** The seats of a period; undefined: the service does not know the members yet. @throws RequestFailed */
+export async function readSeats(
+  api: Api,
+  chain: Chain,
+  period: number,
+  signal: AbortSignal,
+  selector: number | 'next' = period,
+): Promise<number[] | undefined> {
+  const { data } = await api.request(requestTo('sync_committee_members', { chain, period: selector }), signal);
+  return data?.period === period && data.validators?.length ? data.validators : undefined;
+}
+
+/** @throws RequestFailed if the epoch of an answer is in the future */
+export function expectPastEpoch(
+  endpoint: Endpoint,
+  chain: Chain,
+  { epoch }: { readonly epoch: number },
+  now: UnixMs,
+): void {
+  if (epoch <= epochAt(chain, now + CLOCK_AHEAD_MS)) return;
+  throw new RequestFailed(endpoint, 'invalid_body', `epoch ${epoch} is in the future`);
+}
