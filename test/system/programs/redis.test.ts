@@ -134,9 +134,12 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       await isPolling(program);
       const file = join(temporaryFolder(), 'config.yaml');
       writeFileSync(file, text);
-      const check = startExporter(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
-      expect(await check.ended).toEqual({ code: 0, signal: null });
-      expect(check.stdout).toContain('as last reported to the exporter');
+      // The limits are written within five seconds.
+      await waitFor(async () => {
+        const check = startExporter(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
+        expect(await check.ended).toEqual({ code: 0, signal: null });
+        expect(check.stdout).toContain('as last reported to the exporter');
+      });
       expect(await program.stop()).toEqual({ code: 0, signal: null });
       expect(program.output).not.toContain(PASSWORD);
       expect(program.output).not.toContain('rediss://');

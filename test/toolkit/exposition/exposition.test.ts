@@ -220,7 +220,7 @@ describe('metrics/exposition', () => {
       expect(a.reads).toHaveLength(101);
     });
 
-    it('renders everything within a second after the clock was set back, and continues from there', async () => {
+    it('renders everything within ten seconds after the clock was set back, and continues from there', async () => {
       const { clock, a, b, exposition, abort } = setUp();
       for (const section of [a, b]) section.answer = () => [];
       a.nextChangeAt = (now) => now + 10 * SECOND;
@@ -228,7 +228,7 @@ describe('metrics/exposition', () => {
       exposition.run(abort.signal);
       await clock.advance(5 * SECOND);
       clock.step(-DAY);
-      await clock.advance(SECOND);
+      await clock.advance(10 * SECOND);
       expect(a.reads.length + b.reads.length).toBe(4);
       const [, restart = 0] = a.reads;
       await clock.advance(20 * SECOND);
