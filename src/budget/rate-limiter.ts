@@ -68,7 +68,9 @@ export class RateLimiter implements Budget {
     this.#deps = deps;
     this.#clock = deps.clock;
     this.#ledger = deps.ledger;
-    const isFirstStart = this.#ledger.key.standing === 'unknown' && deps.hasPredecessor !== true;
+    // A process that was killed soon after its start has written that it sent a request, but not the answer.
+    const wasUsed = Object.values(this.#ledger.buckets).some(({ firstUseAt }) => firstUseAt !== undefined);
+    const isFirstStart = !wasUsed && deps.hasPredecessor !== true;
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 

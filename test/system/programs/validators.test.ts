@@ -16,6 +16,7 @@ const SEATS = committeeOf([7, 500_000, 12, 7]);
 const CONFIG = `machines: {enabled: false}
 daily_returns: {enabled: false}
 sync_committee: {enabled: false}
+network: {enabled: false}
 budget: {plan: {per_second: 1000}}
 slashings: {interval: 12s}
 validators: {watch: ["1-12"], status: false}
