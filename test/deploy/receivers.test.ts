@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createMailServer } from 'node:net';
+import { join } from 'node:path';
+import { text as read } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { temporaryFolder } from '../support/files/files.ts';
+import { makeCertificate } from '../support/network/certificates.ts';
+import { listen } from '../support/network/listen.ts';
+import { waitFor } from '../support/programs/program.ts';
+import { startAlertmanager } from '../support/tools/alertmanager.ts';
+import { ALERTMANAGER, AMTOOL, areMissing, KUBECTL, OPENSSL, runTool } from '../support/tools/tools.ts';
+
+const FOLDER = join(import.meta.dirname, '../../deploy/alertmanager');
+const NAMES = readdirSync(join(FOLDER, 'receivers')).flatMap((file) => /^(.*)\.yml$/.exec(file)?.[1] ?? []);
+const LINK = 'http://exporter.test:10032/docs/alerts#beaconchainmachineoffline';
+const SMTP: Record<string, string> = { EHLO: '250-mail\r\n250 AUTH PLAIN', AUTH: '235 ok', DATA: '354 go' };
+
+/** What ntfy makes of the templates in the URL. kubectl knows the same templates, those of Go. */
+function renderNtfy(url: URL, body: string): string {
+  const object = JSON.stringify({
+    ...JSON.parse(body),
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'any' },
+  });
+  const render = (template: string | null): string =>
+    runTool(KUBECTL, ['label', '--local', '-f', '-', 'a=b', `-o=go-template=${template}`], object).stdout;
+  return `${render(url.searchParams.get('t'))}\n${render(url.searchParams.get('m'))}`;
+}
+
+/** All strings of a message, and so everything that could be shown. */
+function stringsOf(name: string, url: URL, body: string): string {
+  if (name === 'ntfy') return renderNtfy(url, body);
+  if (name === 'pushover') return [...new URLSearchParams(body || url.search).values()].join('\n');
+  const strings: string[] = [];
+  JSON.parse(body, (_, value) => (typeof value === 'string' ? strings.push(value) : value));
+  return strings.join('\n');
+}
+
+describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/alertmanager/receivers', () => {
+  const secrets = temporaryFolder();
+  /** Debian 12 has such a one, which takes some tokens only inline. */
+  const isOld = /version 0\.(?:1\d|2[0-7])\./.test(runTool(AMTOOL, ['--version'], '').stdout);
+
+  /** The receiver of a file. Its token is the address of the stand-in, because some have a secret address for a token. */
+  function filled(name: string, base: string): Record<string, unknown> {
+    const [token, file] = [`${base}/${name}`, join(secrets, name)];
+    writeFileSync(file, token);
+    const inline = /(\w+)_file: .*\n +# Alertmanager before 0\.28: \1: .*/g;
+    const text = readFileSync(join(FOLDER, `receivers/${name}.yml`), 'utf8')
+      .replace(inline, (both, key) => (isOld ? `${key}: "${token}"` : both))
+      .replace(/\/etc\/alertmanager\/[\w-]+/g, file);
+    return parse(text.replace('https://ntfy.sh', `${base}/ntfy`))[0];
+  }
+
+  it.each(NAMES)('%s takes the place of its receiver in alertmanager.yml', (name) => {
+    const shipped = parse(readFileSync(join(FOLDER, 'alertmanager.yml'), 'utf8'));
+    const receiver = filled(name, 'http://localhost');
+    shipped.receivers.find((one: { name: unknown }) => one.name === receiver['name']).name = 'replaced';
+    const file = join(secrets, `${name}.yml`);
+    writeFileSync(file, stringify({ ...shipped, receivers: [...shipped.receivers, receiver] }));
+    expect(runTool(AMTOOL, ['check-config', file], '')).toMatchObject({ status: 0 });
+  });
+
+  it('each says what, where, since when and what to do, then that it is over, and nothing else', async () => {
+    const arrived = new Map<string, string>();
+    const web = createServer(async (request, response) => {
+      const url = new URL(request.url ?? '', 'http://stand-in');
+      const name = url.pathname.split('/')[1] ?? '';
+      arrived.set(name, stringsOf(name, url, await read(request)));
+      // Alertmanager reads the answer of Telegram.
+      response.setHeader('Content-Type', 'application/json');
+      response.end('{"ok": true, "result": {"message_id": 1, "chat": {"id": 1}}}');
+    });
+    const base = `http://127.0.0.1:${await listen(web)}`;
+    // The address of Pushover cannot be configured: a proxy leads to the stand-in.
+    const tls = createTlsServer(makeCertificate(), (request, response) => {
+      web.emit('request', Object.assign(request, { url: `/pushover${request.url}` }), response);
+    });
+    web.on('connect', (_, socket) => {
+      socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n\r\n');
+      tls.emit('connection', socket);
+    });
+    const mail = createMailServer((socket) => {
+      let data = '';
+      socket.on('data', (chunk) => {
+        const command = String(chunk).slice(0, 4);
+        data = command === 'DATA' ? ' ' : data && data + chunk;
+        if (data.length > 1 && !data.endsWith('\r\n.\r\n')) return;
+        if (data.length > 1)
+          arrived.set(
+            'email',
+            data.replace(/=?\r\n/g, (end) => (end.startsWith('=') ? '' : '\n')),
+          );
+        if (command !== 'DATA') data = '';
+        socket.write(`${SMTP[command] ?? '250 ok'}\r\n`);
+      });
+      socket.write('220 mail\r\n');
+    });
+    const all = Object.assign({}, ...NAMES.map((name) => filled(name, base)));
+    Object.assign(all.email_configs[0], { smarthost: `127.0.0.1:${await listen(mail)}`, require_tls: false });
+    Object.assign(all.pagerduty_configs[0], { url: `${base}/pagerduty` });
+    Object.assign(all.telegram_configs[0], { api_url: `${base}/telegram` });
+    all.pushover_configs[0].http_config = { proxy_url: base, tls_config: { insecure_skip_verify: true } };
+    const templates = [join(FOLDER, 'receivers/message.tmpl')];
+    const route = { receiver: all.name, group_wait: '0s', group_interval: '1s' };
+    const { port } = await startAlertmanager(() => stringify({ templates, route, receivers: [all] }));
+
+    const labels = { alertname: 'BeaconchainMachineOffline', severity: 'critical', subject: 'machine', job: 'noise' };
+    const annotations = { summary: 'Machine node-a (mainnet) is silent', description: 'noise', runbook_url: LINK };
+    for (const end of [{}, { endsAt: new Date().toISOString() }]) {
+      arrived.clear();
+      const [headers, body] = [{ 'Content-Type': 'application/json' }, [{ labels, annotations, ...end }]];
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      await fetch(`http://127.0.0.1:${port}/api/v2/alerts`, init);
+      await waitFor(() => expect([...arrived.keys()].sort()).toEqual(NAMES), 20_000);
+      for (const [name, text] of arrived) {
+        expect(text, name).toMatch(`${'endsAt' in end ? 'Resolved: ' : ''}${annotations.summary}\n`);
+        expect(text, name).toMatch('endsAt' in end ? /from .*\d\d:\d\d.* to / : /critical since .*\d\d:\d\d/);
+        if (!('endsAt' in end)) expect(text, name).toContain(LINK);
+        expect(text, name).not.toMatch('endsAt' in end ? /noise|since/ : /noise|Resolved/);
+      }
+    }
+  });
+});
