@@ -103,7 +103,6 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     const templates = [join(FOLDER, 'receivers/message.tmpl')];
     const route = { receiver: all.name, group_wait: '0s', group_interval: '1s' };
     const { port } = await startAlertmanager(() => stringify({ templates, route, receivers: [all] }));
-
     const labels = { alertname: 'BeaconchainMachineOffline', severity: 'critical', subject: 'machine', job: 'noise' };
     const [summary, link] = ['Machine node-a (mainnet) is silent', 'http://a.test/docs/alerts'];
     const annotations = { summary, description: 'noise', runbook_url: link };
