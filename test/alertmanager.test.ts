@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -8,7 +8,6 @@ import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { ALERTS_PATH, sandboxAddress } from '../src/commands/demo.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
 import { unknownNames } from './support/contract/exposed.ts';
-import { temporaryFolder } from './support/files/files.ts';
 import { AMTOOL, areMissing, runTool } from './support/tools/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
@@ -39,16 +38,8 @@ const inhibitions = z.object({ inhibit_rules: z.array(Inhibition) }).parse(parse
 
 describe('alertmanager', () => {
   describe.skipIf(areMissing(AMTOOL))('amtool', () => {
-    it.each(readdirSync(join(DEPLOY, 'alertmanager')))('accepts %s', (file) => {
+    it.each(globSync('*.yml', { cwd: join(DEPLOY, 'alertmanager') }))('accepts %s', (file) => {
       expect(runTool(AMTOOL, ['check-config', join(DEPLOY, 'alertmanager', file)], '')).toMatchObject({ status: 0 });
-    });
-
-    it('accepts the receivers that are given as examples', () => {
-      const file = join(temporaryFolder(), 'alertmanager.yml');
-      const filled = TEXT.replace(/^( {4})# (\w+_configs: )/gm, '$1$2');
-      expect(filled.match(/^ {4}\w+_configs: /gm)).toHaveLength(receivers.length);
-      writeFileSync(file, filled);
-      expect(runTool(AMTOOL, ['check-config', file], '')).toMatchObject({ status: 0 });
     });
 
     it.each([
@@ -58,6 +49,7 @@ describe('alertmanager', () => {
         'watchdog',
       ],
       ['critical alerts to the pager', ['alertname=BeaconchainMachineOffline', 'severity=critical'], 'pager'],
+      ['critical alerts of a test network to the log', ['severity=critical', 'chain=hoodi'], 'log'],
       ['warnings to the chat', ['alertname=BeaconchainCPUBusy', 'severity=warning'], 'chat'],
       ['information to the log', ['alertname=BeaconchainAttesterSlashing', 'severity=info'], 'log'],
     ])('routes %s', (_, labels, receiver) => {
