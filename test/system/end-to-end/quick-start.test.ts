@@ -31,7 +31,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-s
     const cwd = temporaryFolder();
     for (const folder of ['deploy/alertmanager', 'deploy/prometheus']) {
       cpSync(folder, join(cwd, folder), { recursive: true });
-      for (const name of readdirSync(folder)) {
+      for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
         const file = join(cwd, folder, name);
         // The rules keep their windows; what scrapes and notifies does so every second.
         const text = moved(readFileSync(file, 'utf8'));
