@@ -88,9 +88,9 @@ sync_committee:
   'keys given twice': {
     text: 'log:\n  level: info\n  level: loud\nmachines: {interval: 1}\nmachines: {}\n',
     lines: [
-      ':3: the key is given twice',
+      ':3: the key is given twice: level',
       ':3: log.level: expected debug, info, warn or error, got "loud"',
-      ':5: the key is given twice',
+      ':5: the key is given twice: machines',
     ],
     isBeyondSchema: true,
   },

@@ -56,7 +56,10 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
   );
-  const duplicates = syntaxFindings(twice, lineAt);
+  const duplicates = syntaxFindings(twice, lineAt).map((finding) => {
+    const [name] = /^[\w.-]{1,40}/.exec(text.slice(finding.offset)) ?? [];
+    return name === undefined ? finding : { ...finding, message: `${finding.message}: ${name}` };
+  });
   const broken = [...syntaxFindings(others, lineAt), ...danglingAliases(document)];
   if (broken.length > 0) {
     return { value: undefined, written: undefined, findings: [...broken, ...duplicates], positionOf };
