@@ -46,7 +46,7 @@ export interface TransportOptions {
   readonly lookup?: Lookup;
 }
 
-/** A little less than the interval of most polls would open a connection for each. */
+/** How long an unused connection is kept, unless the server says less. undici's 4 s would open one for each poll. */
 const IDLE_MS = 60_000;
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
@@ -67,7 +67,6 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
     httpsProxy: proxies.https,
     noProxy: proxies.except,
     connectTimeout: timeoutMs,
-    // The time for which a server keeps a connection if it does not say so is unknown. One that is closed is opened again.
     keepAliveTimeout: IDLE_MS,
     connect: direct,
     clientFactory: toProxy,

@@ -168,13 +168,19 @@ const NO_QUOTA = {
 };
 
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  return { ...withWindows(bucket, charge, options, now), firstUseAt: bucket.firstUseAt ?? now };
+  const charged = withWindows(bucket, (name) => currentWindow(bucket, name, options, now), charge);
+  return { ...charged, firstUseAt: bucket.firstUseAt ?? now };
 }
 
-function withWindows(bucket: Bucket, change: typeof charge, options: BudgetOptions, now: UnixMs): Bucket {
+/** The bucket with its windows changed, where there is one. */
+function withWindows(
+  bucket: Bucket,
+  windowOf: (name: LongWindowName) => LongWindow | undefined,
+  change: (window: LongWindow) => LongWindow,
+): Bucket {
   const changed = { ...bucket };
   for (const name of LONG_WINDOWS) {
-    const window = currentWindow(bucket, name, options, now);
+    const window = windowOf(name);
     if (window) changed[name] = change(window);
   }
   return changed;
@@ -278,7 +284,7 @@ function isRefunded(status: number): boolean {
  * would be left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  return withWindows(bucket, uncharge, options, now);
+  return withWindows(bucket, (name) => currentWindow(bucket, name, options, now), uncharge);
 }
 
 /** The lower of the service's limit and the configured one; undefined: no such limit. */
@@ -317,13 +323,9 @@ function waitAfter(
 
 /** The bucket as written before up to this much time in which more requests may have been sent. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
-  const requests = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
-  const changed = { ...bucket };
-  for (const name of LONG_WINDOWS) {
-    const window = bucket[name];
-    if (window && requests > 0) changed[name] = { ...window, lacks: requests };
-  }
-  return changed;
+  const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
+  const windowOf = (name: LongWindowName): LongWindow | undefined => bucket[name];
+  return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
 }
 
 /** The bucket with its wait moved. */

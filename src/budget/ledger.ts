@@ -47,7 +47,7 @@ export const Ledger = z.object({
   key: Key,
   /** By how much our clock was corrected when this was written. */
   correctionMs: z.number().exactOptional(),
-  /** For how long requests may have been sent after it was written. Absent: none, because the process then ended. */
+  /** For how long requests may have been sent after it was written; 0: none, because the process then ended. */
   mayLackMs: z.number().exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;

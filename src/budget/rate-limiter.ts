@@ -122,10 +122,11 @@ export class RateLimiter implements Budget {
     this.#alarm.abort('set again');
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
+    this.#ledger = inThePast(this.#ledger, now);
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = opensAt(this.ledger, waiting.route, this.#options, now) - now;
+      const closedMs = opensAt(this.#ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);

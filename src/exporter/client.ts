@@ -77,12 +77,10 @@ export function openClient(options: ClientOptions): Client {
   const { transport = (send) => send } = options;
   let isClosing = false;
   const writer = latestWriter({
-    write: () =>
-      save({
-        ...limiter.ledger,
-        correctionMs: clock.correctionMs ?? 0,
-        ...(isClosing ? {} : { mayLackMs: LEDGER_EVERY_MS }),
-      }),
+    write: () => {
+      const mayLackMs = isClosing ? 0 : LEDGER_EVERY_MS;
+      return save({ ...limiter.ledger, correctionMs: clock.correctionMs ?? 0, mayLackMs });
+    },
     onError: onSaveError,
     clock,
     everyMs: LEDGER_EVERY_MS,

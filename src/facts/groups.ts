@@ -21,9 +21,14 @@ export function groupLabel(group: string | undefined): { readonly group?: string
   return group === undefined ? {} : { group };
 }
 
+/** The group of a validator, or that of those in none; undefined: it is not watched. */
+export function watchedGroupOf(groups: readonly WatchedGroup[], validator: number): WatchedGroup | undefined {
+  return groups.find(({ watch }) => watches(watch, validator));
+}
+
 /** The label of a validator. */
 export function groupLabelOf(groups: readonly WatchedGroup[], validator: number): { readonly group?: string } {
-  return groupLabel(groups.find(({ watch }) => watches(watch, validator))?.group);
+  return groupLabel(watchedGroupOf(groups, validator)?.group);
 }
 
 /** The parts of the ranges that are in none of `others`. */

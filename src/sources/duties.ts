@@ -42,7 +42,9 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores: present(SCORES.map((score) => [score, meanOf(answers.map((one) => scoreOf(one, score)))] as const)),
-    votes: present(correct.map(([vote, counts]) => [vote, sumOf(counts)] as const)),
+    votes: present(
+      correct.map(([vote, counts]) => [vote, allKnown(counts)?.reduce((sum, one) => sum + one, 0)] as const),
+    ),
     ...(inclusionDelay !== undefined && { inclusionDelay }),
   };
 }
@@ -65,10 +67,9 @@ function meanOf(values: readonly Weighted[]): number | undefined {
 }
 
 /** Undefined if there is none, or one of them is not known. */
-function sumOf(counts: readonly (number | null | undefined)[]): number | undefined {
-  const known = counts.filter((one) => one != null);
-  if (known.length === 0 || known.length < counts.length) return undefined;
-  return known.reduce((sum, one) => sum + one, 0);
+export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | undefined {
+  const known = values.filter((one) => one != null);
+  return known.length > 0 && known.length === values.length ? known : undefined;
 }
 
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {

@@ -1,7 +1,7 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
 import { epochTime } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { groupLabel, type WatchedGroup } from '../../facts/groups.ts';
+import { groupLabel, type WatchedGroup, watchedGroupOf } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
@@ -76,9 +76,10 @@ export function shownGroups(options: ValidatorsOptions, value: Validators, timin
   const sumsIn = <S>(isOn: boolean, one: WatchedGroup, known: readonly GroupSums<S>[]): S | undefined =>
     isOn ? fresh(aggregateOf(one, known), maxAggregateAge(timing), timing.now)?.sums : undefined;
   const validators = status ? value.validators.filter((one) => isShown(one, maxAge(timing), timing.now)) : [];
+  const byGroup = Map.groupBy(validators, ({ index }) => watchedGroupOf(groups, index));
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
-    sums: sumsOf(validators.filter(({ index }) => watches(one.watch, index))),
+    sums: sumsOf(byGroup.get(one) ?? []),
     performance: sumsIn(status, one, value.performance.groups),
     rewards: sumsIn(rewards, one, value.rewards.groups),
   }));

@@ -2,7 +2,7 @@ import type { RewardsAnswer } from '../../api/answers/validators.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
-import { DUTIES } from '../duties.ts';
+import { allKnown, DUTIES } from '../duties.ts';
 import { family, UNPROVEN } from '../families.ts';
 import type { PerDuty, Rewards } from './schema.ts';
 
@@ -41,9 +41,9 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
 
 /** Exact. Undefined if there is none, or one of them is not known. */
 export function sumOf(amounts: Amounts): string | undefined {
-  const known = amounts.filter((wei) => wei != null);
-  if (known.length === 0 || known.length < amounts.length) return undefined;
-  return String(known.reduce((sum, wei) => sum + BigInt(wei), 0n));
+  return allKnown(amounts)
+    ?.reduce((sum, wei) => sum + BigInt(wei), 0n)
+    .toString();
 }
 
 /** Those whose rewards are shown, if they are known. */
