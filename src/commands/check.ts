@@ -4,9 +4,9 @@ import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { budgetViewOf, planOf, type SourcePlan, viewsOf, watchedOn } from '../exporter/sources.ts';
-import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
+import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
-import { type Entry, entrySchema, requestsPerPoll, sourceId } from '../scheduler/entry.ts';
+import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace, Source } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/index.ts';
@@ -113,11 +113,7 @@ async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, 
     return reading?.catch(note);
   }
   const ledger = await read(LEDGER, Ledger);
-  const entries = new Map<string, Entry>();
-  for (const source of plan.sources) {
-    const entry = await read(sourceId(source), entrySchema(source));
-    if (entry) entries.set(sourceId(source), entry);
-  }
+  const entries = await restoreEntries({ load: read }, plan.sources);
   await replica?.close();
   return { ledger, entries, problem };
 }

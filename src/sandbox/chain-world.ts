@@ -45,6 +45,8 @@ export function participationAt({ chain, participation }: ChainWorld, slot: numb
 }
 
 const SLOTS_PER_PROPOSER_SLASHING = 10;
+/** Of a sync committee. */
+export const SEATS = 512;
 
 /** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
 export function headSlot(chain: Chain, now: UnixMs): number {

@@ -9,6 +9,7 @@ import {
   kindOf,
   participationAt,
   proposerOf,
+  SEATS,
   slashedAttestersIn,
   slashedProposersIn,
 } from './chain-world.ts';
@@ -54,8 +55,7 @@ function rowOf(world: ChainWorld, slot: number, head: number): object {
 /** Execution block number minus slot, about that of mainnet in 2025. */
 const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
-/** Of a sync committee, and their bits. */
-const SEATS = 512;
+/** The bits of a sync committee. */
 const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
 
 /** The fields that only a block has. */

@@ -2,7 +2,7 @@ import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOT
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
-import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
+import { type ChainWorld, epochOf, epochsRange, headSlot, SEATS } from './chain-world.ts';
 import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -90,8 +90,6 @@ export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: Uni
     range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
   });
 }
-
-const SEATS = 512;
 
 /** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known yet the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
