@@ -87,8 +87,7 @@ export async function check(options: CheckOptions): Promise<string> {
     limitsFrom,
     now,
   };
-  const stretched = stretchWarnings(config, input);
-  return [...head, ...stretched, ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
+  return [...head, ...stretchWarnings(input), ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -132,7 +131,7 @@ function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boole
 export interface CheckInput {
   readonly state: State;
   readonly plan: SourcePlan;
-  readonly config: Pick<Config, 'groups' | 'validators'>;
+  readonly config: Config;
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -174,7 +173,7 @@ export function describeCosts(input: CheckInput): string {
 }
 
 /** Settings that do not work as intended at the pace that the limits allow. */
-export function stretchWarnings(config: Config, { state, plan, now }: CheckInput): string[] {
+export function stretchWarnings({ config, state, plan, now }: CheckInput): string[] {
   return viewsOf(state, plan, now).flatMap((view) => {
     if (view.source.name === 'machines') return withdrawalWarning(config, view);
     return view.source.name === 'validators' ? lateWarning(view) : [];

@@ -102,12 +102,8 @@ function joined(summaries: readonly Summed[]): Table[] {
   return [...groups].map(
     (group): Table => ({
       ...(group[0] as Table),
-      rows: { [Symbol.iterator]: () => rowsOf(group) },
+      rows: { [Symbol.iterator]: () => group.values().flatMap(({ rows }) => rows) },
       size: group.reduce((sum, { size }) => sum + size, 0),
     }),
   );
-}
-
-function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {
-  for (const { rows } of tables) yield* rows;
 }
