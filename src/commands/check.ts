@@ -3,7 +3,7 @@ import { WINDOWS } from '../budget/headers.ts';
 import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { budgetViewOf, planOf, type SourcePlan, viewsOf, watchedOn } from '../exporter/sources.ts';
+import { budgetViewOf, planOf, type SourcePlan, validatorsOptions, viewsOf } from '../exporter/sources.ts';
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
 import { requestsPerPoll } from '../scheduler/entry.ts';
@@ -219,18 +219,16 @@ function noteOn({ name, intervalMs }: Source, pace: Pace): string {
 
 /** The requests of each part of the validators, at the effective interval. */
 function describeParts({ config }: CheckInput, { source, pace }: SourceView): string[] {
-  const { validators } = config;
   const { chain } = source;
   if (source.name !== 'validators' || !chain) return [];
-  const requests = requestsPerStatusPoll(watchedOn(config, chain));
+  const { groups, status, rewards, syncCommittee } = validatorsOptions(config, chain);
+  const requests = requestsPerStatusPoll(groups);
   const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
   const parts = [
-    ...(validators.status
-      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`]
-      : []),
-    ...(validators.status && validators.rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
-    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
-    ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+    ...(status ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`] : []),
+    ...(rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
+    ...(syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
+    ...(config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }
