@@ -62,13 +62,9 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
 }
 
 /** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
-function slashedIn(
-  { slashedAttesters, slashedProposers }: ChainWorld,
-  index: number,
-  epoch: number,
-): number | undefined {
+function slashedIn({ slashed }: ChainWorld, index: number, epoch: number): number | undefined {
   const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  const slots = [...slashedAttesters, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
+  const slots = [...slashed.attester, ...slashed.proposer].filter(([slot, all]) => slot < end && all.includes(index));
   return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
 }
 
