@@ -1,16 +1,12 @@
-import type { Api } from '../api/client.ts';
 import type { PastRange } from '../api/endpoints.ts';
 import { eachPage } from '../api/paginate.ts';
 import type { History } from '../sources/history.ts';
-import type { Plan, Slice } from './plan.ts';
-import { type RetryOptions, retryUntilAnswered } from './retry.ts';
+import type { Plan, ReadOptions, Slice } from './plan.ts';
+import { retryUntilAnswered } from './retry.ts';
 import type { Store } from './store.ts';
 
-export interface FetchOptions extends RetryOptions {
-  readonly api: Api;
+export interface FetchOptions extends ReadOptions {
   readonly store: Store;
-  /** By the id of the source. */
-  readonly histories: ReadonlyMap<string, History>;
   /** Called after each page. */
   readonly onPage: () => void;
 }

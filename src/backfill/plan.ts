@@ -37,10 +37,14 @@ export type Plan = z.infer<typeof Plan>;
  */
 const FULL_RESOLUTION_SECONDS: Seconds = SECONDS_PER_DAY / 2;
 
-export interface PlanOptions extends RetryOptions {
+/** What every request of a run needs. */
+export interface ReadOptions extends RetryOptions {
   readonly api: Api;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
+}
+
+export interface PlanOptions extends ReadOptions {
   readonly range: PastRange;
   readonly fullResolution: boolean;
   readonly flags: Plan['flags'];

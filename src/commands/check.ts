@@ -3,10 +3,10 @@ import { WINDOWS } from '../budget/headers.ts';
 import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { budgetViewOf, planOf, type SourcePlan, viewsOf, watchedOn } from '../exporter/sources.ts';
-import { fingerprintOf, LEDGER, type State } from '../exporter/state.ts';
+import { budgetViewOf, planOf, type SourcePlan, validatorsOptions, viewsOf } from '../exporter/sources.ts';
+import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
-import { type Entry, entrySchema, requestsPerPoll, sourceId } from '../scheduler/entry.ts';
+import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace, Source } from '../sources/source.ts';
 import { requestsPerStatusPoll } from '../sources/validators/index.ts';
@@ -87,8 +87,7 @@ export async function check(options: CheckOptions): Promise<string> {
     limitsFrom,
     now,
   };
-  const stretched = stretchWarnings(config, input);
-  return [...head, ...stretched, ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
+  return [...head, ...stretchWarnings(input), ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -113,11 +112,7 @@ async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, 
     return reading?.catch(note);
   }
   const ledger = await read(LEDGER, Ledger);
-  const entries = new Map<string, Entry>();
-  for (const source of plan.sources) {
-    const entry = await read(sourceId(source), entrySchema(source));
-    if (entry) entries.set(sourceId(source), entry);
-  }
+  const entries = await restoreEntries({ load: read }, plan.sources);
   await replica?.close();
   return { ledger, entries, problem };
 }
@@ -136,7 +131,7 @@ function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boole
 export interface CheckInput {
   readonly state: State;
   readonly plan: SourcePlan;
-  readonly config: Pick<Config, 'groups' | 'validators'>;
+  readonly config: Config;
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -178,7 +173,7 @@ export function describeCosts(input: CheckInput): string {
 }
 
 /** Settings that do not work as intended at the pace that the limits allow. */
-export function stretchWarnings(config: Config, { state, plan, now }: CheckInput): string[] {
+export function stretchWarnings({ config, state, plan, now }: CheckInput): string[] {
   return viewsOf(state, plan, now).flatMap((view) => {
     if (view.source.name === 'machines') return withdrawalWarning(config, view);
     return view.source.name === 'validators' ? lateWarning(view) : [];
@@ -224,18 +219,16 @@ function noteOn({ name, intervalMs }: Source, pace: Pace): string {
 
 /** The requests of each part of the validators, at the effective interval. */
 function describeParts({ config }: CheckInput, { source, pace }: SourceView): string[] {
-  const { validators } = config;
   const { chain } = source;
   if (source.name !== 'validators' || !chain) return [];
-  const requests = requestsPerStatusPoll(watchedOn(config, chain));
+  const { groups, status, rewards, syncCommittee } = validatorsOptions(config, chain);
+  const requests = requestsPerStatusPoll(groups);
   const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
   const parts = [
-    ...(validators.status
-      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`]
-      : []),
-    ...(validators.status && validators.rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
-    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
-    ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+    ...(status ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`] : []),
+    ...(rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
+    ...(syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
+    ...(config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }

@@ -1,6 +1,7 @@
 import { emptyLedger } from '../budget/ledger.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { openClient } from '../exporter/client.ts';
+import { validatorsOptions } from '../exporter/sources.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
 import type { ValidatorsOptions } from '../sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
@@ -22,9 +23,7 @@ export async function askSafeToRestart(settings: LoadedConfig, text: string): Pr
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
   const { chains, validators } = settings.config;
-  const watched = chains
-    .map(({ name }) => ({ chain: name, watch: validators.watch[name] }))
-    .filter(({ watch }) => watch.length > 0);
+  const watched = chains.filter(({ name }) => validators.watch[name].length > 0);
   if (watched.length === 0) return { isSafe: false, reason: 'not known: validators.watch names no validator' };
   const client = openClient({
     settings: () => settings,
@@ -34,17 +33,9 @@ export async function askSafeToRestart(settings: LoadedConfig, text: string): Pr
   });
   const found: Safety[] = [];
   try {
-    for (const { chain, watch } of watched) {
+    for (const { name: chain } of watched) {
       const now = systemClock.now();
-      const options = {
-        ...validators,
-        chain,
-        watch,
-        groups: [{ watch }],
-        weight: 1,
-        syncCommittee: true,
-        hasSlashings: true,
-      };
+      const options = validatorsOptions(settings.config, chain);
       const timing = { now, intervalMs: validators.intervalMs, coverage: 'full' } as const;
       const context = { options, api: client.api, timing, signal: new AbortController().signal, events: [] };
       const { value, failure } = await readMembers(context, NO_VALIDATORS);

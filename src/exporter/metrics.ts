@@ -4,6 +4,7 @@ import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
+import { family } from '../sources/families.ts';
 import type { Source } from '../sources/source.ts';
 import type { StatusInput } from '../status-page/status-input.ts';
 import type { Section } from '../toolkit/exposition/exposition.ts';
@@ -112,9 +113,9 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
   return [
     ...SOURCE_COLUMNS.map(([name, help, value]) => {
       const samples = views.map((view) => ({ labels: labelsOf(view.source), value: value(view) }));
-      return gauge(`source_${name}`, help, samples);
+      return family(`source_${name}`, help, samples);
     }),
-    gauge(
+    family(
       'source_part_refused',
       '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
       refused,
@@ -127,8 +128,9 @@ export function labelsOf({ name, chain }: Source): { readonly source: string; re
   return chain ? { source: name, chain } : { source: name };
 }
 
-function gauge(name: string, help: string, samples: readonly Sample[]): Family {
-  return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
+/** The only sample of a family. */
+function one(value: number): Sample[] {
+  return [{ labels: {}, value }];
 }
 
 /** beaconchain_ratelimit_* and the status of the key. */
@@ -152,32 +154,32 @@ export function accountFamilies(ledger: Ledger): Family[] {
     resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
   );
   return [
-    gauge(
+    family(
       'api_key_valid',
       '0 if the service refused the key (401, or ratelimit-validapikey: false), otherwise 1; absent before the first response',
-      standing === 'unknown' ? [] : [{ labels: {}, value: Number(valid) }],
+      standing === 'unknown' ? [] : one(Number(valid)),
     ),
-    gauge(
+    family(
       'api_access_revoked',
       '1 after a 429 in which all limits are 0 (trial over or subscription cancelled), otherwise 0',
-      [{ labels: {}, value: Number(standing === 'revoked') }],
+      one(Number(standing === 'revoked')),
     ),
-    gauge(
+    family(
       'ratelimit_limit',
       'Requests allowed per window, as reported by the last response (x-ratelimit-limit-*)',
       reported('limits'),
     ),
-    gauge(
+    family(
       'ratelimit_remaining',
       'Requests left in the window, as reported by the last response (x-ratelimit-remaining-*)',
       reported('remaining'),
     ),
-    gauge(
+    family(
       'ratelimit_reset_timestamp_seconds',
       'Unix time at which the reported window resets (ratelimit-reset)',
       resets,
     ),
-    gauge(
+    family(
       'ratelimit_used_by_others',
       'Requests that other users of the account made in the current hour or month, as of the last response: the limit minus the remaining requests minus those of this exporter; absent if the window has no limit',
       perWindow(LONG_WINDOWS, usedByOthers),
@@ -193,17 +195,17 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
   const perBucket = (value: (bucket: Bucket) => number): Sample[] =>
     Object.entries(ledger.buckets).map(([bucket, known]) => ({ labels: { bucket }, value: value(known) }));
   return [
-    gauge(
+    family(
       'budget_planned_requests_per_day',
       'Requests per day at the effective intervals; 0 while a source waits for the quota',
       perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
     ),
-    gauge(
+    family(
       'budget_allowed_requests_per_day',
       'Requests per day that the limits allow this exporter',
       perBucket((bucket) => allowedPerDay(bucket, budgetOptions, now)),
     ),
-    gauge(
+    family(
       'budget_stretch_ratio',
       'Effective interval divided by configured interval; 1 = as configured',
       perSource((group) => Math.max(...group.map(({ source, pace }) => pace.intervalMs / source.intervalMs))),
@@ -213,36 +215,34 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
 
 /** beaconchain_exporter_*: the program itself. */
 function exporterFamilies({ isConfigRead, reloadedAt, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
-  const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
-    gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
+    family('exporter_build_info', 'Version of the exporter and of Node; always 1', [
       { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
     ]),
-    gauge(
+    family(
       'exporter_config_last_reload_successful',
       '1 if the last load of the configuration succeeded, otherwise 0',
       one(Number(isConfigRead)),
     ),
-    gauge(
+    family(
       'exporter_config_last_reload_success_timestamp_seconds',
       'Unix time of the last successful load of the configuration',
       one(reloadedAt / 1000),
     ),
-    gauge(
+    family(
       'exporter_leader',
       '1 on the replica that polls, otherwise 0; always 1 with file state',
       one(Number(isLeader)),
     ),
-    gauge(
+    family(
       'exporter_clock_offset_seconds',
       "How far the service's clock is ahead of the exporter's clock: the median of the last five answers of the last hour; absent before the first answer and after a step of the exporter's clock",
       clockOffsetMs === undefined ? [] : one(clockOffsetMs / 1000),
     ),
-    {
-      name: 'beaconchain_exporter_log_lines_dropped_total',
-      type: 'counter',
-      help: 'Lines of the log that were lost because they could not be written or because their reader had stopped.',
-      samples: one(linesDropped),
-    },
+    family(
+      'exporter_log_lines_dropped_total',
+      'Lines of the log that were lost because they could not be written or because their reader had stopped',
+      one(linesDropped),
+    ),
   ];
 }

@@ -14,6 +14,7 @@ import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
+import type { ValidatorsOptions } from '../sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { budgetOptionsOf, routesOf } from './client.ts';
@@ -101,10 +102,7 @@ export function sourcesOf(config: Config, lastValueOf: LastValueOf = () => undef
 }
 
 /** The watched validators of a chain by group. */
-export function watchedOn(
-  { groups, validators }: Pick<Config, 'groups' | 'validators'>,
-  chain: Chain,
-): readonly WatchedGroup[] {
+function watchedOn({ groups, validators }: Config, chain: Chain): readonly WatchedGroup[] {
   return watchedGroups(
     validators.watch[chain],
     groups.map(({ name, watch }) => ({ name, watch: watch[chain] })),
@@ -113,22 +111,24 @@ export function watchedOn(
 
 /** None if the chain has no watched validators, or every part is off. */
 function validatorsOf(config: Config, chain: Chain): Source[] {
-  const { intervalMs, status, rewards, syncCommittee } = config.validators;
-  const watch = config.validators.watch[chain];
-  if (watch.length === 0 || !(status || syncCommittee)) return [];
-  return [
-    validatorsSource({
-      chain,
-      watch,
-      groups: watchedOn(config, chain),
-      intervalMs,
-      weight: WEIGHTS.validators / config.chains.length,
-      status,
-      rewards: status && rewards,
-      syncCommittee,
-      hasSlashings: config.slashings.enabled,
-    }),
-  ];
+  const options = validatorsOptions(config, chain);
+  const isOn = options.watch.length > 0 && (options.status || options.syncCommittee);
+  return isOn ? [validatorsSource(options)] : [];
+}
+
+export function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {
+  const { watch, intervalMs, status, rewards, syncCommittee } = config.validators;
+  return {
+    chain,
+    watch: watch[chain],
+    groups: watchedOn(config, chain),
+    intervalMs,
+    weight: WEIGHTS.validators / config.chains.length,
+    status,
+    rewards: status && rewards,
+    syncCommittee,
+    hasSlashings: config.slashings.enabled,
+  };
 }
 
 /** `auto`: beside one's own validators. */

@@ -79,7 +79,7 @@ export async function restore(
 
 /** The state of these sources, read from the store if this process has none. @throws StateRefused */
 export async function restoreEntries(
-  documents: StateStore,
+  documents: Pick<StateStore, 'load'>,
   sources: readonly Source[],
   known: ReadonlyMap<string, Entry> = new Map(),
 ): Promise<ReadonlyMap<string, Entry>> {

@@ -5,6 +5,9 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 /** A slot has at most one block. */
 type SlotKind = 'proposed' | 'missed' | 'orphaned';
 
+export const OFFENCES = ['attester', 'proposer'] as const;
+export type Offence = (typeof OFFENCES)[number];
+
 /** One of these validators proposes one block in each `slots` slots. Only an order makes one of them miss. */
 export interface Proposers {
   readonly validators: readonly number[];
@@ -18,10 +21,8 @@ export interface ChainWorld {
   /** On average one attester slashing in this many slots. */
   readonly slotsPerSlashing: number;
   readonly proposers: Proposers;
-  /** The validators to be slashed for an attester offence, by slot of inclusion. */
-  readonly slashedAttesters: Map<number, readonly number[]>;
-  /** The validators to be slashed as proposers, by slot of inclusion. */
-  readonly slashedProposers: Map<number, readonly number[]>;
+  /** The validators to be slashed for an offence, by slot of inclusion. */
+  readonly slashed: Readonly<Record<Offence, Map<number, readonly number[]>>>;
   /** The validators that miss their proposal, by slot. */
   readonly missed: Map<number, number>;
   /** When validators do not attest, by index. */
@@ -35,7 +36,8 @@ export function createChainWorld(
   worldSeed: string,
   options: Pick<ChainWorld, 'slotsPerSlashing' | 'proposers'>,
 ): ChainWorld {
-  const orders = { slashedAttesters: new Map(), slashedProposers: new Map(), missed: new Map(), offline: new Map() };
+  const slashed = { attester: new Map(), proposer: new Map() };
+  const orders = { slashed, missed: new Map(), offline: new Map() };
   return { chain, seed: seedOf(`${worldSeed} ${chain}`), ...options, ...orders, participation: [] };
 }
 
@@ -44,7 +46,8 @@ export function participationAt({ chain, participation }: ChainWorld, slot: numb
   return participation.findLast(({ from }) => from <= slotTime(chain, slot) * 1000)?.share ?? 1;
 }
 
-const SLOTS_PER_PROPOSER_SLASHING = 10;
+/** Of a sync committee. */
+export const SEATS = 512;
 
 /** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
 export function headSlot(chain: Chain, now: UnixMs): number {
@@ -84,10 +87,17 @@ export function proposerOf(world: ChainWorld, slot: number): number {
   return missed.get(slot) ?? watched ?? between(0, 1_000_000, seed, slot, 6);
 }
 
-/** The validators that the block of `slot` slashes for an attester offence, in one slashing (Electra). */
-export function slashedAttestersIn({ seed, slotsPerSlashing, slashedAttesters }: ChainWorld, slot: number) {
-  const isDrawn = unit(seed, slot, 7) * slotsPerSlashing < 1;
-  return slashedAttesters.get(slot) ?? (isDrawn ? operatorAt(seed, slot) : []);
+/** How slashings that nobody ordered are drawn. Those of proposers are rarer. */
+const DRAWS = {
+  attester: { salt: 7, rarity: 1, validatorsAt: operatorAt },
+  proposer: { salt: 4, rarity: 10, validatorsAt: proposerAt },
+} as const;
+
+/** The validators that the block of `slot` slashes: for an attester offence in one slashing (Electra). */
+export function slashedInBlock({ seed, slotsPerSlashing, slashed }: ChainWorld, slot: number, offence: Offence) {
+  const { salt, rarity, validatorsAt } = DRAWS[offence];
+  const isDrawn = unit(seed, slot, salt) * slotsPerSlashing * rarity < 1;
+  return slashed[offence].get(slot) ?? (isDrawn ? validatorsAt(seed, slot) : []);
 }
 
 /** Usually one validator, sometimes the whole cluster of an operator. */
@@ -97,8 +107,6 @@ function operatorAt(seed: number, slot: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-/** The validators that the block of `slot` slashes as proposers. */
-export function slashedProposersIn({ seed, slotsPerSlashing, slashedProposers }: ChainWorld, slot: number) {
-  const isDrawn = unit(seed, slot, 4) * slotsPerSlashing * SLOTS_PER_PROPOSER_SLASHING < 1;
-  return slashedProposers.get(slot) ?? (isDrawn ? [between(0, 1_000_000, seed, slot, 21)] : []);
+function proposerAt(seed: number, slot: number): number[] {
+  return [between(0, 1_000_000, seed, slot, 21)];
 }

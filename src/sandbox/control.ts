@@ -1,7 +1,8 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { OFFENCES, type Sandbox } from './world.ts';
+import { OFFENCES } from './chain-world.ts';
+import type { Sandbox } from './world.ts';
 
 class BadOrder extends Error {
   override readonly name = 'BadOrder';

@@ -102,7 +102,8 @@ function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixM
   const assigned = all.length * EPOCHS_PER_DAY;
   const missed = all.reduce((sum, index) => sum + silentEpochs(world, index, epoch.end, EPOCHS_PER_DAY), 0);
   const slots = Array.from({ length: SLOTS_PER_DAY }, (_, i) => slot.start + i);
-  const own = slots.filter((at) => all.includes(proposerOf(world, at)));
+  const asked = new Set(all);
+  const own = slots.filter((at) => asked.has(proposerOf(world, at)));
   const proposed = own.filter((at) => kindOf(world, at) === 'proposed').length;
   return { assigned, included: assigned - missed, blocks: own.length, proposed };
 }

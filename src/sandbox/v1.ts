@@ -9,8 +9,8 @@ import {
   kindOf,
   participationAt,
   proposerOf,
-  slashedAttestersIn,
-  slashedProposersIn,
+  SEATS,
+  slashedInBlock,
 } from './chain-world.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -54,8 +54,7 @@ function rowOf(world: ChainWorld, slot: number, head: number): object {
 /** Execution block number minus slot, about that of mainnet in 2025. */
 const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
-/** Of a sync committee, and their bits. */
-const SEATS = 512;
+/** The bits of a sync committee. */
 const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
 
 /** The fields that only a block has. */
@@ -67,8 +66,8 @@ function blockOf(world: ChainWorld, slot: number): object {
     blockroot: rootOf(seed, slot),
     parentroot: rootOf(seed, previousBlock(world, slot)),
     attestationscount: between(5, 8, 3, ...id),
-    attesterslashingscount: slashedAttestersIn(world, slot).length > 0 ? 1 : 0,
-    proposerslashingscount: slashedProposersIn(world, slot).length,
+    attesterslashingscount: slashedInBlock(world, slot, 'attester').length > 0 ? 1 : 0,
+    proposerslashingscount: slashedInBlock(world, slot, 'proposer').length,
     depositscount: 0,
     voluntaryexitscount: unit(4, ...id) < 0.05 ? between(1, 16, 5, ...id) : 0,
     withdrawalcount: 16,
@@ -122,13 +121,13 @@ export function slashingsOfSlot(read: Read) {
 
 /** Proposer slashings (api-facts 8.1). */
 export function proposerSlashings(world: ChainWorld, slot: number): object[] {
-  return slashedProposersIn(world, slot).map((proposerindex) => ({ proposerindex }));
+  return slashedInBlock(world, slot, 'proposer').map((proposerindex) => ({ proposerindex }));
 }
 
 /** Attester slashings (api-facts 5.2): a double vote, or every eighth time a surround vote (consensus-specs phase0). */
 export function attesterSlashings(world: ChainWorld, slot: number): object[] {
   const { seed } = world;
-  const slashed = slashedAttestersIn(world, slot);
+  const slashed = slashedInBlock(world, slot, 'attester');
   if (slashed.length === 0) return [];
   const voted = Math.max(3 * SLOTS_PER_EPOCH, slot - 2);
   const target = epochOf(voted);

@@ -2,7 +2,7 @@ import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOT
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
-import { type ChainWorld, epochOf, epochsRange, headSlot } from './chain-world.ts';
+import { type ChainWorld, epochOf, epochsRange, headSlot, SEATS } from './chain-world.ts';
 import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -62,13 +62,9 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
 }
 
 /** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
-function slashedIn(
-  { slashedAttesters, slashedProposers }: ChainWorld,
-  index: number,
-  epoch: number,
-): number | undefined {
+function slashedIn({ slashed }: ChainWorld, index: number, epoch: number): number | undefined {
   const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  const slots = [...slashedAttesters, ...slashedProposers].filter(([slot, all]) => slot < end && all.includes(index));
+  const slots = [...slashed.attester, ...slashed.proposer].filter(([slot, all]) => slot < end && all.includes(index));
   return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
 }
 
@@ -90,8 +86,6 @@ export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: Uni
     range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
   });
 }
-
-const SEATS = 512;
 
 /** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known yet the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {

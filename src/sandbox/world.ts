@@ -6,16 +6,14 @@ import {
   createChainWorld,
   headSlot,
   kindOf,
-  slashedAttestersIn,
-  slashedProposersIn,
+  OFFENCES,
+  type Offence,
+  slashedInBlock,
 } from './chain-world.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
 import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
-
-export const OFFENCES = ['attester', 'proposer'] as const;
-type Offence = (typeof OFFENCES)[number];
 
 export interface SandboxOptions {
   /** `quiet-1` went silent 5 h before. */
@@ -72,23 +70,15 @@ export class Sandbox {
   /** The next block slashes these validators. Returns its slot. */
   slash(chain: Chain, validators: readonly number[], now: UnixMs, offence: Offence = 'attester'): number {
     const world = this.chains[chain];
-    const isAttester = offence === 'attester';
-    const [ordered, slashedIn] = isAttester
-      ? [world.slashedAttesters, slashedAttestersIn]
-      : [world.slashedProposers, slashedProposersIn];
-    const slot = firstFreeSlot(world, now, (taken) => slashedIn(world, taken).length > 0);
-    ordered.set(slot, validators);
+    const slot = firstFreeSlot(world, now, (taken) => slashedInBlock(world, taken, offence).length > 0);
+    world.slashed[offence].set(slot, validators);
     return slot;
   }
 
   /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
   missProposal(chain: Chain, validator: number, now: UnixMs): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(
-      world,
-      now,
-      (taken) => world.slashedAttesters.has(taken) || world.slashedProposers.has(taken),
-    );
+    const slot = firstFreeSlot(world, now, (taken) => OFFENCES.some((offence) => world.slashed[offence].has(taken)));
     world.missed.set(slot, validator);
     return slot;
   }

@@ -41,10 +41,8 @@ interface Task extends KnownSource {
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
   readonly running: boolean;
-  /** Ends the poll in progress. */
+  /** Ends the poll in progress. Once it has, no poll starts before `adopt`. */
   stop: AbortController;
-  /** No poll starts before `adopt`. */
-  isHeld: boolean;
   /** Whether it is configured. Otherwise it is neither polled nor shown, but its entry is kept. */
   isOn: boolean;
 }
@@ -111,10 +109,7 @@ export class Scheduler {
   /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     const meant = this.#on.filter(({ source }) => isMeant(source));
-    for (const task of meant) {
-      task.isHeld = true;
-      task.stop.abort(new Error('the configuration has changed'));
-    }
+    for (const { stop } of meant) stop.abort(new Error('the configuration has changed'));
     await Promise.allSettled(meant.map(({ work }) => work));
   }
 
@@ -131,12 +126,12 @@ export class Scheduler {
       const task = before.get(id) ?? newTask(id, source);
       before.delete(id);
       task.source = source;
-      const isKept = task.isOn && !task.isHeld;
+      const isKept = task.isOn && !task.stop.signal.aborted;
       if (entry && !isKept) continueWith(task, entry);
       task.saved = anew(source, task.saved, now);
       task.current = anew(source, task.current, now);
       if (isKept) return task;
-      return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
+      return Object.assign(task, { stop: new AbortController(), isOn: true });
     });
     const off = [...before.values()];
     for (const task of off) {
@@ -166,7 +161,7 @@ export class Scheduler {
     let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
     for (const task of tasks) {
-      if (task.running || task.isHeld) continue;
+      if (task.running || task.stop.signal.aborted) continue;
       const { pace, nextAttemptAt } = valueFor(schedules, task.source);
       // Concurrently once the limits are known, or if the first poll has not found them.
       const mayStart = this.#running.size === 0 || this.#hasPolled || this.#deps.limitsKnown();
@@ -286,7 +281,6 @@ function newTask(id: string, source: Source): Task {
       return this.work !== undefined;
     },
     stop: new AbortController(),
-    isHeld: false,
     isOn: false,
   };
 }

@@ -44,10 +44,10 @@ header p { margin: 0; color: var(--quiet); flex: 1; }
 h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
-.verdict.good { color: var(--good); background: var(--good-bg); }
-.verdict.warning { color: var(--warning); background: var(--warning-bg); }
-.verdict.bad { color: var(--bad); background: var(--bad-bg); }
-.verdict.neutral { color: var(--neutral); background: var(--neutral-bg); }
+.verdict.good, .badge.good { color: var(--good); background: var(--good-bg); }
+.verdict.warning, .badge.warning { color: var(--warning); background: var(--warning-bg); }
+.verdict.bad, .badge.bad { color: var(--bad); background: var(--bad-bg); }
+.verdict.neutral, .badge.neutral { color: var(--neutral); background: var(--neutral-bg); }
 .verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
 .verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
 .verdict li .badge { background: var(--bg); }
@@ -63,10 +63,6 @@ small.at { white-space: nowrap; }
 small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .note { margin: 0.5rem 0 0; }
 .badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600; }
-.badge.good { color: var(--good); background: var(--good-bg); }
-.badge.warning { color: var(--warning); background: var(--warning-bg); }
-.badge.bad { color: var(--bad); background: var(--bad-bg); }
-.badge.neutral { color: var(--neutral); background: var(--neutral-bg); }
 .bar { display: block; width: 9rem; max-width: 100%; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
   background: var(--track); }
 .bar.wide { width: 100%; }

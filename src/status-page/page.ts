@@ -37,10 +37,7 @@ export function* pagePieces(page: StatusPage): Generator<string> {
     yield tableHead(table, i).text;
     if (table.size === 0)
       yield html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`.text;
-    let shown = 0;
-    for (const row of table.rows) {
-      if (shown === MAX_ROWS) break;
-      shown += 1;
+    for (const row of Iterator.from(table.rows).take(MAX_ROWS)) {
       const { text } = rowOf(row, table);
       yield page.isSimulated ? withoutLinks(text) : text;
     }

@@ -1,4 +1,4 @@
-import { allowedPerDay, type Bucket, describePlan, type WindowNow, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, describePlan, usedByOthers, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import { bar, type Cell, lines, quiet, type Row, type Share, type Table, time } from '../sources/content.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
@@ -61,13 +61,9 @@ function shareOf(fill: Share['fill'], size: number, word: string): Share {
 }
 
 /** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
-function usedByOthersIn(
-  bucket: Bucket,
-  window: LongWindowName,
-  { limit, own, remaining }: WindowNow,
-): number | undefined {
-  const isGranted = bucket.limits[window] === limit;
-  return isGranted && remaining !== undefined ? Math.max(0, limit - remaining - own) : undefined;
+function usedByOthersIn(bucket: Bucket, window: LongWindowName, state: WindowNow): number | undefined {
+  const isReported = state.remaining !== undefined && bucket.limits[window] === state.limit;
+  return isReported ? usedByOthers(bucket, window) : undefined;
 }
 
 function windowName(window: LongWindowName, bucket: string, { ledger }: StatusInput): Cell {

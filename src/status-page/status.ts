@@ -56,17 +56,18 @@ function chainTable(summaries: readonly Summed[]): Table[] {
     .flatMap(({ view: { source }, summary: { facts = [] } }) =>
       facts.map(([label, value]) => ({ chain: source.chain, label, value })),
     );
+  if (facts.length === 0) return [];
   const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
-  const labels = [...new Set(facts.map(({ label }) => label))];
-  if (labels.length === 0) return [];
-  const factOf = (label: string, chain: string): Cell =>
-    lines(...facts.filter((fact) => fact.label === label && fact.chain === chain).map(({ value }) => value));
+  const rows = [...Map.groupBy(facts, ({ label }) => label)].map(([label, own]) => [
+    label,
+    ...chains.map((chain) => lines(...own.filter((fact) => fact.chain === chain).map(({ value }) => value))),
+  ]);
   return [
     {
       title: chains.length === 1 ? 'Chain' : 'Chains',
       columns: ['What', ...chains],
-      rows: labels.map((label) => [label, ...chains.map((chain) => factOf(label, chain))]),
-      size: labels.length,
+      rows,
+      size: rows.length,
       empty: '',
       notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
     },
@@ -101,12 +102,8 @@ function joined(summaries: readonly Summed[]): Table[] {
   return [...groups].map(
     (group): Table => ({
       ...(group[0] as Table),
-      rows: { [Symbol.iterator]: () => rowsOf(group) },
+      rows: { [Symbol.iterator]: () => group.values().flatMap(({ rows }) => rows) },
       size: group.reduce((sum, { size }) => sum + size, 0),
     }),
   );
-}
-
-function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {
-  for (const { rows } of tables) yield* rows;
 }

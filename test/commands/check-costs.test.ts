@@ -110,7 +110,7 @@ describe('commands/check-costs', () => {
     const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {
       const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
       const config = { ...defaults, validators: { ...defaults.validators, watch } };
-      return stretchWarnings(config, input({ config, ...(budgetOptions && { budgetOptions }) }));
+      return stretchWarnings(input({ config, ...(budgetOptions && { budgetOptions }) }));
     };
     const trial = { utilization: 0.9, perMonth: 1_000 };
     expect(warnings(10_000, trial)).toEqual([

@@ -20,14 +20,14 @@ describe('sandbox/control', () => {
   it('slashes validators of a chain', () => {
     const { sandbox, result } = order('/-/slash?chain=hoodi&validators=7,9');
     expect(result?.body).toMatch(/^slot \d+ of hoodi slashes 7, 9\n$/);
-    expect([...sandbox.chains.hoodi.slashedAttesters.values()]).toEqual([[7, 9]]);
+    expect([...sandbox.chains.hoodi.slashed.attester.values()]).toEqual([[7, 9]]);
   });
 
   it('slashes validators as proposers', () => {
     const { sandbox, result } = order('/-/slash?offence=proposer&validators=7');
     expect(result?.body).toMatch(/^slot \d+ of mainnet slashes 7\n$/);
-    expect([...sandbox.chains.mainnet.slashedProposers.values()]).toEqual([[7]]);
-    expect(sandbox.chains.mainnet.slashedAttesters.size).toBe(0);
+    expect([...sandbox.chains.mainnet.slashed.proposer.values()]).toEqual([[7]]);
+    expect(sandbox.chains.mainnet.slashed.attester.size).toBe(0);
   });
 
   it('lets a validator miss its proposal', () => {

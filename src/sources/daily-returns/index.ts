@@ -18,7 +18,7 @@ import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/du
 import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { percent } from '../../toolkit/lib/words.ts';
-import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { type Cell, lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { family, sample } from '../families.ts';
 import type { History } from '../history.ts';
 import { oncePerPeriod, type Source, type Timing } from '../source.ts';
@@ -235,24 +235,18 @@ function samplesOf(chain: Chain, described: Described): Sample[] {
 /** Required by the terms of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
-function summary({ newest: day }: DailyReturns, { now }: Timing): Summary {
-  if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
-  const { apr, moving_averages: averages } = day;
-  const { window_7d: week, window_31d: month } = averages;
-  return {
-    facts: [
-      [
-        'Daily return',
-        lines(
-          `${rate(apr.combined)} a year, day ${day.day}`,
-          quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
-          quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
-          html`day ended ${time(day.day_end * 1000, now)}`,
-        ),
-      ],
-    ],
-    notes: [TERMS],
-  };
+function summary({ newest }: DailyReturns, { now }: Timing): Summary {
+  return { facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
+}
+
+function describeReturn({ day, day_end, apr, moving_averages }: Datapoint, now: UnixMs): Cell {
+  const { window_7d: week, window_31d: month } = moving_averages;
+  return lines(
+    `${rate(apr.combined)} a year, day ${day}`,
+    quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
+    quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
+    html`day ended ${time(day_end * 1000, now)}`,
+  );
 }
 
 function rate(ratio: number | null | undefined): string {

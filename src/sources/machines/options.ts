@@ -1,9 +1,9 @@
 import type { Chain } from '../../facts/chain.ts';
 import { autoStaleAfter } from '../../facts/stale-after.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
-import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
-import type { Machine } from './schema.ts';
+import { lastSeen, type Machine } from './schema.ts';
 
 export interface MachinesOptions {
   readonly intervalMs: Milliseconds;
@@ -82,7 +82,7 @@ export function staleAfter(options: MachinesOptions, timing: Timing): Millisecon
   return autoStaleAfter(timing.intervalMs);
 }
 
-/** Whether a record is too old even for last_seen. */
-export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, now: UnixMs): boolean {
-  return now - timestamp * 1000 > options.forgetAfterMs;
+/** Whether the machine is wanted, and its newest record is not too old even for last_seen. */
+export function isKept(options: MachinesOptions, machine: Machine, now: UnixMs): boolean {
+  return isIncluded(options, machine.name) && now - lastSeen(machine) * 1000 <= options.forgetAfterMs;
 }

@@ -9,13 +9,13 @@ import {
   chainOf,
   groupOf,
   isChainKnown,
-  isForgotten,
   isIncluded,
+  isKept,
   type MachinesOptions,
   machineName,
   staleAfter,
 } from './options.ts';
-import { type Learned, lastSeen, type Machine, type Machines } from './schema.ts';
+import type { Learned, Machine, Machines } from './schema.ts';
 
 type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly group?: string };
 
@@ -86,7 +86,7 @@ export function shownMachines(
 ): ShownMachine[] {
   const { now } = timing;
   return machines
-    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
+    .filter((machine) => isKept(options, machine, now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((machine) => ({
       ...labelsOf(options, machine, now),

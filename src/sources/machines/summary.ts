@@ -34,11 +34,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
       {
         title: 'Machines',
         columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: {
-          *[Symbol.iterator]() {
-            for (const one of all) yield rowOf(options, one, now);
-          },
-        },
+        rows: { [Symbol.iterator]: () => all.values().map((one) => rowOf(options, one, now)) },
         size: all.length,
         empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
         notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],

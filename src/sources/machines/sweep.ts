@@ -7,7 +7,7 @@ import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../..
 import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
-import { isForgotten, isIncluded, type MachinesOptions, machineName } from './options.ts';
+import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { lastSeen, type Machine, type Machines } from './schema.ts';
 
 /** The times of earlier sweeps. */
@@ -39,9 +39,7 @@ const LATEST_MS = 8 * MS_PER_MINUTE;
 
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
-  const known = machines.filter(
-    (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
-  );
+  const known = machines.filter((machine) => isKept(options, machine, now));
   const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
   const byPriority = known.toSorted(
     (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),

@@ -187,8 +187,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'polls of one source overlap',
-    find: '      if (task.running || task.isHeld) continue;',
-    replace: '      if (task.isHeld) continue;',
+    find: '      if (task.running || task.stop.signal.aborted) continue;',
+    replace: '      if (task.stop.signal.aborted) continue;',
   },
   {
     name: 'clock set back stops polling',
