@@ -13,7 +13,7 @@ import { lastSeen, type Machines } from './schema.ts';
 import { labelsOfMachine, missing, type ShownMachine, shownMachines } from './shown.ts';
 
 interface MachineFamily extends FamilyHead {
-  readonly samplesOf: (machine: ShownMachine) => Sample[];
+  readonly samplesOf: (machines: readonly ShownMachine[]) => Sample[];
 }
 
 const POLLED =
@@ -22,9 +22,13 @@ const POLLED =
 const WITHHELD =
   'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
 
-function familyOf(name: string, help: string, samplesOf: MachineFamily['samplesOf']): MachineFamily {
-  const type = name.endsWith('_total') ? 'counter' : 'gauge';
-  return { name: `beaconchain_machine_${name}`, type, help, samplesOf };
+function gauge(name: string, help: string, samplesOf: (machine: ShownMachine) => Sample[]): MachineFamily {
+  return {
+    name: `beaconchain_machine_${name}`,
+    type: 'gauge',
+    help,
+    samplesOf: (machines) => machines.flatMap((one) => samplesOf(one)),
+  };
 }
 
 /** A number or a flag; null and undefined give no sample. */
@@ -35,15 +39,24 @@ type Values = { readonly [F in Field<SystemRecord> | Field<ValidatorRecord> | Fi
 
 /** Families whose values are one field of a record. If there are several processes, the process is a label. */
 function fieldOf<F extends keyof Values>(...processes: readonly Process[]) {
-  return (name: string, field: F, help: string): MachineFamily =>
-    familyOf(name, `${help} (${field}). ${POLLED}`, ({ labels, processLabels, fresh }) =>
-      processes.flatMap((process) => {
-        const record: Values | undefined = fresh[process];
-        const value = record?.[field];
-        if (value == null) return [];
-        return [{ labels: processes.length > 1 ? processLabels[process] : labels, value: Number(value) }];
-      }),
-    );
+  return (name: string, field: F, help: string): MachineFamily => ({
+    name: `beaconchain_machine_${name}`,
+    type: name.endsWith('_total') ? 'counter' : 'gauge',
+    help: `${help} (${field}). ${POLLED}`,
+    // A loop: an array for each machine and family takes a quarter longer with 1,000 machines.
+    samplesOf(machines) {
+      const samples: Sample[] = [];
+      for (const { labels, processLabels, fresh } of machines) {
+        for (const process of processes) {
+          const record: Values | undefined = fresh[process];
+          const value = record?.[field];
+          if (value == null) continue;
+          samples.push({ labels: processes.length > 1 ? processLabels[process] : labels, value: Number(value) });
+        }
+      }
+      return samples;
+    },
+  });
 }
 
 const system = fieldOf<Field<SystemRecord>>('system');
@@ -51,7 +64,7 @@ const validator = fieldOf<Field<ValidatorRecord>>('validator');
 const node = fieldOf<Field<NodeRecord>>('node');
 const both = fieldOf<Field<ValidatorRecord> & Field<NodeRecord>>('validator', 'node');
 
-const LAST_SEEN = familyOf(
+const LAST_SEEN = gauge(
   'last_seen_timestamp_seconds',
   "Unix time of the newest record, by the client's clock (timestamp); 0 for an expected machine that was never seen. Remains when stale values are withdrawn.",
   ({ processLabels, seen }) =>
@@ -63,7 +76,7 @@ const LAST_SEEN = familyOf(
 
 /** The families whose samples each come from one record. */
 const OF_RECORDS: readonly MachineFamily[] = [
-  familyOf(
+  gauge(
     'info',
     `Operating system as reported by the client, and version of the standalone pusher (misc_os, exporter_version); always 1. ${POLLED}`,
     ({ labels, fresh: { system } }) => {
@@ -182,18 +195,18 @@ const OF_RECORDS: readonly MachineFamily[] = [
   ),
   node('execution_fallback_connected', 'sync_eth1_fallback_connected', 'Whether the second execution client is in use'),
   // Accompanies a head slot, because its lag means nothing on an assumed chain.
-  familyOf(
+  gauge(
     'chain_known',
     "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
     ({ labels, fresh, isChainKnown }) =>
       fresh.node?.sync_beacon_head_slot == null ? [] : [{ labels, value: Number(isChainKnown) }],
   ),
-  familyOf(
+  gauge(
     'name_shared',
     'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, and for ten minutes after a boot time stepped back, counters of the system and the boot time are withheld. While it is 1, the fuller disk is shown.',
     ({ labels, fresh, isNameShared }) => (fresh.system ? [{ labels, value: Number(isNameShared) }] : []),
   ),
-  familyOf(
+  gauge(
     'client_info',
     `Client name, version and build (client_name, client_version, client_build, exporter_version); always 1; only Grandine reports a build, as the Unix time at which it was built. ${POLLED}`,
     ({ processLabels, fresh }) =>
@@ -216,10 +229,10 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
   const neverSeen = missing(options, shown).map((name) => labelsOfMachine(options, { name }));
   return [
     lazyFamily(LAST_SEEN, () => [
-      ...shown.flatMap(LAST_SEEN.samplesOf),
+      ...LAST_SEEN.samplesOf(shown),
       ...neverSeen.map((labels) => ({ labels: { ...labels, process: 'system' }, value: 0 })),
     ]),
-    ...OF_RECORDS.map((one) => lazyFamily(one, () => shown.flatMap(one.samplesOf))),
+    ...OF_RECORDS.map((one) => lazyFamily(one, () => one.samplesOf(shown))),
     family(
       'machines',
       'Machines seen within machines.forget_after, including expected machines',
@@ -235,7 +248,7 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 export function pastMachineFamilies(past: readonly ShownMachine[]): Family[] {
   return [LAST_SEEN, ...OF_RECORDS].map((each) =>
     lazyFamily(each, () =>
-      past.flatMap((one) => each.samplesOf(one).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
+      past.flatMap((one) => each.samplesOf([one]).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
     ),
   );
 }
