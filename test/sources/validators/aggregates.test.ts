@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -79,9 +79,7 @@ describe.each([
   });
 
   it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the others continue', async () => {
-    const api = serviceWith((request) => {
-      throw failed(request, 'forbidden');
-    });
+    const api = serviceWith(failing('forbidden'));
     const first = await poll(api, undefined, MANY);
     expect(first.failure).toMatchObject({ reason: 'forbidden' });
     expect(first.events).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { Validators } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { failing } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -147,11 +147,7 @@ describe('the rewards of watched validators', () => {
   });
 
   it('have no series where the service knows none of the validators, and are not requested again at once', async () => {
-    const api = serviceOf({
-      validators_rewards: (request) => {
-        throw failed(request, 'not_found');
-      },
-    });
+    const api = serviceOf({ validators_rewards: failing('not_found') });
     const { value: state, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
     expect(shown(state)).toEqual({});
@@ -162,14 +158,11 @@ describe('the rewards of watched validators', () => {
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(
     'are read although the performance fails (%s), and not where the status does',
     async (reason) => {
-      const fail = (request: SentRequest): never => {
-        throw failed(request, reason);
-      };
-      const api = serviceOf({ validators_performance: fail });
+      const api = serviceOf({ validators_performance: failing(reason) });
       const { value: state, failure } = await poll(api, undefined, MANY);
       expect(failure).toMatchObject({ endpoint: 'validators_performance' });
       expect(Object.keys(shown(state))).toHaveLength(9);
-      const silent = serviceOf({ validators: fail });
+      const silent = serviceOf({ validators: failing(reason) });
       await poll(silent, undefined, MANY);
       expect(sizes(silent)).toEqual([]);
     },

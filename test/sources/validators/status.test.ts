@@ -5,7 +5,7 @@ import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   identifiersOf,
@@ -102,11 +102,7 @@ describe('the status of watched validators', () => {
   });
 
   it('takes a 404 as none was found, and never as a refusal', async () => {
-    const api = serviceOf({
-      validators: (request) => {
-        throw failed(request, 'not_found');
-      },
-    });
+    const api = serviceOf({ validators: failing('not_found') });
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
     expect(byStatus(state)).toEqual({ not_found: 12 });
@@ -203,11 +199,7 @@ describe('the status of watched validators', () => {
 
     it('403 of the first request, and again ten minutes later, refuses the part: reported once, requested again a day later or after a reload', async () => {
       const options = validatorsOptions();
-      const api = serviceOf({
-        validators: (request) => {
-          throw failed(request, 'forbidden');
-        },
-      });
+      const api = serviceOf({ validators: failing('forbidden') });
       const first = await poll(api, undefined, options, NOW - 10 * MINUTE);
       expect(first.failure).toMatchObject({ reason: 'forbidden' });
       const again = await poll(api, first.value, options, NOW - 1);

@@ -4,8 +4,8 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { noSignal, timing } from '../time/timing.ts';
-import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
+import { timing } from '../time/timing.ts';
+import { type FakeApi, fakeApi, pollOnce, type SentRequest } from './fake-api.ts';
 
 export const EPOCH = 384_000;
 export const PERIOD = 256 * EPOCH;
@@ -138,15 +138,7 @@ export function identifiersOf({ body }: SentRequest): number[] {
   return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
 }
 
-/** The state passes through JSON, as over a restart. */
-export async function poll(
-  api: FakeApi,
-  previous: Validators = NO_VALIDATORS,
-  options = validatorsOptions(),
-  now = NOW,
-) {
-  const source = validatorsSource(options);
+export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {
   api.at = now;
-  const result = await source.poll(api, previous, timing({ now, intervalMs: EPOCH }), noSignal());
-  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
+  return pollOnce(validatorsSource(options), api, previous, timing({ now, intervalMs: EPOCH }));
 }

@@ -4,7 +4,7 @@ import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source, SourceEvent, Timing } from '../../../src/sources/source.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { failed, fakeApi } from '../answers/fake-api.ts';
+import { failed, fakeApi, pollOnce } from '../answers/fake-api.ts';
 import {
   askedFor,
   type ChainView,
@@ -123,14 +123,16 @@ export class Follower {
       if (reason) throw failed(request, reason);
       return chainAnswer(this.chain, request);
     });
-    const {
-      value,
-      failure,
-      events = [],
-    } = await this.source.poll(api, this.state, this.timing(overrides), this.signal);
-    this.state = this.source.state.parse(JSON.parse(JSON.stringify(value)));
+    const { value, failure, events } = await pollOnce(
+      this.source,
+      api,
+      this.state,
+      this.timing(overrides),
+      this.signal,
+    );
+    this.state = value;
     this.failure = failure;
-    this.events.push(...events);
+    this.events.push(...(events ?? []));
     return this.asked;
   }
 
