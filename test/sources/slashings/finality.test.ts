@@ -22,8 +22,7 @@ async function settled(...options: ConstructorParameters<typeof Follower>): Prom
 
 /** The chain goes on for an epoch and is polled in it. Returns the requests. */
 async function nextEpoch(follower: Follower): Promise<string[]> {
-  const { latest, finalized } = follower.chain;
-  follower.chain.grow(latest + 1, finalized + 1);
+  follower.chain.advance();
   return follower.poll(EPOCH_MS);
 }
 

@@ -40,6 +40,11 @@ class ScriptedChain implements ChainView {
     }
   }
 
+  /** Grows by so many epochs, of which as many more are final. */
+  advance(epochs = 1): void {
+    this.grow(this.latest + epochs, this.finalized + epochs);
+  }
+
   /** Puts a slashing into the block of a slot and counts it in the row. */
   slash(slot: number, validators: readonly number[], fields: Fields = {}): void {
     const records = [...this.records(slot), slashing(slot, validators, fields)];
@@ -170,4 +175,16 @@ export class Follower {
   timing(overrides: Partial<Timing> = {}): Timing {
     return timing({ now: this.now, ...overrides });
   }
+}
+
+/** The latest epoch of a chain that `following` follows. Everything up to two before it is final. */
+export const E = 405_000;
+export const F = E - 2;
+
+/** A follower that has counted the first finalized epoch and has nothing to catch up with. */
+export async function following(options: Partial<SlashingsOptions> = {}): Promise<Follower> {
+  const follower = new Follower(options);
+  follower.chain.grow(E, F);
+  await follower.poll();
+  return follower;
 }
