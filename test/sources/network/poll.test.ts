@@ -3,6 +3,7 @@ import { networkSource } from '../../../src/sources/network/index.ts';
 import type { Network } from '../../../src/sources/network/schema.ts';
 import { type FakeApi, failing, fakeApi, pollOnce, type SentRequest } from '../../support/answers/fake-api.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
+import { seriesIn } from '../../support/exposition/samples.ts';
 import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
@@ -21,17 +22,8 @@ function poll(api: FakeApi, previous: Network = {}, now = NOW, intervalMs = HOUR
   return pollOnce(SOURCE, api, previous, timing({ now, intervalMs }));
 }
 
-/** Every sample, with its labels other than the chain. */
 function shown(value: Network, now = NOW, intervalMs = HOUR): Record<string, number> {
-  const families = SOURCE.families(value, timing({ now, intervalMs }));
-  return Object.fromEntries(
-    families.flatMap(({ name, samples }) =>
-      [...samples].map(({ labels: { chain, ...labels }, value: shownValue }) => {
-        expect(chain).toBe('mainnet');
-        return [[name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '), shownValue];
-      }),
-    ),
-  );
+  return seriesIn(SOURCE.families(value, timing({ now, intervalMs })), 'mainnet');
 }
 
 const ofQueues = (series: Record<string, number>): Record<string, number> =>

@@ -2,41 +2,34 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { Validators } from '../../../src/sources/validators/schema.ts';
-import { failing } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failing } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
-  identifiersOf,
+  familiesOf,
+  MANY,
   NOW,
+  nextSumsDue,
   poll,
   rewardsAnswer,
   serviceOf,
+  sizesAsked,
   validatorsOptions,
 } from '../../support/answers/validators.ts';
-import { samplesOf } from '../../support/exposition/samples.ts';
-import { timing } from '../../support/time/timing.ts';
+import { seriesIn } from '../../support/exposition/samples.ts';
 
-const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 const NAMES = ['rewards_ether', 'execution_rewards_ether', 'penalties_ether', 'missed_rewards_ether', 'rewards_epoch'];
-
-function familiesOf(state: Validators, now = NOW, options = MANY) {
-  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
-}
 
 /** Every series of the rewards: its name and duty, and its value. */
 function shown(state: Validators, now = NOW, options = MANY): Record<string, number> {
-  const families = familiesOf(state, now, options);
-  const series = NAMES.flatMap((name) =>
-    samplesOf(families, `beaconchain_watched_validators_${name}`).map(({ labels, value }) => {
-      expect(labels['chain']).toBe('mainnet');
-      return [[name, labels['duty'] ?? []].flat().join(' '), value];
-    }),
+  const prefix = 'watched_validators_';
+  const series = Object.entries(seriesIn(familiesOf(state, now, options), 'mainnet')).map(
+    ([name, value]) => [name.replace(prefix, ''), value] as const,
   );
-  return Object.fromEntries(series);
+  return Object.fromEntries(series.filter(([name]) => NAMES.includes(name.split(' ')[0] ?? '')));
 }
 
-function sizes(api: ReturnType<typeof serviceOf>): number[] {
-  const asked = api.requests.filter(({ endpoint }) => endpoint === 'validators_rewards');
-  return asked.map((request) => identifiersOf(request).length);
+function sizes(api: FakeApi): number[] {
+  return sizesAsked(api, 'validators_rewards');
 }
 
 /** The service answers about rewards with these bodies, one after the other. */
@@ -172,7 +165,7 @@ describe('the rewards of watched validators', () => {
     const off = { ...MANY, rewards: false };
     const api = serviceOf();
     const { value: known } = await poll(serviceOf(), undefined, MANY);
-    const { value: state } = await poll(api, { ...known, rewards: { ...known.rewards, polls: 8 } }, off, NOW + EPOCH);
+    const { value: state } = await poll(api, nextSumsDue(known), off, NOW + EPOCH);
     expect(sizes(api)).toEqual([]);
     expect(shown(state, NOW + EPOCH, off)).toEqual({});
     expect(validatorsSource(off).parts?.(state)).not.toContainEqual(expect.objectContaining({ part: 'rewards' }));

@@ -4,6 +4,7 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { timing } from '../time/timing.ts';
 import { type FakeApi, fakeApi, pollOnce, type SentRequest } from './fake-api.ts';
 
@@ -101,6 +102,9 @@ export function membersAnswer(period: number, validators: readonly unknown[] | n
   return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };
 }
 
+/** 150 validators, which are two chunks of the requests for duties and rewards. */
+export const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
+
 export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): ValidatorsOptions {
   const watch = overrides.watch ?? watchOf([{ first: 1, last: 12 }]);
   return {
@@ -136,6 +140,26 @@ export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
 
 export function identifiersOf({ body }: SentRequest): number[] {
   return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
+}
+
+/** The validators that each request to an endpoint asks for. */
+export function chunksAsked(api: FakeApi, endpoint: SentRequest['endpoint']): number[][] {
+  return api.requests.filter((request) => request.endpoint === endpoint).map(identifiersOf);
+}
+
+/** How many validators each request to an endpoint asks for. */
+export function sizesAsked(api: FakeApi, endpoint: SentRequest['endpoint']): number[] {
+  return chunksAsked(api, endpoint).map(({ length }) => length);
+}
+
+/** The state of which the next poll reads duties and rewards: it is the ninth after the last one that did. */
+export function nextSumsDue(state: Validators): Validators {
+  const polls = 8;
+  return { ...state, performance: { ...state.performance, polls }, rewards: { ...state.rewards, polls } };
+}
+
+export function familiesOf(state: Validators, now = NOW, options = validatorsOptions(), intervalMs = EPOCH): Family[] {
+  return validatorsSource(options).families(state, timing({ now, intervalMs }));
 }
 
 export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {

@@ -1,3 +1,4 @@
+import type { Chain } from '../../../src/facts/chain.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 
 export function samplesOf(families: readonly Family[], name: string): readonly Sample[] {
@@ -17,4 +18,15 @@ export function sampleValue(
   );
   if (matching.length > 1) throw new Error(`${matching.length} series of ${name} match`);
   return matching[0]?.value;
+}
+
+/** Every sample of this chain, by its name without prefix and the values of its other labels. There is no other chain. */
+export function seriesIn(families: readonly Family[], chain: Chain): Record<string, number> {
+  const series = families.flatMap(({ name, samples }) =>
+    [...samples].map(({ labels: { chain: own, ...labels }, value }) => {
+      if (own !== chain) throw new Error(`${name} is of ${own}`);
+      return [[name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '), value];
+    }),
+  );
+  return Object.fromEntries(series);
 }
