@@ -4,6 +4,7 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
@@ -58,13 +59,7 @@ describe('sources/slashings/metrics', () => {
         const state: Slashings = { ...NO_SLASHINGS, ...(headReadAt === undefined ? {} : { head, headReadAt }) };
         const at = (now: number): unknown => follower.source.families(state, follower.timing({ now, intervalMs }));
         const next = follower.source.nextChange(state, follower.timing({ intervalMs }));
-        if (next === Number.POSITIVE_INFINITY) {
-          expect(at(NOW + 100 * HOUR)).toEqual(at(NOW));
-        } else {
-          expect(next).toBeGreaterThan(NOW);
-          expect(at(next - 1)).toEqual(at(NOW));
-          expect(at(next)).not.toEqual(at(NOW));
-        }
+        expectFirstChange(next, at);
       }),
     );
   });

@@ -1,6 +1,12 @@
+import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { failed, type SentRequest } from './fake-api.ts';
 
 export type Fields = Record<string, unknown>;
+
+/** The slot of a chain at a time in Unix ms. */
+export function slotAt(chain: Chain, now: number): number {
+  return Math.floor((now / 1000 - CHAINS[chain].genesis) / 12);
+}
 
 /** The root of the usual block of a slot, or of its block on another fork. */
 export function rootOf(slot: number, fork = 0): string {
