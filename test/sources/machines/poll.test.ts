@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pollMachines } from '../../../src/sources/machines/poll.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
-import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { answering, type FakeApi, failed, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -25,13 +25,12 @@ describe('sources/machines/poll', () => {
   const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [] };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()) {
-    return pollMachines({ options: machinesOptions(), api, timing: timing({ now }), signal, events: [] }, previous);
+    return pollOnce(machinesSource(machinesOptions()), api, previous, timing({ now }), signal);
   }
 
   /** What a poll of the one page with these records makes of `previous`. */
   async function swept(arrays: Arrays, previous = EMPTY, now = NOW): Promise<Machines> {
-    const { value } = await poll(answering(machinesPage(arrays)), previous, now);
-    return Machines.parse(JSON.parse(JSON.stringify(value)));
+    return (await poll(answering(machinesPage(arrays)), previous, now)).value;
   }
 
   it('asks for the last 75 seconds, and 5 minutes ahead because clocks differ', async () => {

@@ -92,6 +92,13 @@ export function slashing(slot: number, validators: readonly number[], fields: Fi
   };
 }
 
+/** The record of a slashing with its two attestations exchanged. */
+export function exchanged(record: Fields): Fields {
+  const other = (field: string): string =>
+    field.replace(/^attestation([12])/, (_, n: string) => `attestation${3 - Number(n)}`);
+  return Object.fromEntries(Object.entries(record).map(([field, value]) => [other(field), value]));
+}
+
 /** A chain as the v1 endpoints show it. */
 export interface ChainView {
   readonly latest: number;
