@@ -13,8 +13,8 @@ const F = E - 2;
 const EPOCH_MS = 384_000;
 
 /** Has counted the epoch F, and 32 slots of it. */
-async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
-  const follower = new Follower(...options);
+async function settled(): Promise<Follower> {
+  const follower = new Follower();
   follower.chain.grow(E, F);
   await follower.poll(0);
   return follower;

@@ -92,9 +92,9 @@ export function rewardsAnswer(data: object = {}, epoch = 444_375): unknown {
   };
 }
 
-/** A committee that begins with these seats. The others are those of strangers. */
-export function committeeOf<T>(first: readonly T[]): (T | number)[] {
-  return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
+/** A committee with these seats, by position. The others are those of strangers. */
+export function committeeOf<T>(own: Readonly<Record<number, T>>): (T | number)[] {
+  return Array.from({ length: 512 }, (_, seat) => own[seat] ?? 1_000_000 + seat);
 }
 
 /** The v1 answer for the members of a period, in committee order (api-facts 4.1). */
