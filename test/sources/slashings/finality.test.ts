@@ -20,12 +20,6 @@ async function settled(): Promise<Follower> {
   return follower;
 }
 
-/** The chain goes on for an epoch and is polled in it. Returns the requests. */
-async function nextEpoch(follower: Follower): Promise<string[]> {
-  follower.chain.advance();
-  return follower.poll(EPOCH_MS);
-}
-
 /** One poll in which the finalized view names another epoch. */
 async function oddPoll(follower: Follower, finalized: number): Promise<void> {
   const { chain } = follower;
@@ -63,7 +57,8 @@ describe('sources/slashings finality', () => {
     await oddPoll(follower, F - 40);
     expect(follower.failure).toBeUndefined();
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
-    expect(await nextEpoch(follower)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
+    follower.chain.advance();
+    expect(await follower.poll(EPOCH_MS)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
     expect(follower.state).toMatchObject({ finalizedEpoch: F + 2, scannedEpoch: F + 2 });
     expect(proposed(follower)).toBe(3 * 32);
     expect(follower.found('finality_back')).toEqual([]);

@@ -62,16 +62,12 @@ function off(epoch: number): FakeApi {
   return serving({ 3: { online: false } }, epoch);
 }
 
-function statusRequests(api: FakeApi): SentRequest[] {
-  return api.requests.filter(({ endpoint }) => endpoint === 'validators');
-}
-
 describe('the status of watched validators', () => {
   it('is requested for ten at a time, as the specification and the facts say', async () => {
     const api = serviceOf();
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
-    expect(statusRequests(api)).toEqual([
+    expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toEqual([
       {
         endpoint: 'validators',
         priority: 'validators',
