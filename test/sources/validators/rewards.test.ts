@@ -21,11 +21,13 @@ const NAMES = ['rewards_ether', 'execution_rewards_ether', 'penalties_ether', 'm
 
 /** Every series of the rewards: its name and duty, and its value. */
 function shown(state: Validators, now = NOW, options = MANY): Record<string, number> {
-  const prefix = 'watched_validators_';
-  const series = Object.entries(seriesIn(familiesOf(state, now, options), 'mainnet')).map(
-    ([name, value]) => [name.replace(prefix, ''), value] as const,
+  const families = familiesOf(state, now, options).map((family) => {
+    return { ...family, name: family.name.replace('beaconchain_watched_validators_', '') };
+  });
+  return seriesIn(
+    families.filter(({ name }) => NAMES.includes(name)),
+    'mainnet',
   );
-  return Object.fromEntries(series.filter(([name]) => NAMES.includes(name.split(' ')[0] ?? '')));
 }
 
 function sizes(api: FakeApi): number[] {

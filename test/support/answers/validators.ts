@@ -158,8 +158,8 @@ export function nextSumsDue(state: Validators): Validators {
   return { ...state, performance: { ...state.performance, polls }, rewards: { ...state.rewards, polls } };
 }
 
-export function familiesOf(state: Validators, now = NOW, options = validatorsOptions(), intervalMs = EPOCH): Family[] {
-  return validatorsSource(options).families(state, timing({ now, intervalMs }));
+export function familiesOf(state: Validators, now = NOW, options = validatorsOptions()): Family[] {
+  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
 }
 
 export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {

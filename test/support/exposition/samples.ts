@@ -7,13 +7,20 @@ export function samplesOf(families: readonly Family[], name: string): readonly S
   return family.samples;
 }
 
+type Labels = Readonly<Record<string, string>>;
+
 /** The value of the only series with these labels. It may have others as well. undefined: there is none. */
-export function sampleValue(
-  families: readonly Family[],
+export function sampleValue(families: readonly Family[], name: string, labels?: Labels): number | undefined {
+  return onlyValue(samplesOf(families, name), name, labels);
+}
+
+/** The same, of the samples of one family. */
+export function onlyValue(
+  samples: readonly Pick<Sample, 'labels' | 'value'>[],
   name: string,
-  labels: Record<string, string> = {},
+  labels: Labels = {},
 ): number | undefined {
-  const matching = samplesOf(families, name).filter((sample) =>
+  const matching = samples.filter((sample) =>
     Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
   );
   if (matching.length > 1) throw new Error(`${matching.length} series of ${name} match`);
