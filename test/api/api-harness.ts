@@ -29,8 +29,8 @@ export const V1_REQUEST: ApiRequest = {
 };
 
 /** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */
-export function apiHarness(transport: Transport) {
-  const clock = new VirtualClock(NOW);
+export function apiHarness(transport: Transport, start = NOW) {
+  const clock = new VirtualClock(start);
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
   const log: string[] = [];
   const answered = (date: number, tookMs: number) => log.push(`date ${new Date(date).toISOString()} ${tookMs}`);

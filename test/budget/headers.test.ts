@@ -1,32 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isRevoked, readHeaders } from '../../src/budget/headers.ts';
+import { DOCUMENTED_HEADERS } from '../support/answers/documented-headers.ts';
 import { NOW } from '../support/time/timing.ts';
 
 const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
 
-/** The sample of the public documentation, free plan (api-facts 6.1). */
-const SAMPLE = {
-  'ratelimit-limit': '1',
-  'ratelimit-remaining': '0',
-  'ratelimit-reset': '1',
-  'ratelimit-window': 'second',
-  'ratelimit-bucket': 'default',
-  'ratelimit-validapikey': 'true',
-  'x-ratelimit-limit-second': '1',
-  'x-ratelimit-limit-minute': '1000',
-  'x-ratelimit-limit-hour': '1000',
-  'x-ratelimit-limit-day': '1000',
-  'x-ratelimit-limit-month': '1000',
-  'x-ratelimit-remaining-second': '0',
-  'x-ratelimit-remaining-minute': '972',
-  'x-ratelimit-remaining-hour': '972',
-  'x-ratelimit-remaining-day': '972',
-  'x-ratelimit-remaining-month': '972',
-};
-
 describe('budget/headers', () => {
   it('reads the documented sample', () => {
-    expect(readHeaders(SAMPLE, NOW)).toEqual({
+    expect(readHeaders(DOCUMENTED_HEADERS, NOW)).toEqual({
       bucket: 'default',
       limits: { second: 1, minute: 1000, hour: 1000, day: 1000, month: 1000 },
       remaining: { second: 0, minute: 972, hour: 972, day: 972, month: 972 },
@@ -113,12 +94,12 @@ describe('budget/headers', () => {
 
   describe('revocation', () => {
     const zeros = Object.fromEntries(
-      Object.keys(SAMPLE).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
+      Object.keys(DOCUMENTED_HEADERS).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
     );
 
     it('is a 429 with every limit 0', () => {
       expect(Object.keys(zeros)).toHaveLength(5);
-      expect(isRevoked(429, { ...SAMPLE, ...zeros, 'retry-after': '36644' })).toBe(true);
+      expect(isRevoked(429, { ...DOCUMENTED_HEADERS, ...zeros, 'retry-after': '36644' })).toBe(true);
     });
 
     it('needs only the limits that are present to be 0, and at least one', () => {
@@ -130,7 +111,7 @@ describe('budget/headers', () => {
 
     it('is not a 429 with any limit left, nor another status', () => {
       expect(isRevoked(429, { ...zeros, 'x-ratelimit-limit-second': '1' })).toBe(false);
-      expect(isRevoked(429, SAMPLE)).toBe(false);
+      expect(isRevoked(429, DOCUMENTED_HEADERS)).toBe(false);
       for (const status of [200, 401, 403, 500]) expect(isRevoked(status, zeros)).toBe(false);
     });
   });

@@ -25,7 +25,7 @@ import {
   validatorRecord,
 } from '../support/answers/machine-records.ts';
 import { NETWORK_PERFORMANCE, QUEUES } from '../support/answers/network-answers.ts';
-import { askedFor, type ChainView, epochRows, listOf, row, slashing } from '../support/answers/slot-rows.ts';
+import { askedFor, type ChainView, epochRows, listOf, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
 import { membersAnswer, validatorRow, validatorsAnswer, validatorsOptions } from '../support/answers/validators.ts';
 import { encodeFamilies } from '../support/exposition/encode.ts';
 import { parseExposition } from '../support/exposition/exposition-parser.ts';
@@ -55,10 +55,6 @@ function subject<T>(source: Source<T>, rest: Omit<Subject, 'source'>): Subject {
 const { genesis } = CHAINS.mainnet;
 const PERIOD = Math.floor(epochAt('mainnet', NOW) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 const period = { start: PERIOD * 256, end: PERIOD * 256 + 255 };
-
-function slotAt(now: number): number {
-  return Math.floor((now / 1000 - genesis) / 12);
-}
 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   machines: subject(machinesSource(machinesOptions({ expected: ['never'] })), {
@@ -93,7 +89,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     // The first slot of every epoch announces a slashing of three validators.
     service: (now) => (path) => {
       const latest = epochAt('mainnet', now);
-      const begun = slotAt(now) - latest * 32 + 1;
+      const begun = slotAt('mainnet', now) - latest * 32 + 1;
       const rows = (epoch: number) =>
         epochRows(epoch, { 0: { attesterslashingscount: 1 } }, epoch === latest ? begun : 32);
       const chain: ChainView = {
@@ -115,7 +111,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
         head_epoch: latest,
         finalized_epoch: latest - 2,
         scanned_epoch: latest - 2,
-        head_slot: slotAt(now),
+        head_slot: slotAt('mainnet', now),
         ...times,
       };
     },

@@ -2,21 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createApi } from '../../src/api/client.ts';
 import { requestTo } from '../../src/api/endpoints.ts';
+import type { Transport } from '../../src/api/transport.ts';
 import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
-import { emptyLedger } from '../../src/budget/ledger.ts';
-import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { epochTime } from '../../src/facts/chain.ts';
 import { watchOf } from '../../src/facts/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
+import { apiHarness } from '../api/api-harness.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
 import { validatorsOptions } from '../support/answers/validators.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 import { HOUR, noSignal, timing } from '../support/time/timing.ts';
-import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 interface Row {
   readonly validator: { readonly index: number };
@@ -43,27 +41,13 @@ const ofStatus = EXCHANGES.filter(({ request }) => request.path === '/api/v2/eth
 /** The real client, to which a service repeats one answer after the other. */
 function replayed(exchanges: readonly Exchange[]) {
   const left = [...exchanges];
-  const clock = new VirtualClock(timeOf(exchanges[0] as Exchange));
-  const budget = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
-  const invalid: number[] = [];
   const sent: string[] = [];
-  const api = createApi(() => ({ baseUrl: 'https://beaconcha.in', v1BaseUrls: {}, key: 'key', userAgent: 'test' }), {
-    budget,
-    clock,
-    random: () => 0,
-    observer: {
-      requested: () => undefined,
-      failed: () => undefined,
-      took: () => undefined,
-      invalidRecords: (_, count) => invalid.push(count),
-    },
-    transport: async ({ body = '' }) => {
-      sent.push(body);
-      const { status, headers, body: answer } = (left.shift() as Exchange).response;
-      return writtenAnswer({ status, headers, body: JSON.stringify(answer) });
-    },
-  });
-  return { api, budget, clock, invalid, sent };
+  const transport: Transport = async ({ body = '' }) => {
+    sent.push(body);
+    const { status, headers, body: answer } = (left.shift() as Exchange).response;
+    return writtenAnswer({ status, headers, body: JSON.stringify(answer) });
+  };
+  return { ...apiHarness(transport, timeOf(exchanges[0] as Exchange)), sent };
 }
 
 /** In ether, to the nearest double. */
@@ -80,7 +64,7 @@ describe('recorded exchanges of production', () => {
 
   it.each(ofStatus)('$what: the status source shows each value and drops none', async (exchange) => {
     const { data: rows, range } = exchange.response.body;
-    const { api, invalid, sent } = replayed([exchange]);
+    const { api, log, sent } = replayed([exchange]);
     const indices = rows.map(({ validator }) => validator.index);
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
     // Without duties and rewards, which are not recorded, and with the slashed ones.
@@ -90,7 +74,7 @@ describe('recorded exchanges of production', () => {
     const previous = source.state.parse({ ...source.empty, refusals: { performance: refusedDuties } });
     const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
     expect(failure).toBeUndefined();
-    expect(invalid).toEqual([]);
+    expect(log.filter((line) => line.startsWith('invalid'))).toEqual([]);
     expect(JSON.parse(sent[0] ?? '').validator).toEqual({ validator_identifiers: indices });
     expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
       rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
@@ -116,11 +100,11 @@ describe('recorded exchanges of production', () => {
 
   it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {
     const { headers } = exchange.response;
-    const { api, budget, clock } = replayed([exchange]);
+    const { api, rateLimiter, clock } = replayed([exchange]);
     const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };
     const { data } = await api.request(request, noSignal());
     expect(data).toEqual(exchange.response.body.data);
-    const { ledger } = budget;
+    const { ledger } = rateLimiter;
     const bucket = ledger.buckets[ledger.otherRoutes] ?? EMPTY_BUCKET;
     expect(ledger).toMatchObject({ otherRoutes: 'default', key: { standing: 'valid', validHeader: true } });
     expect(bucket.limits).toMatchObject({ second: 1, month: 1_000 });

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { answer, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 
@@ -16,6 +17,29 @@ export function post(sandbox: Sandbox, path: string, body: unknown, now = NOW): 
   const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return answer(sandbox, { method: 'POST', path, headers, body: text }, now);
+}
+
+/** The body of an answer of v2 that is no refusal. */
+export function read(sandbox: Sandbox, path: string, body: unknown, now = NOW) {
+  const { status, body: text } = post(sandbox, path, body, now);
+  expect(status).toBe(200);
+  return JSON.parse(text);
+}
+
+/** The pages that begin with the answer to `body`, each requested `stepMs` after the one before. */
+export function pagesOf<P extends { paging: { next_cursor: string } }>(
+  page: (body: object, now: number) => P,
+  body: object,
+  now = NOW,
+  stepMs = 0,
+): P[] {
+  const pages: P[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const next = page({ ...body, ...(cursor ? { cursor } : {}) }, now + pages.length * stepMs);
+    pages.push(next);
+    cursor = next.paging.next_cursor || undefined;
+  }
+  return pages;
 }
 
 /** v1, with the key of the sandbox. */

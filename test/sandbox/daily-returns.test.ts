@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { BAD_REQUEST, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { BAD_REQUEST, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';
 /** End of mainnet's day 1813, Unix seconds (api-facts 3.3: day 1800 starts at 1762344023). */
@@ -13,21 +13,14 @@ interface Answer {
 }
 
 function page(sandbox: Sandbox, body: object, now = NOW): Answer {
-  const { status, body: text } = post(sandbox, PATH, body, now);
-  expect(status).toBe(200);
-  const answer: Answer = JSON.parse(text);
+  const answer: Answer = read(sandbox, PATH, body, now);
   for (const point of answer.data) expect(Datapoint.parse(point)).toEqual(point);
   return answer;
 }
 
 function allDays(sandbox: Sandbox, body: object, now = NOW, stepMs = 0): number[] {
-  const days: number[] = [];
-  for (let cursor: string | undefined = '', at = now; cursor !== undefined; at += stepMs) {
-    const answer = page(sandbox, { ...body, ...(cursor ? { cursor } : {}) }, at);
-    days.push(...answer.data.map(({ day }) => day));
-    cursor = answer.paging.next_cursor || undefined;
-  }
-  return days;
+  const pages = pagesOf((one, at) => page(sandbox, one, at), body, now, stepMs);
+  return pages.flatMap(({ data }) => data.map(({ day }) => day));
 }
 
 function countdown(from: number, to: number): number[] {

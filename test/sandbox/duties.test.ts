@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkPerformanceAnswer, QueuesAnswer } from '../../src/api/answers/network.ts';
 import { control } from '../../src/sandbox/control.ts';
-import { BAD_REQUEST, DAY, get, HOUR, NOW, post, refusalOf, sandboxOf } from './call.ts';
+import { BAD_REQUEST, DAY, get, HOUR, NOW, post, read, refusalOf, sandboxOf } from './call.ts';
 
 const ETHEREUM = '/api/v2/ethereum';
+const REWARDS = `${ETHEREUM}/validators/rewards-aggregate`;
+const PERFORMANCE = `${ETHEREUM}/validators/performance-aggregate`;
+const OF_NETWORK = `${ETHEREUM}/performance-aggregate`;
 const OF_TWO = {
   chain: 'mainnet',
   validator: { validator_identifiers: [3, 4] },
@@ -12,15 +15,9 @@ const OF_TWO = {
 const OF_CHAIN = { chain: 'mainnet', range: { evaluation_window: '24h' } } as const;
 const WATCHED = { validators: { mainnet: [3, 4], hoodi: [] }, slots: 8 };
 
-function read(sandbox: ReturnType<typeof sandboxOf>, path: string, body: unknown, now = NOW) {
-  const { status, body: text } = post(sandbox, `${ETHEREUM}/${path}`, body, now);
-  expect(status).toBe(200);
-  return JSON.parse(text);
-}
-
 /** The amounts in gwei, which are exact as numbers. */
 function rewards(sandbox: ReturnType<typeof sandboxOf>, now = NOW) {
-  const { data } = read(sandbox, 'validators/rewards-aggregate', OF_TWO, now);
+  const { data } = read(sandbox, REWARDS, OF_TWO, now);
   return JSON.parse(JSON.stringify(data), (_, value) =>
     /^-?\d+$/.test(value) ? Number(BigInt(value) / 10n ** 9n) : value,
   );
@@ -34,9 +31,9 @@ describe('sandbox/duties', () => {
     expect(total_penalty).toBe(source.missed_reward + target.missed_reward);
     expect(attestation.total).toBe(head.reward + source.reward + target.reward - total_penalty);
     expect(proposal).toMatchObject({ slashing_inclusion_reward: 0, missed_cl_reward: 0, missed_el_reward: 0 });
-    const { range } = read(sandbox, 'validators/rewards-aggregate', OF_TWO);
+    const { range } = read(sandbox, REWARDS, OF_TWO);
     expect(range.epoch.end - range.epoch.start).toBe(224);
-    const { range: ofPerformance, data } = read(sandbox, 'validators/performance-aggregate', OF_TWO);
+    const { range: ofPerformance, data } = read(sandbox, PERFORMANCE, OF_TWO);
     expect(ofPerformance).toEqual(range);
     expect(proposal.execution_layer_reward).toBe(35_087 * data.duties.proposal.successful);
   });
@@ -50,19 +47,15 @@ describe('sandbox/duties', () => {
       expect(one.attestation.head.missed_reward).toBeGreaterThan(after[i].attestation.head.missed_reward);
       expect(one.total_penalty).toBeGreaterThan(after[i].total_penalty);
     }
-    const { duties } = read(sandbox, 'validators/performance-aggregate', OF_TWO, NOW + 2 * DAY).data;
+    const { duties } = read(sandbox, PERFORMANCE, OF_TWO, NOW + 2 * DAY).data;
     expect(duties.attestation).toMatchObject({ assigned: 450, included: 225, missed: 225, avg_inclusion_delay: 0.012 });
     expect(duties.attestation.correct_head).toBeLessThan(duties.attestation.correct_source);
-    const network = (now: number) => read(sandbox, 'performance-aggregate', OF_CHAIN, now).data;
+    const network = (now: number) => read(sandbox, OF_NETWORK, OF_CHAIN, now).data;
     expect(network(NOW + DAY)).toEqual(network(NOW));
   });
 
   it('performance counts the proposals of the validators', () => {
-    const { duties, beaconscore } = read(
-      sandboxOf({ watched: WATCHED }),
-      'validators/performance-aggregate',
-      OF_TWO,
-    ).data;
+    const { duties, beaconscore } = read(sandboxOf({ watched: WATCHED }), PERFORMANCE, OF_TWO).data;
     expect(duties.proposal.assigned).toBeGreaterThan(800);
     expect(duties.proposal).toMatchObject({ successful: duties.proposal.assigned, missed: 0 });
     expect(beaconscore).toMatchObject({ attestation: 1, proposal: 1, sync_committee: null });
@@ -73,8 +66,7 @@ describe('sandbox/duties', () => {
     const order = (share: number, now: number): string | undefined =>
       control(sandbox, { method: 'POST', path: `/-/network?participation=${share}` }, now)?.body;
     const rate = (now: number): number => {
-      const { attestation } = NetworkPerformanceAnswer.parse(read(sandbox, 'performance-aggregate', OF_CHAIN, now)).data
-        .duties;
+      const { attestation } = NetworkPerformanceAnswer.parse(read(sandbox, OF_NETWORK, OF_CHAIN, now)).data.duties;
       return attestation.done / attestation.assigned;
     };
     const atHead = (now: number): number =>
@@ -92,7 +84,7 @@ describe('sandbox/duties', () => {
   });
 
   it('queues have the form of v2.1, and end after now', () => {
-    const { data } = QueuesAnswer.parse(read(sandboxOf(), 'queues', { chain: 'mainnet' }));
+    const { data } = QueuesAnswer.parse(read(sandboxOf(), `${ETHEREUM}/queues`, { chain: 'mainnet' }));
     expect(data.exit_queue).toMatchObject({ count: 400, balance: '12800000000000000000000' });
     const ends = [data.deposit_queue, data.exit_queue].map((queue) => queue?.estimated_processed_at ?? 0);
     expect(Math.min(...ends)).toBeGreaterThan(NOW / 1000);

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { BAD_REQUEST, HOUR, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { BAD_REQUEST, HOUR, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/machine-metrics';
 const ARRAYS = ['system_metrics', 'validator_metrics', 'node_metrics'] as const;
 
 type Wire = Record<string, unknown> & { timestamp: number; machine: string };
-type Data = Record<(typeof ARRAYS)[number], Wire[]>;
 
 interface Page {
-  data: Data;
+  data: Record<(typeof ARRAYS)[number], Wire[]>;
   paging: { next_cursor: string };
 }
 
@@ -20,29 +19,7 @@ function last(seconds: number, end = NOW): { range: { timestamp: { start: number
 }
 
 function page(sandbox: Sandbox, body: object, now = NOW): Page {
-  const { status, body: text } = post(sandbox, PATH, body, now);
-  expect(status).toBe(200);
-  return JSON.parse(text);
-}
-
-/** All pages, one second apart. */
-function allPages(sandbox: Sandbox, body: object, now = NOW): Page[] {
-  const pages: Page[] = [];
-  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const next = page(sandbox, { ...body, ...(cursor ? { cursor } : {}) }, now + pages.length * SECOND);
-    pages.push(next);
-    cursor = next.paging.next_cursor || undefined;
-  }
-  return pages;
-}
-
-function merged(pages: readonly Page[]): Data {
-  const all = (name: (typeof ARRAYS)[number]): Wire[] => pages.flatMap(({ data }) => data[name]);
-  return {
-    system_metrics: all('system_metrics'),
-    validator_metrics: all('validator_metrics'),
-    node_metrics: all('node_metrics'),
-  };
+  return read(sandbox, PATH, body, now);
 }
 
 function keysOf(records: readonly Wire[]): string[] {
@@ -52,12 +29,12 @@ function keysOf(records: readonly Wire[]): string[] {
 describe('sandbox/machines', () => {
   it('loses and doubles no record over its pages, newest first', () => {
     const sandbox = sandboxOf({ machines: 120 });
-    const data = merged(allPages(sandbox, { ...last(75), page_size: 3 }));
+    const pages = pagesOf((body, now) => page(sandbox, body, now), { ...last(75), page_size: 3 }, NOW, SECOND);
     for (const name of ARRAYS) {
       const single = [...sandbox.fleet.machines.keys()]
         .flatMap((machine) => page(sandbox, { ...last(75), machines: [machine] }).data[name])
         .sort((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1));
-      expect(keysOf(data[name])).toEqual(keysOf(single));
+      expect(keysOf(pages.flatMap(({ data }) => data[name]))).toEqual(keysOf(single));
       expect(single.length).toBeGreaterThan(70);
     }
   });

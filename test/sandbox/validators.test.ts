@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
 import { slotTime } from '../../src/facts/chain.ts';
-import { BAD_REQUEST, get, NOW, post, refusalOf, sandboxOf } from './call.ts';
+import { BAD_REQUEST, get, NOW, post, read, refusalOf, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/sync-committee';
 
 function period(selector: object, chain?: string, now = NOW): { data: unknown; range: unknown } {
   const body = { sync_committee_period: selector, ...(chain ? { chain } : {}) };
-  return JSON.parse(post(sandboxOf(), PATH, body, now).body);
+  return read(sandboxOf(), PATH, body, now);
 }
 
 describe('sandbox/validators', () => {

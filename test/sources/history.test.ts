@@ -5,7 +5,7 @@ import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 import { DAY_2100_END, datapoint, returnsPage } from '../support/answers/datapoint.ts';
-import { fakeApi } from '../support/answers/fake-api.ts';
+import { answering } from '../support/answers/fake-api.ts';
 import {
   machinesOptions,
   machinesPage,
@@ -35,23 +35,13 @@ function flat(families: readonly Family[], time: 'timed' | 'untimed'): unknown[]
 async function past(source: Source<never>, body: unknown, range: PastRange): Promise<Family[]> {
   const history = source.history?.();
   if (!history) throw new Error('no history');
-  const { records } = await history.readPage(
-    fakeApi(() => body),
-    range,
-    undefined,
-    noSignal(),
-  );
+  const { records } = await history.readPage(answering(body), range, undefined, noSignal());
   // As they are kept in between.
   return history.families(JSON.parse(JSON.stringify(records)));
 }
 
 async function live<T>(source: Source<T>, body: unknown, now: number): Promise<Family[]> {
-  const { value } = await source.poll(
-    fakeApi(() => body),
-    source.empty,
-    timing({ now }),
-    noSignal(),
-  );
+  const { value } = await source.poll(answering(body), source.empty, timing({ now }), noSignal());
   return source.families(value, timing({ now }));
 }
 

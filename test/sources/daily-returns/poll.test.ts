@@ -4,33 +4,24 @@ import type { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
-import { type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
-import { HOUR, noSignal, timing } from '../../support/time/timing.ts';
+import { answering, type FakeApi, failed, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
+import { HOUR, timing } from '../../support/time/timing.ts';
 
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
 
 const NOW = DAY_2100_END + 2 * HOUR;
 
-/** The state passes through JSON, as over a restart. */
-async function poll(
+function poll(
   api: FakeApi,
-  previous: DailyReturns = {},
+  value: DailyReturns = {},
   source = dailyReturnsSource('mainnet', HOUR),
 ): Promise<Poll<DailyReturns>> {
-  const result = await source
-    .poll(api, previous, timing({ now: NOW }), noSignal())
-    .catch((failure: Error) => ({ value: previous, failure }));
-  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
+  return pollOnce(source, api, value, timing({ now: NOW })).catch((failure: Error) => ({ value, failure }));
 }
 
 async function newestAfter(data: readonly unknown[], previous: DailyReturns = {}): Promise<DailyReturns['newest']> {
-  return (
-    await poll(
-      fakeApi(() => returnsPage(...data)),
-      previous,
-    )
-  ).value.newest;
+  return (await poll(answering(returnsPage(...data)), previous)).value.newest;
 }
 
 /** Knows only this path, and refuses any other for this reason. */
@@ -47,7 +38,7 @@ function pathsOf(api: FakeApi): string[] {
 
 describe('sources/daily-returns/poll', () => {
   it('asks for the last day of its chain, in the form of the specification', async () => {
-    const api = fakeApi(() => returnsPage(datapoint()));
+    const api = answering(returnsPage(datapoint()));
     await poll(api, {}, dailyReturnsSource('hoodi', HOUR));
     expect(api.requests).toEqual([
       {
@@ -66,33 +57,33 @@ describe('sources/daily-returns/poll', () => {
   });
 
   it('never lets a smaller day replace a larger one', async () => {
-    const { value } = await poll(fakeApi(() => returnsPage(datapoint())));
+    const { value } = await poll(answering(returnsPage(datapoint())));
     expect((await newestAfter([dayAfter(-1)], value))?.day).toBe(2100);
     expect((await newestAfter([], value))?.day).toBe(2100);
   });
 
   it('takes a day over that was computed anew', async () => {
-    const { value } = await poll(fakeApi(() => returnsPage(datapoint())));
+    const { value } = await poll(answering(returnsPage(datapoint())));
     const again = datapoint({ apr: { combined: 0.5, consensus_layer: 0.4, execution_layer: 0.1 } });
     expect((await newestAfter([again], value))?.apr.combined).toBe(0.5);
   });
 
   it('counts a bad day and keeps its neighbours', async () => {
     const bad = [dayAfter(0, { start_balance: 3.5e25 }), dayAfter(0, { day: -1 }), dayAfter(0, { rewards: null }), 'x'];
-    const api = fakeApi(() => returnsPage(...bad, dayAfter(-1)));
+    const api = answering(returnsPage(...bad, dayAfter(-1)));
     expect((await poll(api)).value.newest?.day).toBe(2099);
     expect(api.invalidRecords()).toBe(4);
   });
 
   it('refuses a day that has not begun', async () => {
-    const api = fakeApi(() => returnsPage(dayAfter(2), dayAfter(0)));
+    const api = answering(returnsPage(dayAfter(2), dayAfter(0)));
     expect((await poll(api)).value.newest?.day).toBe(2100);
     expect(api.invalidRecords()).toBe(1);
   });
 
   it('takes an answer without data for a failure', async () => {
     for (const body of [{}, { data: null }, { data: datapoint() }]) {
-      const { value, failure } = await poll(fakeApi(() => body));
+      const { value, failure } = await poll(answering(body));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
       expect(value.newest).toBeUndefined();
     }

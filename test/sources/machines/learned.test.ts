@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
-import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
+import type { Chain } from '../../../src/facts/chain.ts';
 import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned } from '../../../src/sources/machines/schema.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { slotAt } from '../../support/answers/slot-rows.ts';
 
 /** Unix seconds: 2026-11-24. */
 const START = 1_795_500_000;
 const DAY_SLOTS = 7_200;
-
-function slotAt(chain: Chain, at: number): number {
-  return Math.floor((at - CHAINS[chain].genesis) / 12);
-}
 
 function node(at: number, fields: object = {}): MachineRecord {
   return ['node', NodeRecord.parse({ timestamp: at, sync_eth2_synced: true, ...fields })];
@@ -22,7 +19,7 @@ function node(at: number, fields: object = {}): MachineRecord {
 function inStep(chain: Chain, minutes: number, from = START, behind = 0): MachineRecord[] {
   return Array.from({ length: minutes + 1 }, (_, i) => {
     const at = from + i * 60;
-    return node(at, { sync_beacon_head_slot: slotAt(chain, at) - behind });
+    return node(at, { sync_beacon_head_slot: slotAt(chain, at * 1000) - behind });
   });
 }
 
@@ -56,7 +53,7 @@ describe('sources/machines/learned', () => {
     it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
       // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
       const passes = Array.from({ length: 10 }, (_, i) =>
-        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START) - 2_000 + i * 500 }),
+        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) - 2_000 + i * 500 }),
       );
       expect(learnAll(undefined, passes).chain).toBeUndefined();
       const arrived = learnAll(undefined, [...passes, ...inStep('mainnet', 5, START + 600)]);
@@ -64,7 +61,9 @@ describe('sources/machines/learned', () => {
     });
 
     it('is not known while the head stands still, or is more than a day off', () => {
-      const stands = [0, 2, 4].map((i) => node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START) }));
+      const stands = [0, 2, 4].map((i) =>
+        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) }),
+      );
       expect(learnAll(undefined, stands).chain).toBeUndefined();
       expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
       expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
@@ -72,7 +71,9 @@ describe('sources/machines/learned', () => {
 
     it('is kept when the node falls behind, and follows a machine that moves', () => {
       const learned = learnAll(undefined, inStep('hoodi', 2));
-      const stuck = learnAll({ learned }, [node(START + 9_000, { sync_beacon_head_slot: slotAt('hoodi', START) })]);
+      const stuck = learnAll({ learned }, [
+        node(START + 9_000, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) }),
+      ]);
       expect(stuck.chain).toBe('hoodi');
       expect(learnAll({ learned: stuck }, inStep('mainnet', 3, START + 9_600)).chain).toBe('mainnet');
     });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../../../src/sources/machines/shown.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
 import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
@@ -65,13 +66,7 @@ describe('sources/machines nextChange', PATIENT, () => {
       fc.property(machines, options, intervalMs, (value, settings, interval) => {
         const at = (now: number): unknown => machineFamilies(settings, value, timing({ now, intervalMs: interval }));
         const next = nextMachineChange(settings, value, timing({ intervalMs: interval }));
-        expect(next).toBeGreaterThan(NOW);
-        if (next === Number.POSITIVE_INFINITY) {
-          expect(at(NOW + 100 * DAY)).toEqual(at(NOW));
-        } else {
-          expect(at(next - 1)).toEqual(at(NOW));
-          expect(at(next)).not.toEqual(at(NOW));
-        }
+        expectFirstChange(next, at);
       }),
       cases(300),
     );

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pollMachines } from '../../../src/sources/machines/poll.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
-import { type FakeApi, fakeApi } from '../../support/answers/fake-api.ts';
+import { type FakeApi, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -12,19 +12,13 @@ import {
   systemRecord,
   validatorRecord,
 } from '../../support/answers/machine-records.ts';
-import { NOW, noSignal, timing } from '../../support/time/timing.ts';
-
-interface Body {
-  readonly page_size: number;
-  readonly cursor?: string;
-}
-
-const ARRAYS = ['system', 'validator', 'node'] as const;
+import { ARRAYS, type FleetRequest } from '../../support/model/fleet.ts';
+import { NOW, timing } from '../../support/time/timing.ts';
 
 /** Pages of records whose size counts for each array, or for all of them together (api-facts 2 leaves it open). */
 function pagedApi(all: Required<Arrays>, sizeCounts: 'per array' | 'over all arrays'): FakeApi {
   return fakeApi(({ body }) => {
-    const { page_size: size, cursor } = body as Body;
+    const { page_size: size, cursor } = body as FleetRequest;
     const from = cursor === undefined ? [0, 0, 0] : cursor.split('+').map(Number);
     let room = size;
     const page = ARRAYS.map((name, i) => {
@@ -48,12 +42,9 @@ describe('sources/machines paging', () => {
 
   async function poll(api: FakeApi, lateAt?: number): Promise<Machines> {
     const empty = { machines: [], dropped: 0, namesAt: NOW, lateAt };
-    const result = await pollMachines(
-      { options: machinesOptions(), api, timing: timing(), signal: noSignal(), events: [] },
-      empty,
-    );
-    endings = result.events;
-    return result.value;
+    const { value, events } = await pollOnce(machinesSource(machinesOptions()), api, empty, timing());
+    endings = events;
+    return value;
   }
 
   it('reads everything, whether the page size counts per array or over all, and wherever the arrays end', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pollMachines } from '../../../src/sources/machines/poll.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
-import { type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { answering, type FakeApi, failed, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -25,21 +25,16 @@ describe('sources/machines/poll', () => {
   const DONE = { value: { ...EMPTY, beganAt: SECONDS }, events: [] };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()) {
-    return pollMachines({ options: machinesOptions(), api, timing: timing({ now }), signal, events: [] }, previous);
+    return pollOnce(machinesSource(machinesOptions()), api, previous, timing({ now }), signal);
   }
 
   /** What a poll of the one page with these records makes of `previous`. */
   async function swept(arrays: Arrays, previous = EMPTY, now = NOW): Promise<Machines> {
-    const { value } = await poll(
-      fakeApi(() => machinesPage(arrays)),
-      previous,
-      now,
-    );
-    return Machines.parse(JSON.parse(JSON.stringify(value)));
+    return (await poll(answering(machinesPage(arrays)), previous, now)).value;
   }
 
   it('asks for the last 75 seconds, and 5 minutes ahead because clocks differ', async () => {
-    const api = fakeApi(() => machinesPage({}));
+    const api = answering(machinesPage({}));
     expect(await poll(api)).toEqual(DONE);
     expect(api.requests).toEqual([
       {
@@ -63,7 +58,7 @@ describe('sources/machines/poll', () => {
 
   it('counts a record that cannot be read and keeps its neighbours', async () => {
     const bad = [systemRecord({ cpu_cores: 'eight' }), systemRecord({ timestamp: undefined }), null, 7];
-    const api = fakeApi(() => machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));
+    const api = answering(machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));
     const { value, failure } = await poll(api);
     expect(failure).toBeUndefined();
     expect(api.invalidRecords()).toBe(4);
@@ -72,13 +67,10 @@ describe('sources/machines/poll', () => {
 
   it('refuses a record more than five minutes ahead of our clock, in seconds and in milliseconds', async () => {
     for (const unit of [1, 1_000]) {
-      const api = fakeApi(() =>
-        machinesPage({
-          system: [systemRecord({ machine: 'ahead', timestamp: (SECONDS + 300) * unit })],
-          validator: [validatorRecord({ timestamp: (SECONDS + 301) * unit })],
-          node: [nodeRecord({ timestamp: (SECONDS + 301) * unit })],
-        }),
-      );
+      const system = [systemRecord({ machine: 'ahead', timestamp: (SECONDS + 300) * unit })];
+      const validator = [validatorRecord({ timestamp: (SECONDS + 301) * unit })];
+      const node = [nodeRecord({ timestamp: (SECONDS + 301) * unit })];
+      const api = answering(machinesPage({ system, validator, node }));
       expect((await poll(api)).value.machines.map(({ name }) => name)).toEqual(['ahead']);
       expect(api.invalidRecords()).toBe(2);
     }
@@ -102,11 +94,7 @@ describe('sources/machines/poll', () => {
     for (let now = NOW, i = 0; i < 9; i += 1, now += MINUTE) {
       const boot = { misc_node_boot_ts_seconds: SECONDS - 9_000 - (i % 2) * 9_000 };
       const page = machinesPage({ system: [systemRecord({ timestamp: now, ...boot })] });
-      const { value, events } = await poll(
-        fakeApi(() => page),
-        state,
-        now,
-      );
+      const { value, events } = await poll(answering(page), state, now);
       state = value;
       said.push(...(events ?? []));
     }
@@ -124,7 +112,7 @@ describe('sources/machines/poll', () => {
 
   it('takes an answer without the envelope for a failure', async () => {
     for (const body of [{}, { data: null }, { data: [] }, []]) {
-      expect((await poll(fakeApi(() => body))).failure).toMatchObject({ reason: 'invalid_body' });
+      expect((await poll(answering(body))).failure).toMatchObject({ reason: 'invalid_body' });
     }
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
-import { CHAINS } from '../../../src/facts/chain.ts';
 import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
@@ -8,6 +7,7 @@ import { machinesSummary } from '../../../src/sources/machines/summary.ts';
 import type { Polls } from '../../../src/sources/source.ts';
 import { html } from '../../../src/toolkit/lib/html.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { slotAt } from '../../support/answers/slot-rows.ts';
 import { HOUR, MINUTE, NOW, polls, timing } from '../../support/time/timing.ts';
 
 type Fields = Record<string, unknown>;
@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 const NOT_RUN = undefined;
 
 /** In time for a record of a minute ago. */
-const HEAD = Math.floor((NOW / 1000 - CHAINS.mainnet.genesis) / 12) - 5;
+const HEAD = slotAt('mainnet', NOW) - 5;
 
 function machine(
   name: string,

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import { pollMachines } from '../../../src/sources/machines/poll.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll, SourceEvent } from '../../../src/sources/source.ts';
-import { failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { failed, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
 import type { FleetRequest } from '../../support/model/fleet.ts';
-import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
 const EMPTY: Machines = { machines: [], dropped: 0 };
 
@@ -46,10 +45,10 @@ class Account {
       const age = this.ages.get(name ?? '');
       return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
     });
-    const context = { api, timing: timing({ now, intervalMs }), signal: noSignal(), events: [] };
-    const poll = await pollMachines({ options: machinesOptions(options), ...context }, this.state);
+    const source = machinesSource(machinesOptions(options));
+    const poll = await pollOnce(source, api, this.state, timing({ now, intervalMs }));
     this.events.push(...(poll.events ?? []));
-    this.state = Machines.parse(JSON.parse(JSON.stringify(poll.value)));
+    this.state = poll.value;
     this.requests = api.requests.length;
     return poll;
   }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { networkSource } from '../../../src/sources/network/index.ts';
 import type { Network } from '../../../src/sources/network/schema.ts';
-import { type FakeApi, failed, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failing, fakeApi, pollOnce, type SentRequest } from '../../support/answers/fake-api.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
-import { attempts, DAY, HOUR, MINUTE, noSignal, timing } from '../../support/time/timing.ts';
+import { seriesIn } from '../../support/exposition/samples.ts';
+import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
 const NOW = 1_795_071_300_000;
@@ -16,30 +17,13 @@ function serviceOf(answers: Answers = {}): FakeApi {
   return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
 }
 
-const refusing =
-  (reason: Parameters<typeof failed>[1]) =>
-  (request: SentRequest): never => {
-    throw failed(request, reason);
-  };
-
-/** The state passes through JSON, as over a restart. */
-async function poll(api: FakeApi, previous: Network = {}, now = NOW, intervalMs = HOUR) {
+function poll(api: FakeApi, previous: Network = {}, now = NOW, intervalMs = HOUR) {
   api.at = now;
-  const result = await SOURCE.poll(api, previous, timing({ now, intervalMs }), noSignal());
-  return { ...result, value: SOURCE.state.parse(JSON.parse(JSON.stringify(result.value))) };
+  return pollOnce(SOURCE, api, previous, timing({ now, intervalMs }));
 }
 
-/** Every sample, with its labels other than the chain. */
 function shown(value: Network, now = NOW, intervalMs = HOUR): Record<string, number> {
-  const families = SOURCE.families(value, timing({ now, intervalMs }));
-  return Object.fromEntries(
-    families.flatMap(({ name, samples }) =>
-      [...samples].map(({ labels: { chain, ...labels }, value: shownValue }) => {
-        expect(chain).toBe('mainnet');
-        return [[name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '), shownValue];
-      }),
-    ),
-  );
+  return seriesIn(SOURCE.families(value, timing({ now, intervalMs })), 'mainnet');
 }
 
 const ofQueues = (series: Record<string, number>): Record<string, number> =>
@@ -131,7 +115,7 @@ describe('the network', () => {
     ['queues', 'queues', 'network_performance'],
   ] as const)('a refused part %s', (part, endpoint, other) => {
     it('is off for a day after two refusals ten minutes apart, and the other part goes on', async () => {
-      const api = serviceOf({ [endpoint]: refusing('forbidden') });
+      const api = serviceOf({ [endpoint]: failing('forbidden') });
       const first = await poll(api);
       expect([first.failure, first.events]).toMatchObject([{ reason: 'forbidden' }, []]);
       const early = await poll(api, first.value, NOW + 10 * MINUTE - 1);
@@ -155,7 +139,7 @@ describe('the network', () => {
     });
 
     it('does not come of a 400, which is a failure at each poll', async () => {
-      const api = serviceOf({ [endpoint]: refusing('bad_request') });
+      const api = serviceOf({ [endpoint]: failing('bad_request') });
       let state: Network = {};
       for (let hour = 0; hour < 30; hour += 1) {
         const { value, failure } = await poll(api, state, NOW + hour * HOUR);
@@ -168,7 +152,7 @@ describe('the network', () => {
 
   it('withdraws each part after two intervals, also when polls fail', async () => {
     const { value } = await poll(serviceOf());
-    const api = serviceOf({ queues: refusing('server_error') });
+    const api = serviceOf({ queues: failing('server_error') });
     const { value: later } = await poll(api, value, NOW + HOUR);
     expect(ofQueues(shown(later, NOW + 2 * HOUR))).toEqual(ofQueues(shown(value)));
     expect(SOURCE.nextChange(later, timing({ now: NOW + HOUR, intervalMs: HOUR }))).toBe(NOW + 2 * HOUR + 1);

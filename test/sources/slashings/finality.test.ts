@@ -13,18 +13,11 @@ const F = E - 2;
 const EPOCH_MS = 384_000;
 
 /** Has counted the epoch F, and 32 slots of it. */
-async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
-  const follower = new Follower(...options);
+async function settled(): Promise<Follower> {
+  const follower = new Follower();
   follower.chain.grow(E, F);
   await follower.poll(0);
   return follower;
-}
-
-/** The chain goes on for an epoch and is polled in it. Returns the requests. */
-async function nextEpoch(follower: Follower): Promise<string[]> {
-  const { latest, finalized } = follower.chain;
-  follower.chain.grow(latest + 1, finalized + 1);
-  return follower.poll(EPOCH_MS);
 }
 
 /** One poll in which the finalized view names another epoch. */
@@ -64,7 +57,8 @@ describe('sources/slashings finality', () => {
     await oddPoll(follower, F - 40);
     expect(follower.failure).toBeUndefined();
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
-    expect(await nextEpoch(follower)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
+    follower.chain.advance();
+    expect(await follower.poll(EPOCH_MS)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
     expect(follower.state).toMatchObject({ finalizedEpoch: F + 2, scannedEpoch: F + 2 });
     expect(proposed(follower)).toBe(3 * 32);
     expect(follower.found('finality_back')).toEqual([]);

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { epochRows, slashing } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
-
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
-const F = E - 2;
-
-async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
-  const follower = new Follower(...options);
-  follower.chain.grow(E, F);
-  await follower.poll();
-  return follower;
-}
 
 /** Polls as long as that is due at once. */
 async function caughtUp(follower: Follower): Promise<void> {
@@ -30,7 +19,7 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   it('looks whenever the head epoch advanced, and counts what became final exactly once', async () => {
-    const follower = await settled();
+    const follower = await following();
     await follower.poll();
     for (let i = 1; i <= 5; i += 1) {
       follower.chain.grow(E + i, F + i);
@@ -42,7 +31,7 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   it('counts several epochs in order, reading the newest once', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.grow(E + 3, F + 3);
     for (let i = 1; i <= 3; i += 1) follower.chain.slash((F + i) * 32, [i]);
     const asked = await follower.poll();
@@ -58,7 +47,7 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   it('continues at once while epochs are left, twelve at a time', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.grow(E + 30, F + 30);
     await follower.poll();
     expect(follower.state.scannedEpoch).toBe(F + 12);
@@ -70,7 +59,7 @@ describe('sources/slashings/finalized-pass', () => {
   });
 
   it('counts proposer slashings at finality only', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.change(E * 32 + 4, { proposerslashingscount: 2 });
     await follower.poll();
     expect(follower.value('proposer_slashings_total')).toBe(0);
@@ -85,7 +74,7 @@ describe('sources/slashings/finalized-pass', () => {
     const slot = (F + 1) * 32 + 9;
 
     it('seen at head are not requested again', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(E * 32 + 9, [7]);
       await follower.poll();
       follower.chain.grow(E + 2, E);
@@ -94,7 +83,7 @@ describe('sources/slashings/finalized-pass', () => {
     });
 
     it('not readable in three attempts at head are requested again at finality', async () => {
-      const follower = await settled();
+      const follower = await following();
       const late = E * 32 + 9;
       follower.chain.slash(late, [7]);
       follower.chain.slashings.set(late, []);
@@ -108,7 +97,7 @@ describe('sources/slashings/finalized-pass', () => {
     it.each([undefined, 'server_error'] as const)(
       'that come short at finality hold the epoch for an hour, with a failure: %s',
       async (reason) => {
-        const follower = await settled();
+        const follower = await following();
         follower.chain.grow(E + 1, F + 1);
         follower.chain.slash(slot, [7]);
         follower.chain.change(slot, { attesterslashingscount: 3 });
@@ -126,7 +115,7 @@ describe('sources/slashings/finalized-pass', () => {
     );
 
     it('are counted once and kept when a reorganisation moves or drops them', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(E * 32 + 9, [7]);
       follower.chain.slash(E * 32 + 10, [8]);
       await follower.poll();
@@ -145,7 +134,7 @@ describe('sources/slashings/finalized-pass', () => {
 
   describe('catch_up', () => {
     it('counts the epochs beyond it as skipped, and reports it', async () => {
-      const follower = await settled({ catchUpMs: HOUR });
+      const follower = await following({ catchUpMs: HOUR });
       follower.chain.grow(E + 100, F + 100);
       await follower.poll(100 * 384_000);
       await caughtUp(follower);
@@ -157,7 +146,7 @@ describe('sources/slashings/finalized-pass', () => {
     });
 
     it('counts those between two samples as skipped, without a word at each', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.grow(E + 4, F + 4);
       await follower.poll(4 * 384_000, { coverage: 'sampled', intervalMs: 4 * 384_000 });
       expect(follower.value('skipped_epochs_total')).toBe(3);

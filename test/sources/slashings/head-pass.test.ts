@@ -4,23 +4,12 @@ import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { E, F, following } from '../../support/runs/follower.ts';
 import { MINUTE } from '../../support/time/timing.ts';
-
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
-
-/** A follower that has seen the chain up to epoch E and has nothing to catch up with. */
-async function settled(): Promise<Follower> {
-  const follower = new Follower();
-  follower.chain.grow(E, E - 2);
-  await follower.poll();
-  return follower;
-}
 
 describe('the head pass of slashings', () => {
   it('takes the newest canonical block for the head', async () => {
-    const follower = await settled();
+    const follower = await following();
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
     follower.chain.epochs.set(E, rows.toReversed());
     await follower.poll();
@@ -33,7 +22,7 @@ describe('the head pass of slashings', () => {
   });
 
   it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
-    const follower = await settled();
+    const follower = await following();
     const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
     const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
     follower.chain.epochs.set(E, epochRows(E, { 31: withoutPayload }));
@@ -46,27 +35,27 @@ describe('the head pass of slashings', () => {
   });
 
   it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
     await follower.poll();
     expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
   });
 
   it('sees a slashing in the last slot of an epoch that had already passed', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.epochs.set(E + 1, epochRows(E + 1, {}, 30));
-    follower.chain.grow(E + 1, E - 2);
+    follower.chain.grow(E + 1, F);
     await follower.poll();
     follower.chain.epochs.set(E + 1, epochRows(E + 1));
     follower.chain.slash(E * 32 + 63, [7]);
-    follower.chain.grow(E + 2, E - 2);
+    follower.chain.grow(E + 2, F);
     await follower.poll();
     expect(follower.sightings).toMatchObject([{ slot: E * 32 + 63, validators: [7] }]);
   });
 
   it('reads the epoch that passed at the next pass where that failed', async () => {
-    const follower = await settled();
-    follower.chain.grow(E + 1, E - 2);
+    const follower = await following();
+    follower.chain.grow(E + 1, F);
     follower.fault = (what) => (what === `${E}` ? 'network' : undefined);
     await follower.poll();
     expect(follower.failure).toMatchObject({ reason: 'network' });
@@ -75,7 +64,7 @@ describe('the head pass of slashings', () => {
   });
 
   it('shows the newest answer even if it lags, and continues when the service has caught up', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.latest = E - 1;
     follower.chain.epochs.set(E - 1, epochRows(E - 1));
     expect(await follower.poll()).toEqual(['latest']);
@@ -87,7 +76,7 @@ describe('the head pass of slashings', () => {
   });
 
   it('takes blocks more than five minutes ahead of our clock for bad records', async () => {
-    const follower = await settled();
+    const follower = await following();
     const epoch = epochAt('mainnet', follower.now) + 1;
     follower.chain.epochs.set(epoch - 1, epochRows(epoch - 1));
     follower.chain.epochs.set(epoch, epochRows(epoch));
@@ -104,15 +93,15 @@ describe('the head pass of slashings', () => {
   });
 
   it('reads the epoch that passed again where that was answered before its end, three times at most', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.epochs.set(E, epochRows(E, { 31: { status: '0' } }));
-    follower.chain.grow(E + 1, E - 2);
+    follower.chain.grow(E + 1, F);
     for (let i = 0; i < 3; i += 1) expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
     expect(await follower.poll()).toEqual(['latest']);
   });
 
   it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
-    const follower = await settled();
+    const follower = await following();
     for (const rows of [[], [{ slot: 'x' }]]) {
       follower.chain.epochs.set(E, rows);
       expect(await follower.poll()).toEqual(['latest', 'finalized']);
@@ -125,7 +114,7 @@ describe('the head pass of slashings', () => {
     const slot = E * 32 + 5;
 
     it('are requested once, and only for blocks that announce slashings', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(slot, [3, 1]);
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(await follower.poll()).toEqual(['latest']);
@@ -133,7 +122,7 @@ describe('the head pass of slashings', () => {
     });
 
     it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
-      const follower = await settled();
+      const follower = await following();
       for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
       const stop = new AbortController();
       follower.signal = stop.signal;
@@ -150,14 +139,14 @@ describe('the head pass of slashings', () => {
     });
 
     it('are not requested if the block is orphaned', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { status: '3' });
       expect(await follower.poll()).toEqual(['latest']);
     });
 
     it('are requested again when another block with slashings takes the slot', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(slot, [3]);
       await follower.poll();
       follower.chain.change(slot, { blockroot: rootOf(slot, 1) });
@@ -168,7 +157,7 @@ describe('the head pass of slashings', () => {
     });
 
     it('of an orphaned block of the slot are ignored', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.slashings.set(slot, [
         slashing(slot, [8], { block_root: rootOf(slot, 1) }),
@@ -180,7 +169,7 @@ describe('the head pass of slashings', () => {
     });
 
     it('that are incomplete are counted and requested again, three times in all', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { attesterslashingscount: 2 });
       for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
@@ -194,7 +183,7 @@ describe('the head pass of slashings', () => {
     it.each<FailureReason>(['server_error', 'bad_request'])(
       'that fail (%s) are a failure of the poll, and are tried three times at head',
       async (reason) => {
-        const follower = await settled();
+        const follower = await following();
         follower.chain.slash(slot, [3]);
         follower.chain.slash(slot + 1, [4]);
         follower.fault = (what) => (what === `slot/${slot}` ? reason : undefined);

@@ -5,6 +5,7 @@ import { participationIn } from '../../../src/sources/slashings/finalized-pass.t
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
 import { epochRows, type Fields, row } from '../../support/answers/slot-rows.ts';
+import { committeeOf } from '../../support/answers/validators.ts';
 import { Follower } from '../../support/runs/follower.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
@@ -17,11 +18,6 @@ const WATCH = [{ first: 1, last: 9 }];
 const E = 1582 * 256 + 100;
 const F = E - 2;
 const PERIOD = 1582;
-
-/** 512 seats of strangers, and these by position. */
-function seats(own: Readonly<Record<number, number>>): number[] {
-  return Array.from({ length: 512 }, (_, position) => own[position] ?? 100_000 + position);
-}
 
 /** Bits in which only these are set, written byte by byte as api-facts 4.1 says: bit i = byte i>>3, bit i&7. */
 function bitsWith(...positions: readonly number[]): string {
@@ -55,7 +51,7 @@ interface Started {
 /** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
 async function following(
   options: Partial<SlashingsOptions> = {},
-  { at = E, committees = { [PERIOD]: seats({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]> } = {},
+  { at = E, committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]> } = {},
 ): Promise<Started> {
   const follower = new Follower({ watch: WATCH, seatsOf: () => undefined, ...options });
   const { chain } = follower;
@@ -136,7 +132,7 @@ describe('participation of watched validators in sync committees', () => {
       {},
       {
         at: PERIOD * 256 + 256,
-        committees: { [PERIOD]: seats({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: seats({ 500: 4 }) },
+        committees: { [PERIOD]: committeeOf({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: committeeOf({ 500: 4 }) },
       },
     );
     expect(follower.state.scannedEpoch).toBe(PERIOD * 256 + 254);
@@ -152,11 +148,11 @@ describe('participation of watched validators in sync committees', () => {
     ['not known to the service', { committees: {} }],
     ['refused', { reason: 'forbidden' }],
     ['a failure', { reason: 'server_error' }],
-    ['unreadable in one seat', { committees: { [PERIOD]: [...seats({ 0: 1 }).slice(1), 'x'] } }],
+    ['unreadable in one seat', { committees: { [PERIOD]: [...committeeOf({ 0: 1 }).slice(1), 'x'] } }],
   ])(
     'members that are %s: seats are left out, told once, and counting goes on, until the other source has the members',
     async (_, given) => {
-      const { committees = { [PERIOD]: seats({ 0: 1, 9: 2 }) }, reason } = given;
+      const { committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) }, reason } = given;
       let known: number[] | undefined;
       const { follower, counts, finalize } = await following({ seatsOf: undefined }, { committees });
       const source = slashingsSource(slashingsOptions({ watch: WATCH, seatsOf: () => known }));
@@ -171,7 +167,7 @@ describe('participation of watched validators in sync committees', () => {
       expect(follower.found('members_unknown')).toEqual([{ period: PERIOD }]);
 
       // What was left out stays left out: an epoch is counted once.
-      known = seats({ 0: 1, 9: 2 });
+      known = committeeOf({ 0: 1, 9: 2 });
       expect(await finalize(ALL, 1, HOUR)).toEqual([]);
       expect(counts()).toEqual([64, 0]);
     },
@@ -179,7 +175,7 @@ describe('participation of watched validators in sync committees', () => {
 
   it('the members of another period are no answer', async () => {
     const { follower, counts, finalize } = await following();
-    follower.chain.committee = () => ({ period: PERIOD + 1, validators: seats({ 0: 1 }) });
+    follower.chain.committee = () => ({ period: PERIOD + 1, validators: committeeOf({ 0: 1 }) });
     Object.assign(follower.state, { committee: undefined });
     expect(await finalize()).toEqual([`members/${PERIOD}`]);
     expect(counts()).toEqual([0, 0]);
@@ -187,7 +183,7 @@ describe('participation of watched validators in sync committees', () => {
   });
 
   it('are not requested if the other source has them, otherwise once', async () => {
-    let known: number[] | undefined = seats({ 3: 7 });
+    let known: number[] | undefined = committeeOf({ 3: 7 });
     const { follower, counts, finalize } = await following({
       seatsOf: (period) => (period === PERIOD ? known : undefined),
     });

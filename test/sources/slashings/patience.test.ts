@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochRows } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
-const F = E - 2;
 const BAD = F + 1;
 
 /** A follower that is about to read the finalized epochs BAD and BAD + 1. */
-async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
-  const follower = new Follower(...options);
-  follower.chain.grow(E, F);
-  await follower.poll();
-  follower.chain.grow(E + 2, F + 2);
+async function settled(options?: Parameters<typeof following>[0]): Promise<Follower> {
+  const follower = await following(options);
+  follower.chain.advance(2);
   return follower;
 }
 

@@ -2,22 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { fakeApi } from '../../support/answers/fake-api.ts';
 import { chainAnswer } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE, noSignal } from '../../support/time/timing.ts';
 
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
 /** Its genesis is more than two years after that of mainnet. */
 const HOODI_E = 120_000;
-const F = E - 2;
 const EPOCH_MS = 384_000;
-
-async function settled(): Promise<Follower> {
-  const follower = new Follower();
-  follower.chain.grow(E, F);
-  await follower.poll();
-  return follower;
-}
 
 describe('sources/slashings/poll', () => {
   it('asks v1 for its chain, the head in its turn and slashings first', async () => {
@@ -39,7 +29,7 @@ describe('sources/slashings/poll', () => {
   });
 
   it('lets old epochs wait for everything else', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.grow(E + 5, F + 5);
     const api = fakeApi((request) => chainAnswer(follower.chain, request));
     await follower.source.poll(api, follower.state, follower.timing({ now: follower.now + HOUR }), noSignal());
@@ -53,7 +43,7 @@ describe('sources/slashings/poll', () => {
   });
 
   it('continues with the finalized epochs if only the head cannot be read', async () => {
-    const follower = await settled();
+    const follower = await following();
     follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
     for (let i = 1; i <= 3; i += 1) {
       follower.chain.grow(E + i, F + i);
@@ -64,7 +54,7 @@ describe('sources/slashings/poll', () => {
   });
 
   it('reports a closed budget and keeps its value', async () => {
-    const follower = await settled();
+    const follower = await following();
     const before = follower.state;
     const api = fakeApi(() => {
       throw new BudgetClosed(0);
@@ -77,7 +67,7 @@ describe('sources/slashings/poll', () => {
   });
 
   it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {
-    const follower = await settled();
+    const follower = await following();
     follower.chain.grow(E + 2, F + 2);
     follower.chain.slash((E + 2) * 32, [1]);
     const stop = new AbortController();
@@ -101,7 +91,7 @@ describe('sources/slashings/poll', () => {
     const coverage = 'finalized';
 
     it('reads the finalized epochs alone, each interval', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.grow(E + 3, F + 3);
       expect(await follower.poll(3 * EPOCH_MS, { coverage })).toEqual(['finalized', `${F + 1}`, `${F + 2}`]);
       expect(await follower.poll(MINUTE, { coverage })).toEqual(['finalized']);
@@ -109,7 +99,7 @@ describe('sources/slashings/poll', () => {
     });
 
     it('is due each interval, and at once while epochs are left', async () => {
-      const follower = await settled();
+      const follower = await following();
       expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
       follower.chain.grow(E + 20, F + 20);
       await follower.poll(20 * EPOCH_MS, { coverage });
@@ -133,7 +123,7 @@ describe('sources/slashings/poll', () => {
 
   describe('is due', () => {
     it('an interval after a failure, however much is left to read', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.chain.grow(E + 20, F + 20);
       follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
       await follower.poll();
@@ -142,7 +132,7 @@ describe('sources/slashings/poll', () => {
     });
 
     it('at once when the last head pass is in the future, because the clock was set back', async () => {
-      const follower = await settled();
+      const follower = await following();
       follower.now -= HOUR;
       expect(follower.due()).toBeLessThanOrEqual(follower.now);
       expect(await follower.poll(0)).toEqual(['latest']);

@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { epochRows, rootOf, row } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { F, Follower, following } from '../../support/runs/follower.ts';
 
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
-const F = E - 2;
 const SLOT = (F + 1) * 32;
 const NOBODY = 2_147_483_647;
 
 /** Follows a chain whose next epoch has these rows, until that is counted. */
 async function followed(rows: readonly Record<string, unknown>[], watch = [{ first: 1, last: 9 }]): Promise<Follower> {
-  const follower = new Follower({ watch });
-  follower.chain.grow(E, F);
-  await follower.poll();
+  const follower = await following({ watch });
   follower.chain.epochs.set(F + 1, [...rows]);
   await finalize(follower);
   return follower;
@@ -21,7 +16,7 @@ async function followed(rows: readonly Record<string, unknown>[], watch = [{ fir
 
 /** One more epoch is final. */
 async function finalize(follower: Follower): Promise<void> {
-  follower.chain.grow(follower.chain.latest + 1, follower.chain.finalized + 1);
+  follower.chain.advance();
   await follower.poll();
   expect(follower.state.scannedEpoch).toBe(follower.chain.finalized);
 }
@@ -105,11 +100,9 @@ describe('sources/slashings/proposals', () => {
   });
 
   it('counts a slot that stays scheduled as missed after an hour, once', async () => {
-    const follower = new Follower({ watch: [{ first: 1, last: 9 }] });
-    follower.chain.grow(E, F);
-    await follower.poll();
+    const follower = await following({ watch: [{ first: 1, last: 9 }] });
     follower.chain.epochs.set(F + 1, withSlots({ 3: [{ proposer: 4, status: '0' }] }));
-    follower.chain.grow(E + 1, F + 1);
+    follower.chain.advance();
     for (let i = 0; i < 59; i += 1) await follower.poll();
     expect(counts(follower)).toEqual([0, 0, 0]);
     for (let i = 0; i < 5; i += 1) await follower.poll();

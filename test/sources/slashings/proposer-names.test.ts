@@ -1,24 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { rootOf } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { F, type Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
-/** The latest epoch; everything up to two before it is final. */
-const E = 405_000;
-const F = E - 2;
 const SLOT = (F + 1) * 32;
 
-async function following(options: ConstructorParameters<typeof Follower>[0] = {}): Promise<Follower> {
-  const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true, ...options });
-  follower.chain.grow(E, F);
-  await follower.poll();
+/** A follower that is about to read the finalized epoch F + 1. */
+async function settled(readsProposerNames = true): Promise<Follower> {
+  const follower = await following({ watch: [{ first: 1, last: 9 }], readsProposerNames });
+  follower.chain.advance();
   return follower;
 }
 
 /** Lets one more epoch become final, and polls. Returns the requests other than epochs. */
 async function finalize(follower: Follower): Promise<string[]> {
-  follower.chain.grow(follower.chain.latest + 1, follower.chain.finalized + 1);
+  follower.chain.advance();
   return namesAsked(await follower.poll());
 }
 
@@ -38,8 +35,7 @@ function shown(follower: Follower): number[] {
 
 describe('the names of slashed proposers', () => {
   it('is off by default: not one request more, and a count without names', async () => {
-    const follower = await following({ readsProposerNames: false });
-    follower.chain.grow(E + 1, F + 1);
+    const follower = await settled(false);
     follower.chain.slashProposers(SLOT, [3]);
     expect(namesAsked(await follower.poll())).toEqual([]);
     expect(follower.value('proposer_slashings_total')).toBe(1);
@@ -47,8 +43,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it('asks once for each finalized block that has one, and names the watched validators', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 1, F + 1);
+    const follower = await settled();
     follower.chain.slashProposers(SLOT + 4, [3]);
     follower.chain.slashProposers(SLOT + 9, [12, 8]);
     expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
@@ -64,8 +59,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it('counts a validator that was slashed both ways once, at the first of its slots', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 1, F + 1);
+    const follower = await settled();
     follower.chain.slash(SLOT + 9, [3]);
     follower.chain.slashProposers(SLOT + 4, [3]);
     await follower.poll();
@@ -75,8 +69,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it('takes no names of another block of the slot', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 1, F + 1);
+    const follower = await settled();
     follower.chain.slashProposers(SLOT, [3]);
     const [record] = follower.chain.proposerSlashings.get(SLOT) ?? [];
     follower.chain.proposerSlashings.set(SLOT, [
@@ -90,9 +83,8 @@ describe('the names of slashed proposers', () => {
   it.for<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
     'is off after ten minutes of %s until the operator starts or reloads the program, told once, and nothing else suffers',
     async (reason) => {
-      const follower = await following();
+      const follower = await settled();
       follower.fault = (what) => (what.startsWith('names/') ? reason : undefined);
-      follower.chain.grow(E + 1, F + 1);
       for (const i of [1, 2, 3]) follower.chain.slashProposers(SLOT + i, [i]);
       for (let i = 0; i < 10; i += 1) {
         expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
@@ -122,9 +114,8 @@ describe('the names of slashed proposers', () => {
   );
 
   it('is not off after a single 400, which can be a database that fails for a moment', async () => {
-    const follower = await following();
+    const follower = await settled();
     follower.fault = (what) => (what.startsWith('names/') ? 'bad_request' : undefined);
-    follower.chain.grow(E + 1, F + 1);
     follower.chain.slashProposers(SLOT + 1, [1]);
     await follower.poll();
     expect(follower.failure).toMatchObject({ endpoint: 'proposer_slashings', reason: 'bad_request' });
@@ -141,8 +132,7 @@ describe('the names of slashed proposers', () => {
   it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(
     'asks again after %s, at most for an hour; then the epoch is counted without names, which is told',
     async (reason) => {
-      const follower = await following();
-      follower.chain.grow(E + 1, F + 1);
+      const follower = await settled();
       follower.chain.slashProposers(SLOT + 1, [1]);
       follower.chain.slashProposers(SLOT + 2, [2]);
       follower.fault = (what) => (what === `names/${SLOT + 2}` ? reason : undefined);
@@ -162,8 +152,7 @@ describe('the names of slashed proposers', () => {
   );
 
   it('continues when the names are available', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 1, F + 1);
+    const follower = await settled();
     follower.chain.slashProposers(SLOT + 1, [1]);
     follower.chain.slashProposers(SLOT + 2, [2]);
     const all = follower.chain.proposerSlashings.get(SLOT + 1) ?? [];

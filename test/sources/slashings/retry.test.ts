@@ -5,14 +5,12 @@ import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { failed, fakeApi } from '../../support/answers/fake-api.ts';
 import { askedFor, chainAnswer } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { E, F, Follower } from '../../support/runs/follower.ts';
 import { type Harness, schedule } from '../../support/runs/scheduler-harness.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
-const E = 405_000;
-const F = E - 2;
 const SLOT = E * 32 + 5;
 /** The default. It is longer than the first retry takes, and the ones below are much longer. */
 const INTERVALS = [65_000, 10 * MINUTE, HOUR];

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { epochRows, type Fields, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
-import { Follower } from '../../support/runs/follower.ts';
+import { committeeOf } from '../../support/answers/validators.ts';
+import { E, type Follower, following } from '../../support/runs/follower.ts';
 import { HOUR } from '../../support/time/timing.ts';
 
-const EPOCH = 405_000;
+/** The epoch after that of a follower that has caught up. */
+const EPOCH = E + 1;
 
 /**
  * A slot of EPOCH with two blocks that both say that they are canonical: block 1 is, and block 2 is not. The slots after
@@ -17,11 +19,8 @@ interface Tie {
 
 /** A follower that counts from EPOCH - 3 on and has not seen the tie, and the epochs in which the first block counted. */
 async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1 | 2)[] = [1, 2]) {
-  const seats = [1, ...Array.from({ length: 511 }, (_, i) => 100_000 + i)];
-  const follower = new Follower({ watch: [{ first: 1, last: 2 }], seatsOf: () => seats });
+  const follower = await following({ watch: [{ first: 1, last: 2 }], seatsOf: () => committeeOf([1]) });
   const { chain } = follower;
-  chain.grow(EPOCH - 1, EPOCH - 3);
-  await follower.poll();
   const slot = EPOCH * 32 + position;
   const rows = [...epochRows(EPOCH), ...epochRows(EPOCH + 1)].flatMap((usual, i): Fields[] => {
     if (i === position)

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Poll } from '../../../src/sources/source.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
-import { type FakeApi, fakeApi } from '../../support/answers/fake-api.ts';
+import { answering, type FakeApi, pollOnce } from '../../support/answers/fake-api.ts';
 import { sampleValue } from '../../support/exposition/samples.ts';
-import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
+import { attempts, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
 
@@ -28,13 +28,8 @@ async function poll(api: FakeApi, previous: SyncCommittee = {}): Promise<SyncCom
   return (await outcome(api, previous)).value;
 }
 
-/** The state passes through JSON, as over a restart. */
-async function outcome(api: FakeApi, previous: SyncCommittee = {}, now = NOW): Promise<Poll<SyncCommittee>> {
-  const result = await SOURCE.poll(api, previous, timing({ now }), noSignal()).catch((failure: Error) => ({
-    value: previous,
-    failure,
-  }));
-  return { ...result, value: SOURCE.state.parse(JSON.parse(JSON.stringify(result.value))) };
+function outcome(api: FakeApi, value: SyncCommittee = {}): Promise<Poll<SyncCommittee>> {
+  return pollOnce(SOURCE, api, value, timing()).catch((failure: Error) => ({ value, failure }));
 }
 
 function due(state: SyncCommittee, lastAttemptAt: number | undefined): number {
@@ -43,7 +38,7 @@ function due(state: SyncCommittee, lastAttemptAt: number | undefined): number {
 
 describe('sources/sync-committee', () => {
   it('asks for the latest period of its chain', async () => {
-    const api = fakeApi(() => answer(1700));
+    const api = answering(answer(1700));
     await poll(api);
     expect(api.requests).toEqual([
       {
@@ -56,35 +51,27 @@ describe('sources/sync-committee', () => {
   });
 
   it('shows the period, its epochs and its times', async () => {
-    const families = SOURCE.families(await poll(fakeApi(() => answer(1700))), timing());
+    const families = SOURCE.families(await poll(answering(answer(1700))), timing());
     const value = (name: string): unknown => sampleValue(families, `beaconchain_sync_committee_${name}`);
     expect(['period', 'start_epoch', 'end_epoch'].map(value)).toEqual([1700, 435200, 435455]);
     expect(['start_timestamp_seconds', 'end_timestamp_seconds'].map(value)).toEqual([START, START + 98_304]);
   });
 
   it('ignores a period that goes back', async () => {
-    const state = await poll(fakeApi(() => answer(1700)));
-    const lagging = fakeApi(() => answer(1699));
-    expect(await poll(lagging, state)).toEqual(state);
-    expect(
-      (
-        await poll(
-          fakeApi(() => answer(1701)),
-          state,
-        )
-      ).period?.number,
-    ).toBe(1701);
+    const state = await poll(answering(answer(1700)));
+    expect(await poll(answering(answer(1699)), state)).toEqual(state);
+    expect((await poll(answering(answer(1701)), state)).period?.number).toBe(1701);
   });
 
   it.each([{}, { data: null, range: null }, { data: { period: '1700' } }, { data: { period: 1700 } }])(
     'takes %j for a failure',
     async (body) => {
-      expect((await outcome(fakeApi(() => body))).failure).toMatchObject({ reason: 'invalid_body' });
+      expect((await outcome(answering(body))).failure).toMatchObject({ reason: 'invalid_body' });
     },
   );
 
   it('refuses a period that cannot have begun: no later one would ever replace it', async () => {
-    const { failure, value } = await outcome(fakeApi(() => answer(9999)));
+    const { failure, value } = await outcome(answering(answer(9999)));
     expect(failure).toMatchObject({ name: 'RequestFailed', reason: 'invalid_body' });
     expect(value.period).toBeUndefined();
   });
@@ -96,24 +83,21 @@ describe('sources/sync-committee', () => {
     });
 
     it('five minutes after the end of the period', async () => {
-      const state = await poll(fakeApi(() => answer(1700)));
+      const state = await poll(answering(answer(1700)));
       expect(due(state, END_1700 - 20 * HOUR)).toBe(END_1700 + 5 * MINUTE);
     });
 
     it('five minutes after the end also if the last poll was shortly before it', async () => {
-      const state = await poll(fakeApi(() => answer(1700)));
+      const state = await poll(answering(answer(1700)));
       for (const minutes of [45, 15, 1, -4]) {
         expect(due(state, END_1700 - minutes * MINUTE)).toBe(END_1700 + 5 * MINUTE);
       }
     });
 
     it('every interval from then on until the period changes', async () => {
-      const state = await poll(fakeApi(() => answer(1700)));
+      const state = await poll(answering(answer(1700)));
       expect(due(state, END_1700 + 5 * MINUTE)).toBe(END_1700 + HOUR + 5 * MINUTE);
-      const next = await poll(
-        fakeApi(() => answer(1701)),
-        state,
-      );
+      const next = await poll(answering(answer(1701)), state);
       expect(due(next, END_1700 + 65 * MINUTE)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
     });
   });

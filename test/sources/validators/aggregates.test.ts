@@ -1,28 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
+  familiesOf,
   identifiersOf,
+  MANY,
   NOW,
+  nextSumsDue,
   performanceAnswer,
   poll,
   rewardsAnswer,
   serviceOf,
-  validatorsOptions,
+  sizesAsked,
 } from '../../support/answers/validators.ts';
 import { sampleValue } from '../../support/exposition/samples.ts';
 import { DAY, MINUTE, timing } from '../../support/time/timing.ts';
 
-const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
-
 const NONE = { groups: [], polls: 0 };
 
 function shown(state: Validators, name: string, labels: Record<string, string>, now = NOW): number | undefined {
-  const families = validatorsSource(MANY).families(state, timing({ now, intervalMs: EPOCH }));
-  return sampleValue(families, `beaconchain_watched_validators_${name}`, { chain: 'mainnet', ...labels });
+  return sampleValue(familiesOf(state, now, MANY), `beaconchain_watched_validators_${name}`, {
+    chain: 'mainnet',
+    ...labels,
+  });
 }
 
 describe.each([
@@ -30,15 +32,9 @@ describe.each([
   ['rewards', rewardsAnswer(), 'penalties_ether', {}],
 ] as const)('the %s of watched validators', (part, answer, family, labels) => {
   const asked = `validators_${part}` as const;
-  const dueAfter = (state: Validators): Validators => ({
-    ...state,
-    performance: { ...state.performance, polls: 8 },
-    rewards: { ...state.rewards, polls: 8 },
-  });
   const value = (state: Validators, now?: number): number | undefined => shown(state, family, labels, now);
   const serviceWith = (reply: (request: SentRequest) => unknown) => serviceOf({ [asked]: reply });
-  const sizes = (api: ReturnType<typeof serviceOf>): number[] =>
-    api.requests.filter(({ endpoint }) => endpoint === asked).map((request) => identifiersOf(request).length);
+  const sizes = (api: FakeApi): number[] => sizesAsked(api, asked);
 
   it('is requested for 100 at a time, with the first poll and then with every ninth', async () => {
     const api = serviceOf();
@@ -69,7 +65,7 @@ describe.each([
     const { value: state, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
     expect(sizes(api)).toEqual([100, 20, 20, 20, 20, 20, 20, 20, 10]);
-    const due = dueAfter(state);
+    const due = nextSumsDue(state);
     const next = limited(20);
     await poll(next, due, MANY, NOW + EPOCH);
     expect(sizes(next)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
@@ -79,9 +75,7 @@ describe.each([
   });
 
   it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the others continue', async () => {
-    const api = serviceWith((request) => {
-      throw failed(request, 'forbidden');
-    });
+    const api = serviceWith(failing('forbidden'));
     const first = await poll(api, undefined, MANY);
     expect(first.failure).toMatchObject({ reason: 'forbidden' });
     expect(first.events).toEqual([]);
@@ -94,7 +88,7 @@ describe.each([
     expect(shown(state, 'online', {}, NOW + 10 * MINUTE)).toBe(150);
     const lists = { performance: state.performance.groups.length, rewards: state.rewards.groups.length };
     expect(lists).toEqual({ performance: 1, rewards: 1, [part]: 0 });
-    const due = dueAfter(state);
+    const due = nextSumsDue(state);
     await poll(api, due, MANY, NOW + 2 * EPOCH);
     expect(sizes(api)).toHaveLength(4);
     const { events: again } = await poll(api, due, MANY, NOW + 10 * MINUTE + DAY);
@@ -110,7 +104,7 @@ describe.each([
       if (requests === 2) throw failed(request, 'server_error');
       return answer;
     });
-    const { value: state, failure } = await poll(api, dueAfter(known), MANY, NOW + EPOCH);
+    const { value: state, failure } = await poll(api, nextSumsDue(known), MANY, NOW + EPOCH);
     expect(failure).toMatchObject({ reason: 'server_error' });
     expect(state[part].groups).toEqual(known[part].groups);
     // The next poll reads it again. Otherwise a request that the service no longer takes would fail one poll of nine.

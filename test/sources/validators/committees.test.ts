@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   CURRENT,
   committeeOf,
@@ -124,11 +124,7 @@ describe('the sync committees of watched validators', () => {
     ['next poll after the page of a CDN', 'unexpected_status', EPOCH],
     ['next hour after a refusal', 'forbidden', HOUR],
   ] as const)('are asked for again in the %s (%s), and the other parts are read', async (_, reason, wait) => {
-    const api = serviceOf({
-      sync_committee_members: (request) => {
-        throw failed(request, reason);
-      },
-    });
+    const api = serviceOf({ sync_committee_members: failing(reason) });
     const { value: state } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
     expect(due(state, NOW)).toBe(NOW + wait);
     expect(state.performance.groups).toHaveLength(1);
@@ -139,11 +135,7 @@ describe('the sync committees of watched validators', () => {
     async (reason) => {
       const options = { ...OPTIONS, status: true };
       const { value: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, options);
-      const api = serviceOf({
-        sync_committee_members: (request) => {
-          throw failed(request, reason);
-        },
-      });
+      const api = serviceOf({ sync_committee_members: failing(reason) });
       const [now, later] = [NOW + HOUR, NOW + 2 * HOUR];
       const first = await poll(api, known, options, now);
       expect(first.failure).toMatchObject({ reason });

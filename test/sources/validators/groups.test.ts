@@ -1,28 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
-import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import type { Validators } from '../../../src/sources/validators/schema.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   CURRENT,
+  chunksAsked,
   EPOCH,
+  familiesOf,
   identifiersOf,
   membersAnswer,
   NOW,
+  nextSumsDue,
   performanceAnswer,
   poll,
   rewardsAnswer,
   serviceOf,
+  sizesAsked,
   validatorRow,
   validatorsAnswer,
   validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { WATCHED } from '../../support/contract/metric-contract.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
-import { Follower } from '../../support/runs/follower.ts';
-import { timing } from '../../support/time/timing.ts';
+import { F, Follower, following } from '../../support/runs/follower.ts';
 
 const HOME = watchOf([{ first: 1, last: 105 }]);
 const OFFICE = watchOf([{ first: 500, last: 509 }]);
@@ -90,14 +91,9 @@ function service(isSlashed = (_: number) => true) {
 }
 
 /** How many validators each request to an endpoint is about, after a check that they are of one group. */
-function sizes(api: ReturnType<typeof serviceOf>, endpoint: SentRequest['endpoint']): number[] {
-  const asked = api.requests.filter((request) => request.endpoint === endpoint).map(identifiersOf);
-  for (const one of asked) expect(new Set(one.map(groupOf)).size).toBe(1);
-  return asked.map((one) => one.length);
-}
-
-function familiesOf(state: Validators, options = OPTIONS, now = NOW): Family[] {
-  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
+function sizes(api: FakeApi, endpoint: SentRequest['endpoint']): number[] {
+  for (const one of chunksAsked(api, endpoint)) expect(new Set(one.map(groupOf)).size).toBe(1);
+  return sizesAsked(api, endpoint);
 }
 
 /** The values of the series of a family with these labels, by group. */
@@ -126,7 +122,7 @@ describe('groups of watched validators', () => {
         return rewardsAnswer();
       },
     });
-    await poll(limited, { ...state, rewards: { ...state.rewards, polls: 8 } }, OPTIONS, NOW + EPOCH);
+    await poll(limited, nextSumsDue(state), OPTIONS, NOW + EPOCH);
     expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
   });
 
@@ -138,7 +134,7 @@ describe('groups of watched validators', () => {
     );
     const { value: state } = await poll(service(), before, OPTIONS, NOW + EPOCH);
     const seen = new Set<string>();
-    for (const { name, samples } of familiesOf(state, OPTIONS, NOW + EPOCH)) {
+    for (const { name, samples } of familiesOf(state, NOW + EPOCH, OPTIONS)) {
       const short = name.replace('beaconchain_', '');
       expect(samples.length, name).toBeGreaterThan(0);
       if (SPLIT.includes(short)) {
@@ -153,7 +149,7 @@ describe('groups of watched validators', () => {
 
   it('each have their own sums', async () => {
     const { value: state } = await poll(service(), undefined, OPTIONS);
-    const families = familiesOf(state);
+    const families = familiesOf(state, NOW, OPTIONS);
     expect(byGroup(families, '')).toEqual({ home: 105, office: 10, none: 66 });
     expect(byGroup(families, '_slashed')).toEqual({ home: 2, office: 2, none: 2 });
     expect(byGroup(families, '_online')).toEqual({ home: 103, office: 8, none: 64 });
@@ -166,7 +162,9 @@ describe('groups of watched validators', () => {
     expect(delay['home']).toBeCloseTo((100 * 1 + 5 * 0.05) / 105, 12);
     expect(delay).toMatchObject({ office: 0.1, none: 0.66 });
     expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, office: 0.000006, none: 0.000006 });
-    expect(byGroup(familiesOf({ ...state, validators: [] }), '_offline_effective_balance_ether')).toEqual({});
+    expect(byGroup(familiesOf({ ...state, validators: [] }, NOW, OPTIONS), '_offline_effective_balance_ether')).toEqual(
+      {},
+    );
   });
 
   it('a group of which nothing is known has no sample, and nobody offline is no stake', async () => {
@@ -177,10 +175,14 @@ describe('groups of watched validators', () => {
       },
     });
     const { value: state } = await poll(api, undefined, OPTIONS);
-    expect(byGroup(familiesOf(state), '_offline_effective_balance_ether')).toEqual({ home: 0, office: 0, none: 0 });
-    expect(byGroup(familiesOf(state), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_offline_effective_balance_ether')).toEqual({
+      home: 0,
+      office: 0,
+      none: 0,
+    });
+    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
     const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
-    expect(byGroup(familiesOf({ ...state, validators }), '_online')).toEqual({ home: 105, none: 66 });
+    expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
 
   it('a reload that changes them keeps the status, and reads the sums of the changed ones at once', async () => {
@@ -190,12 +192,12 @@ describe('groups of watched validators', () => {
       { name: 'office', watch: watchOf([{ first: 500, last: 510 }]) },
     ]);
     const changed = { ...OPTIONS, groups };
-    const families = familiesOf(state, changed);
+    const families = familiesOf(state, NOW, changed);
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
-    expect(byGroup(familiesOf(next, changed, NOW + EPOCH), '_penalties_ether')).toEqual({
+    expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,
       office: 0.000006,
       none: 0.000006,
@@ -205,11 +207,9 @@ describe('groups of watched validators', () => {
   it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {
     const watch = watchOf([{ first: 1, last: 9 }]);
     const split = (last: number) => watchedGroups(watch, [{ name: 'home', watch: watchOf([{ first: 1, last }]) }]);
-    const follower = new Follower({ watch, seatsOf: () => [1, 2, 8], groups: split(4) });
-    follower.chain.grow(405_000, 404_998);
-    await follower.poll();
-    follower.chain.grow(405_001, 404_999);
-    const slot = 404_999 * 32;
+    const follower = await following({ watch, seatsOf: () => [1, 2, 8], groups: split(4) });
+    follower.chain.advance();
+    const slot = (F + 1) * 32;
     follower.chain.change(slot, { proposer: 2, status: '2' });
     follower.chain.change(slot + 1, { proposer: 8 });
     follower.chain.slash(slot + 2, [2, 8]);

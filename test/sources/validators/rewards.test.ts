@@ -2,41 +2,36 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { Validators } from '../../../src/sources/validators/schema.ts';
-import { failed, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, failing } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
-  identifiersOf,
+  familiesOf,
+  MANY,
   NOW,
+  nextSumsDue,
   poll,
   rewardsAnswer,
   serviceOf,
+  sizesAsked,
   validatorsOptions,
 } from '../../support/answers/validators.ts';
-import { samplesOf } from '../../support/exposition/samples.ts';
-import { timing } from '../../support/time/timing.ts';
+import { seriesIn } from '../../support/exposition/samples.ts';
 
-const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 const NAMES = ['rewards_ether', 'execution_rewards_ether', 'penalties_ether', 'missed_rewards_ether', 'rewards_epoch'];
-
-function familiesOf(state: Validators, now = NOW, options = MANY) {
-  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
-}
 
 /** Every series of the rewards: its name and duty, and its value. */
 function shown(state: Validators, now = NOW, options = MANY): Record<string, number> {
-  const families = familiesOf(state, now, options);
-  const series = NAMES.flatMap((name) =>
-    samplesOf(families, `beaconchain_watched_validators_${name}`).map(({ labels, value }) => {
-      expect(labels['chain']).toBe('mainnet');
-      return [[name, labels['duty'] ?? []].flat().join(' '), value];
-    }),
+  const families = familiesOf(state, now, options).map((family) => {
+    return { ...family, name: family.name.replace('beaconchain_watched_validators_', '') };
+  });
+  return seriesIn(
+    families.filter(({ name }) => NAMES.includes(name)),
+    'mainnet',
   );
-  return Object.fromEntries(series);
 }
 
-function sizes(api: ReturnType<typeof serviceOf>): number[] {
-  const asked = api.requests.filter(({ endpoint }) => endpoint === 'validators_rewards');
-  return asked.map((request) => identifiersOf(request).length);
+function sizes(api: FakeApi): number[] {
+  return sizesAsked(api, 'validators_rewards');
 }
 
 /** The service answers about rewards with these bodies, one after the other. */
@@ -147,11 +142,7 @@ describe('the rewards of watched validators', () => {
   });
 
   it('have no series where the service knows none of the validators, and are not requested again at once', async () => {
-    const api = serviceOf({
-      validators_rewards: (request) => {
-        throw failed(request, 'not_found');
-      },
-    });
+    const api = serviceOf({ validators_rewards: failing('not_found') });
     const { value: state, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
     expect(shown(state)).toEqual({});
@@ -162,14 +153,11 @@ describe('the rewards of watched validators', () => {
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(
     'are read although the performance fails (%s), and not where the status does',
     async (reason) => {
-      const fail = (request: SentRequest): never => {
-        throw failed(request, reason);
-      };
-      const api = serviceOf({ validators_performance: fail });
+      const api = serviceOf({ validators_performance: failing(reason) });
       const { value: state, failure } = await poll(api, undefined, MANY);
       expect(failure).toMatchObject({ endpoint: 'validators_performance' });
       expect(Object.keys(shown(state))).toHaveLength(9);
-      const silent = serviceOf({ validators: fail });
+      const silent = serviceOf({ validators: failing(reason) });
       await poll(silent, undefined, MANY);
       expect(sizes(silent)).toEqual([]);
     },
@@ -179,7 +167,7 @@ describe('the rewards of watched validators', () => {
     const off = { ...MANY, rewards: false };
     const api = serviceOf();
     const { value: known } = await poll(serviceOf(), undefined, MANY);
-    const { value: state } = await poll(api, { ...known, rewards: { ...known.rewards, polls: 8 } }, off, NOW + EPOCH);
+    const { value: state } = await poll(api, nextSumsDue(known), off, NOW + EPOCH);
     expect(sizes(api)).toEqual([]);
     expect(shown(state, NOW + EPOCH, off)).toEqual({});
     expect(validatorsSource(off).parts?.(state)).not.toContainEqual(expect.objectContaining({ part: 'rewards' }));

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { Api } from '../../../src/api/client.ts';
 import type { ApiRequest } from '../../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import type { Poll, Source, Timing } from '../../../src/sources/source.ts';
+import { noSignal } from '../time/timing.ts';
 import { refusalOf } from './known-request.ts';
 
 /** A request as the service sees it. */
@@ -54,4 +56,28 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
 /** The failure of a request, as the client throws it. */
 export function failed(request: SentRequest, reason: FailureReason): RequestFailed {
   return new RequestFailed(request.endpoint, reason, 'made up');
+}
+
+/** An answer that is always this failure. */
+export function failing(reason: FailureReason): (request: SentRequest) => never {
+  return (request) => {
+    throw failed(request, reason);
+  };
+}
+
+/** A service that gives one body to every request. */
+export function answering(body: unknown): FakeApi {
+  return fakeApi(() => body);
+}
+
+/** One poll. The value passes through JSON, as over a restart. */
+export async function pollOnce<T>(
+  source: Pick<Source<T>, 'poll' | 'state'>,
+  api: Api,
+  previous: T,
+  at: Timing,
+  signal = noSignal(),
+): Promise<Poll<T>> {
+  const result = await source.poll(api, previous, at, signal);
+  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }

@@ -1,6 +1,12 @@
+import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { failed, type SentRequest } from './fake-api.ts';
 
 export type Fields = Record<string, unknown>;
+
+/** The slot of a chain at a time in Unix ms. */
+export function slotAt(chain: Chain, now: number): number {
+  return Math.floor((now / 1000 - CHAINS[chain].genesis) / 12);
+}
 
 /** The root of the usual block of a slot, or of its block on another fork. */
 export function rootOf(slot: number, fork = 0): string {
@@ -84,6 +90,13 @@ export function slashing(slot: number, validators: readonly number[], fields: Fi
     block_slot: slot,
     ...fields,
   };
+}
+
+/** The record of a slashing with its two attestations exchanged. */
+export function exchanged(record: Fields): Fields {
+  const other = (field: string): string =>
+    field.replace(/^attestation([12])/, (_, n: string) => `attestation${3 - Number(n)}`);
+  return Object.fromEntries(Object.entries(record).map(([field, value]) => [other(field), value]));
 }
 
 /** A chain as the v1 endpoints show it. */

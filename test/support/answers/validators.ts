@@ -4,8 +4,9 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { noSignal, timing } from '../time/timing.ts';
-import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { timing } from '../time/timing.ts';
+import { type FakeApi, fakeApi, pollOnce, type SentRequest } from './fake-api.ts';
 
 export const EPOCH = 384_000;
 export const PERIOD = 256 * EPOCH;
@@ -91,15 +92,18 @@ export function rewardsAnswer(data: object = {}, epoch = 444_375): unknown {
   };
 }
 
-/** A committee that begins with these seats. The others are those of strangers. */
-export function committeeOf<T>(first: readonly T[]): (T | number)[] {
-  return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
+/** A committee with these seats, by position. The others are those of strangers. */
+export function committeeOf<T>(own: Readonly<Record<number, T>>): (T | number)[] {
+  return Array.from({ length: 512 }, (_, seat) => own[seat] ?? 1_000_000 + seat);
 }
 
 /** The v1 answer for the members of a period, in committee order (api-facts 4.1). */
 export function membersAnswer(period: number, validators: readonly unknown[] | null): unknown {
   return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };
 }
+
+/** 150 validators, which are two chunks of the requests for duties and rewards. */
+export const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 
 export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): ValidatorsOptions {
   const watch = overrides.watch ?? watchOf([{ first: 1, last: 12 }]);
@@ -138,15 +142,27 @@ export function identifiersOf({ body }: SentRequest): number[] {
   return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
 }
 
-/** The state passes through JSON, as over a restart. */
-export async function poll(
-  api: FakeApi,
-  previous: Validators = NO_VALIDATORS,
-  options = validatorsOptions(),
-  now = NOW,
-) {
-  const source = validatorsSource(options);
+/** The validators that each request to an endpoint asks for. */
+export function chunksAsked(api: FakeApi, endpoint: SentRequest['endpoint']): number[][] {
+  return api.requests.filter((request) => request.endpoint === endpoint).map(identifiersOf);
+}
+
+/** How many validators each request to an endpoint asks for. */
+export function sizesAsked(api: FakeApi, endpoint: SentRequest['endpoint']): number[] {
+  return chunksAsked(api, endpoint).map(({ length }) => length);
+}
+
+/** The state of which the next poll reads duties and rewards: it is the ninth after the last one that did. */
+export function nextSumsDue(state: Validators): Validators {
+  const polls = 8;
+  return { ...state, performance: { ...state.performance, polls }, rewards: { ...state.rewards, polls } };
+}
+
+export function familiesOf(state: Validators, now = NOW, options = validatorsOptions()): Family[] {
+  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
+}
+
+export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {
   api.at = now;
-  const result = await source.poll(api, previous, timing({ now, intervalMs: EPOCH }), noSignal());
-  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
+  return pollOnce(validatorsSource(options), api, previous, timing({ now, intervalMs: EPOCH }));
 }

@@ -1,4 +1,5 @@
 import { parseExposition, type ReadSample } from './exposition-parser.ts';
+import { onlyValue } from './samples.ts';
 
 /** All series of an exposition, in either format. */
 export function seriesOf(text: string): ReadSample[] {
@@ -6,17 +7,9 @@ export function seriesOf(text: string): ReadSample[] {
 }
 
 /** The value of the only series with these labels. It may have others as well. undefined: there is none. */
-export function seriesValue(
-  text: string,
-  name: string,
-  labels: Readonly<Record<string, string>> = {},
-): number | undefined {
-  const matching = seriesOf(text).filter(
-    (series) =>
-      series.name === name && Object.entries(labels).every(([label, value]) => series.labels[label] === value),
-  );
-  if (matching.length > 1) throw new Error(`${matching.length} series of ${name} match`);
-  return matching[0]?.value;
+export function seriesValue(text: string, name: string, labels?: Readonly<Record<string, string>>): number | undefined {
+  const named = seriesOf(text).filter((series) => series.name === name);
+  return onlyValue(named, name, labels);
 }
 
 /** Counters that a restart does not reset: not those of a machine, and not what a process counts of itself. */

@@ -1,4 +1,3 @@
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { type Chain, validatorsOf } from './chain.ts';
 
 /** Value by name without prefix and labels without chain, such as `slots_total missed`. */
@@ -52,31 +51,5 @@ export function truthOfEpochs(
     'attester_slashings_total surround_vote': ofKind(1),
     'attester_slashings_total unknown': ofKind(2),
     attester_slashed_validators_total: new Set(counted.flatMap(validatorsOf)).size,
-  };
-}
-
-/** The same counters in the state of the source. */
-export function countersIn({ scannedEpoch, totals }: Slashings): Record<string, number | undefined> {
-  const { slots, watchedProposals, attesterSlashings } = totals;
-  return {
-    scanned_epoch: scannedEpoch,
-    skipped_epochs_total: totals.skippedEpochs,
-    'slots_total proposed': slots.proposed,
-    'slots_total missed': slots.missed,
-    'slots_total orphaned': slots.orphaned,
-    'watched_proposals_total proposed': watchedProposals.proposed,
-    'watched_proposals_total missed': watchedProposals.missed,
-    'watched_proposals_total orphaned': watchedProposals.orphaned,
-    block_attestations_total: totals.attestations,
-    block_deposits_total: totals.deposits,
-    block_voluntary_exits_total: totals.voluntaryExits,
-    block_withdrawals_total: totals.withdrawals,
-    block_transactions_total: totals.transactions,
-    block_gas_used_total: totals.gasUsed,
-    proposer_slashings_total: totals.proposerSlashings,
-    'attester_slashings_total double_vote': attesterSlashings.double_vote,
-    'attester_slashings_total surround_vote': attesterSlashings.surround_vote,
-    'attester_slashings_total unknown': attesterSlashings.unknown,
-    attester_slashed_validators_total: totals.slashedValidators,
   };
 }

@@ -1,5 +1,5 @@
 import { between, seedOf } from '../../../src/toolkit/lib/random.ts';
-import { type ChainView, type Fields, rootOf, row, slashing } from '../answers/slot-rows.ts';
+import { type ChainView, exchanged, type Fields, rootOf, row, slashing } from '../answers/slot-rows.ts';
 
 /** Named where the service does not know the proposer (api-facts 8.1). */
 const NOBODY = 2_147_483_647;
@@ -250,9 +250,8 @@ function recordOf(n: number, slot: number, root: string): Fields {
     block_root: root,
   });
   if (seedOf(root) % 2 === 0) return record;
-  const swapped = Object.entries(record).map(([name, value]) => {
-    const other = name.replace(/^attestation([12])/, (_, one) => `attestation${one === '1' ? 2 : 1}`);
-    return [other, Array.isArray(value) ? value.toReversed() : value];
+  const reversed = Object.entries(exchanged(record)).map(([name, value]) => {
+    return [name, Array.isArray(value) ? value.toReversed() : value];
   });
-  return Object.fromEntries(swapped);
+  return Object.fromEntries(reversed);
 }

@@ -4,7 +4,7 @@ import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source, SourceEvent, Timing } from '../../../src/sources/source.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { failed, fakeApi } from '../answers/fake-api.ts';
+import { failed, fakeApi, pollOnce } from '../answers/fake-api.ts';
 import {
   askedFor,
   type ChainView,
@@ -38,6 +38,11 @@ class ScriptedChain implements ChainView {
     for (let epoch = first; epoch <= latest; epoch += 1) {
       if (!this.epochs.has(epoch)) this.epochs.set(epoch, epochRows(epoch));
     }
+  }
+
+  /** Grows by so many epochs, of which as many more are final. */
+  advance(epochs = 1): void {
+    this.grow(this.latest + epochs, this.finalized + epochs);
   }
 
   /** Puts a slashing into the block of a slot and counts it in the row. */
@@ -123,14 +128,16 @@ export class Follower {
       if (reason) throw failed(request, reason);
       return chainAnswer(this.chain, request);
     });
-    const {
-      value,
-      failure,
-      events = [],
-    } = await this.source.poll(api, this.state, this.timing(overrides), this.signal);
-    this.state = this.source.state.parse(JSON.parse(JSON.stringify(value)));
+    const { value, failure, events } = await pollOnce(
+      this.source,
+      api,
+      this.state,
+      this.timing(overrides),
+      this.signal,
+    );
+    this.state = value;
     this.failure = failure;
-    this.events.push(...events);
+    this.events.push(...(events ?? []));
     return this.asked;
   }
 
@@ -168,4 +175,16 @@ export class Follower {
   timing(overrides: Partial<Timing> = {}): Timing {
     return timing({ now: this.now, ...overrides });
   }
+}
+
+/** The latest epoch of a chain that `following` follows. Everything up to two before it is final. */
+export const E = 405_000;
+export const F = E - 2;
+
+/** A follower that has counted the first finalized epoch and has nothing to catch up with. */
+export async function following(options: Partial<SlashingsOptions> = {}): Promise<Follower> {
+  const follower = new Follower(options);
+  follower.chain.grow(E, F);
+  await follower.poll();
+  return follower;
 }
