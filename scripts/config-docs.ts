@@ -64,9 +64,6 @@ slashings: {enabled: false}                   # on a trial, what matters most ge
 web: {listen_address: "10.0.0.5:10032", config_file: web.yml}
 \`\`\`
 
-The [web config file](operations.md#tls-and-passwords) has the format of Prometheus' exporters. With
-[replicas](high-availability.md) the state is in Redis.
-
 ## Rules
 
 - Precedence: flag > environment > file > default.
@@ -166,9 +163,9 @@ function flagsText(): string {
     '## Flags and environment variables',
     '',
     'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help`, and so on, prints those of another command. Each',
-    `has a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`. \`BEACONCHAIN_API_KEY\` is the API key, which has no flag,`,
-    'because everybody on the machine can read command lines; `BEACONCHAIN_API_KEY_FILE` names a file that contains it. Several',
-    'addresses in a variable are separated by commas. A [proxy](operations.md#through-a-proxy) has variables too.',
+    `has a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`. The API key has no flag, because everybody on the machine can`,
+    'read command lines. Several addresses in a variable are separated by commas. A [proxy](operations.md#through-a-proxy) has',
+    'variables too.',
     '',
     '| flag | what |',
     '|---|---|',

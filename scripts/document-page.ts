@@ -13,7 +13,7 @@ const DOT = ' · ';
 export const TITLES: Readonly<Record<(typeof DOCUMENTS)[number], { readonly title: string; readonly about: string }>> =
   {
     'first-hour': { title: 'First hour', about: 'key, clients that push, Prometheus, Alertmanager, the first page' },
-    installation: { title: 'Installation', about: 'Compose, a container, systemd; how to verify a release' },
+    installation: { title: 'Installation', about: 'a package, Compose, a container; how to verify a release' },
     configuration: { title: 'Configuration', about: 'recipes, then every setting and flag' },
     alerts: { title: 'Alerts', about: 'the rules, and the runbook: what each alert means and what to do' },
     dashboards: { title: 'Dashboards and status page', about: 'what Grafana and the page of the exporter show' },
