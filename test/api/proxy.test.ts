@@ -64,7 +64,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   it.each(['http', 'https'] as const)(
     'asks %s as it would without one, over connections that are kept',
     async (scheme) => {
-      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const proxy = await startForwardProxy(CREDENTIALS);
       const base = await serve(echo, scheme);
       const { send } = transportOf(both(withCredentials(proxy.url)));
       for (let i = 0; i < 10; i += 1) {
@@ -117,7 +117,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     }
 
     it('is network where the password is wrong', async () => {
-      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const proxy = await startForwardProxy(CREDENTIALS);
       const failure = await failing(proxy, 'user:wrong');
       expect(failure).toMatchObject({ reason: 'network' });
       expect(failure.message).toBe('epoch_slots: network (the proxy responded with status 407)');

@@ -10,12 +10,14 @@ export interface Certificate {
   readonly key: string;
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** Names of the server, such as `DNS:localhost,IP:127.0.0.1`. */
   readonly names?: string;
   /** The certificate authority. Without one the certificate is self-signed. */
   readonly issuer?: Certificate;
 }
+
+const REQUEST = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=test'.split(' ');
 
 /** Makes a certificate that is valid for a day, and its key, in a temporary folder. */
 export function makeCertificate(options: CertificateOptions = {}): Certificate {
@@ -25,19 +27,7 @@ export function makeCertificate(options: CertificateOptions = {}): Certificate {
   const { status, stderr } = runTool(
     OPENSSL,
     [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '1',
-        '-subj',
-        '/CN=test',
-      ],
+      ...REQUEST,
       ...['-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
       ...(issuer ? ['-CA', issuer.certFile, '-CAkey', issuer.keyFile] : []),
     ],

@@ -84,8 +84,8 @@ export class Running {
 }
 
 /** Repeats the attempt until it does not throw. The time limit allows for a busy machine. */
-export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 120_000): Promise<T> {
-  return vi.waitFor(attempt, { timeout, interval: 50 });
+export function waitFor<T>(attempt: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(attempt, { timeout: 120_000, interval: 50 });
 }
 
 /** Starts a program. It is killed after the tests of the file. */

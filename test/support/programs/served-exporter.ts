@@ -15,7 +15,7 @@ interface ServedExporterOptions {
   readonly log: Logger;
   readonly outside?: Outside;
   /** Default: none. */
-  readonly documents?: StateStore | undefined;
+  readonly documents?: StateStore;
 }
 
 export interface ServedExporter {
@@ -34,17 +34,10 @@ export async function startServedExporter(options: ServedExporterOptions): Promi
     readAgain: async () => settings,
     clock,
     log,
-    documents: { ...NO_DOCUMENTS, ...(documents && bound(documents)) },
+    documents: { ...NO_DOCUMENTS, ...documents },
     processMetrics: false,
     outside,
   });
   const server = await startServer({ host: '127.0.0.1', port: 0, telemetryPath: '/metrics' }, exporter);
   return { exporter, port: server.port, close: () => server.close() };
-}
-
-function bound(documents: StateStore): StateStore {
-  return {
-    load: (name, schema) => documents.load(name, schema),
-    save: (name, value) => documents.save(name, value),
-  };
 }

@@ -18,7 +18,7 @@ const EVENING = Date.UTC(2026, 8, 30, 23);
 
 /** In the order of time: what was made to happen stays for the tests after it. */
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', () => {
-  const clock = hastyClock(SPEED, undefined, EVENING);
+  const clock = hastyClock(SPEED, EVENING);
   let exporter: HastyExporter;
   let sandbox: Sandbox;
   let prometheus: Prometheus;
@@ -26,7 +26,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   beforeAll(async () => {
     // What a silent machine last said stays: only then there is anything to inhibit.
-    exporter = await startHastyExporter(clock, { machines: { stale_after: '6h' } });
+    exporter = await startHastyExporter(clock, { stale_after: '6h' });
     ({ sandbox } = exporter);
     ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
   }, 30_000);
@@ -233,7 +233,7 @@ function sites(now: number, darkSince: number, lightAgain: number): string {
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts of a group', () => {
   it('a site of two machines and 50 validators goes dark: one message for the silence and one for the validators, each with one resolve', async () => {
     const speed = 200;
-    const clock = hastyClock(speed, undefined, EVENING);
+    const clock = hastyClock(speed, EVENING);
     const darkSince = clock.now() + 10 * MINUTE;
     let lightAgain = Number.POSITIVE_INFINITY;
     const port = await listen(

@@ -29,7 +29,7 @@ function makeBlocks(output: string, data: string): void {
 }
 
 async function expectSeries(prometheus: Prometheus, selector: string, truth: Truth): Promise<void> {
-  const [series, ...others] = await prometheus.samples(selector, '20y');
+  const [series, ...others] = await prometheus.samples(selector);
   expect(others, selector).toEqual([]);
   expect(
     series?.values.map(([time, value]) => [time, Number(value)]),

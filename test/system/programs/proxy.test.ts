@@ -74,7 +74,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
 
   it('asks over tunnels through a proxy with a password, survives its refusals, and shows neither password nor key', async () => {
     const { url } = await startOver('https');
-    const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
+    const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
     const program = serve(url, proxied(proxy.port), 'machines: {interval: 1s}\n');
     const port = await portOf(program);
     await isUp(port);
@@ -98,7 +98,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
 
   it('check --probe and backfill take the same way', async () => {
     const { url } = await startOver('https');
-    const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
+    const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
     const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy.port) };
     const check = startExporter(['check', '--probe', '--yes', `--config.file=${configFile(url)}`], env);
     expect((await check.ended).code, check.output).toBe(0);
