@@ -4,7 +4,7 @@ import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { steppedBack } from '../support/exposition/exposition-text.ts';
-import { Metrics } from '../support/exposition/scraped-metrics.ts';
+import { Metrics, SOURCES } from '../support/exposition/scraped-metrics.ts';
 import { FaultServer } from '../support/faults/fault-server.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
@@ -13,7 +13,6 @@ import { settled, VirtualClock } from '../support/time/virtual-clock.ts';
 import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'the-key';
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 /** Sections of a configuration file, without those about the service. */
 type Sections = Readonly<Record<string, Record<string, unknown>>>;

@@ -1,17 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Fault, FaultServer, FaultServerOptions } from '../../support/faults/fault-server.ts';
+import type { Fault, FaultServerOptions } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
-import { startExporter } from '../../support/programs/program.ts';
-
-interface Probed {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly service: FaultServer;
-}
+import { asking, configFile, ran } from '../../support/programs/program.ts';
 
 interface Given {
   readonly key?: string;
@@ -24,20 +17,15 @@ interface Given {
 /** A plan with a quota, on which nothing has to wait. */
 const FAST = { perSecond: 1_000, perMonth: 1_000 };
 
-async function probed(given: Given = {}): Promise<Probed> {
+async function probed(given: Given = {}) {
   const { key = 'the-key', args = ['--probe', '--yes'], config = '', plan = FAST, request } = given;
-  const dir = temporaryFolder();
   const service = await startService('the-key', { plan, ...(request && { request }) });
-  const file = join(dir, 'config.yaml');
   const { url } = service;
-  const chains = `chains: {mainnet: {v1_base_url: "${url}"}}`;
-  writeFileSync(
-    file,
-    `api: {base_url: "${url}"}\n${config || chains}\nstate: {dir: "${dir}"}\n`.replaceAll('URL', url),
+  const file = configFile(
+    config === '' ? asking(url) : `api: {base_url: "${url}"}\n${config.replaceAll('URL', url)}\n`,
   );
-  const program = startExporter(['check', `--config.file=${file}`, ...args], { BEACONCHAIN_API_KEY: key });
-  const { code } = await program.ended;
-  return { code, stdout: program.stdout, stderr: program.stderr, service };
+  const ended = await ran(['check', `--config.file=${file}`, ...args], { BEACONCHAIN_API_KEY: key });
+  return { ...ended, service };
 }
 
 /** The genuine answers, with others in place of some. */
