@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, vi } from 'vitest';
 import { seriesValue } from '../exposition/exposition-text.ts';
 import { SOURCES } from '../exposition/scraped-metrics.ts';
-import { temporaryFolder } from '../files/files.ts';
+import { configFile, temporaryFolder } from '../files/files.ts';
 import { scrape } from '../network/ask.ts';
 import { atTheEnd } from '../vitest/cleanup.ts';
 
@@ -124,13 +123,6 @@ export async function ran(args: readonly string[], env: NodeJS.ProcessEnv = {}) 
 /** The sections of a configuration with which the exporter asks this service. @param api More fields of the section `api` */
 export function asking(url: string, api = ''): string {
   return `api: {base_url: "${url}"${api}}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
-}
-
-/** Writes a configuration file. */
-export function configFile(text: string, folder = temporaryFolder()): string {
-  const file = join(folder, 'config.yaml');
-  writeFileSync(file, text);
-  return file;
 }
 
 /** On a free port. */

@@ -4,18 +4,9 @@ import type { LeaseTimings } from '../../../src/toolkit/state/replica.ts';
 import { seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { FaultServer } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import {
-  allUp,
-  asking,
-  configFile,
-  portOf,
-  type Running,
-  SURROUNDINGS,
-  start,
-  waitFor,
-} from '../../support/programs/program.ts';
+import { allUp, asking, portOf, type Running, SURROUNDINGS, start, waitFor } from '../../support/programs/program.ts';
 import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
 import { areMissing, REDIS } from '../../support/tools/tools.ts';
 

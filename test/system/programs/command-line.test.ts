@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { listen } from '../../support/network/listen.ts';
-import { ANY_PORT, configFile, preloaded, ran, start, startExporter, waitFor } from '../../support/programs/program.ts';
+import { ANY_PORT, preloaded, ran, start, startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { FaultServer } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
@@ -13,7 +13,6 @@ import { freePort } from '../../support/network/ports.ts';
 import {
   allUp,
   asking,
-  configFile,
   portOf,
   type Running,
   ran,

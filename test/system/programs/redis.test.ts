@@ -6,10 +6,11 @@ import type { RedisSettings } from '../../../src/toolkit/state/redis.ts';
 import { Replica } from '../../../src/toolkit/state/replica.ts';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import { startService } from '../../support/faults/service.ts';
+import { configFile } from '../../support/files/files.ts';
 import { scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { asking, configFile, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
+import { asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
 import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
 import { areMissing, OPENSSL, REDIS } from '../../support/tools/tools.ts';
 

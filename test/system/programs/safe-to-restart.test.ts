@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { ahead, asking, configFile, ran } from '../../support/programs/program.ts';
+import { configFile } from '../../support/files/files.ts';
+import { ahead, asking, ran } from '../../support/programs/program.ts';
 
 const MINUTE = 60_000;
 /** A period of mainnet that begins years after this test. */

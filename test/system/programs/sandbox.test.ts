@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ANY_PORT, configFile, startExporter } from '../../support/programs/program.ts';
+import { configFile } from '../../support/files/files.ts';
+import { ANY_PORT, startExporter } from '../../support/programs/program.ts';
 
 const DOCUMENT = readFileSync('docs/internals/sandbox.md', 'utf8');
 const ADDRESS = 'http://127.0.0.1:10034';

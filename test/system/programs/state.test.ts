@@ -9,18 +9,9 @@ import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition/e
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { refusal, tooMany } from '../../support/faults/faults.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import {
-  allUp,
-  asking,
-  configFile,
-  portOf,
-  type Running,
-  ran,
-  startServe,
-  waitFor,
-} from '../../support/programs/program.ts';
+import { allUp, asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const KEY = 'a-key-that-nobody-may-see';

@@ -4,13 +4,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask } from '../../support/network/ask.ts';
 import { listen } from '../../support/network/listen.ts';
 import {
   ANY_PORT,
   asking,
-  configFile,
   portOf,
   preloaded,
   type Running,

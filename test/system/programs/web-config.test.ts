@@ -7,7 +7,7 @@ import { ask } from '../../support/network/ask.ts';
 import { makeCertificate } from '../../support/network/certificates.ts';
 import { ANY_PORT, asking, portOf, startExporter, startServe } from '../../support/programs/program.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
-import { basic, hashOf } from '../../support/web/web-config.ts';
+import { basic, hashOf, tlsSection } from '../../support/web/web-config.ts';
 
 const USERS = `basic_auth_users:\n  prometheus: ${hashOf('secret')}\n`;
 const HEADERS = basic('prometheus', 'secret');
@@ -20,7 +20,7 @@ function secureFile(): string {
   writeFileSync(join(folder, 'tls/cert.pem'), cert);
   writeFileSync(join(folder, 'tls/key.pem'), key);
   const file = join(folder, 'web.yml');
-  writeFileSync(file, `tls_server_config:\n  cert_file: tls/cert.pem\n  key_file: tls/key.pem\n${USERS}`);
+  writeFileSync(file, tlsSection({ certFile: 'tls/cert.pem', keyFile: 'tls/key.pem' }) + USERS);
   return file;
 }
 

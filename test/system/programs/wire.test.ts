@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import type { FaultServer, Respond, ServiceRequest } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
-import { asking, configFile, ran, serveArgs, startExporter, waitFor } from '../../support/programs/program.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
+import { asking, ran, serveArgs, startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'the-key';
 

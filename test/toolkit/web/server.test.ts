@@ -1,47 +1,20 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { documentsOf } from '../../../src/status-page/documentation.ts';
-import {
-  type Pages,
-  preferredFormat,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from '../../../src/toolkit/web/server.ts';
+import { type Pages, preferredFormat, type ServerOptions } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
+import { servePages } from '../../support/web/pages.ts';
 
 const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-const servers: RunningServer[] = [];
-
-async function serve(
-  overrides: Partial<Pages> = {},
-  telemetryPath = '/metrics',
-  options: Partial<ServerOptions> = {},
-): Promise<number> {
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath, ...options },
-    {
-      metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
-      unhealthy: () => undefined,
-      ready: () => true,
-      documents: documentsOf(async () => Buffer.from('<!doctype html>')),
-      reload: async () => undefined,
-      onError: (error) => {
-        throw error;
-      },
-      ...overrides,
-    },
-  );
-  servers.push(server);
-  return server.port;
+async function serve(pages: Partial<Pages> = {}, options: Partial<ServerOptions> = {}): Promise<number> {
+  const metrics: Pages['metrics'] = (format, gzipped) => [
+    gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format]),
+  ];
+  return (await servePages({ metrics, ...pages }, options)).port;
 }
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
 
 describe('web/server', () => {
   describe('the format', () => {
@@ -151,7 +124,7 @@ describe('web/server', () => {
 
     it('refuses reloads if they are disabled', async () => {
       const reload = (): Promise<never> => Promise.reject(new Error('not to be asked'));
-      const port = await serve({ reload }, '/metrics', { hasLifecycle: false });
+      const port = await serve({ reload }, { hasLifecycle: false });
       const answer = await ask(port, '/-/reload', { method: 'POST' });
       expect([answer.status, String(answer.body)]).toEqual([403, 'Lifecycle API is not enabled.\n']);
       const read = await ask(port, '/-/reload');
@@ -181,7 +154,7 @@ describe('web/server', () => {
   });
 
   it('serves the metrics at the configured path, and only there', async () => {
-    const port = await serve({}, '/node/metrics');
+    const port = await serve({}, { telemetryPath: '/node/metrics' });
     expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
