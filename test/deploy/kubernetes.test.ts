@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
 import { temporaryFolder } from '../support/files/files.ts';
-import { areMissing, KUBECTL, runTool } from '../support/tools/tools.ts';
+import { areMissing, KUBECTL, outputOf } from '../support/tools/tools.ts';
 
 interface Manifest {
   readonly kind: string;
@@ -15,10 +15,10 @@ const FOLDER = 'deploy/kubernetes';
 const NAME = 'beaconchain-exporter';
 
 function build(folder: string): Manifest[] {
-  const { status, stdout, stderr } = runTool(KUBECTL, ['kustomize', folder], '');
-  if (status !== 0) throw new Error(stderr);
   // YAML 1.1, as Kubernetes reads it.
-  return parseAllDocuments(stdout, { version: '1.1' }).map((document): Manifest => document.toJS());
+  return parseAllDocuments(outputOf(KUBECTL, ['kustomize', folder]), { version: '1.1' }).map(
+    (document): Manifest => document.toJS(),
+  );
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../files/files.ts';
-import { OPENSSL, runTool } from '../tools/tools.ts';
+import { OPENSSL, outputOf } from '../tools/tools.ts';
 
 export interface Certificate {
   readonly certFile: string;
@@ -24,15 +24,10 @@ export function makeCertificate(options: CertificateOptions = {}): Certificate {
   const { names = 'DNS:localhost,IP:127.0.0.1', issuer } = options;
   const folder = temporaryFolder();
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const { status, stderr } = runTool(
-    OPENSSL,
-    [
-      ...REQUEST,
-      ...['-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
-      ...(issuer ? ['-CA', issuer.certFile, '-CAkey', issuer.keyFile] : []),
-    ],
-    '',
-  );
-  if (status !== 0) throw new Error(stderr);
+  outputOf(OPENSSL, [
+    ...REQUEST,
+    ...['-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
+    ...(issuer ? ['-CA', issuer.certFile, '-CAkey', issuer.keyFile] : []),
+  ]);
   return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 }

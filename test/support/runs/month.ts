@@ -10,6 +10,9 @@ export function configured(overrides: Partial<Config> = {}): Source[] {
   return sourcesOf({ ...defaultConfig(), ...overrides });
 }
 
+/** The service of a trial with three machines. */
+export const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
+
 export interface Month {
   readonly run: SandboxRun;
   /** The number of refused requests, by the exceeded window. */
@@ -45,12 +48,17 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
   };
 }
 
+/** Machines whose values are shown. */
+export function shownMachines(run: SandboxRun): (string | undefined)[] {
+  const { source, entry, timing } = run.view('machines');
+  const families = source.families(entry.value, timing);
+  const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
+  return shown.map(({ labels }) => labels['machine']);
+}
+
 /** Machines that push but are not shown. */
 function missing(run: SandboxRun): string[] {
-  const machines = run.view('machines');
-  const families = machines.source.families(machines.entry.value, machines.timing);
-  const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
-  const names = new Set(shown.map(({ labels }) => labels['machine']));
+  const names = new Set(shownMachines(run));
   const living = [...run.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }

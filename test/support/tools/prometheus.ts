@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../files/files.ts';
 import { freePort } from '../network/ports.ts';
 import { type Running, start, waitFor } from '../programs/program.ts';
-import { PROMETHEUS, PROMTOOL, runTool } from './tools.ts';
+import { outputOf, PROMETHEUS, PROMTOOL } from './tools.ts';
 
 export interface PrometheusSeries {
   readonly metric: Readonly<Record<string, string>>;
@@ -83,12 +83,7 @@ export async function startPrometheus(
 function writeBlocks(history: string, folder: string): void {
   const file = join(folder, 'history.txt');
   writeFileSync(file, history);
-  const { status, stderr } = runTool(
-    PROMTOOL,
-    ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')],
-    '',
-  );
-  if (status !== 0) throw new Error(stderr);
+  outputOf(PROMTOOL, ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')]);
 }
 
 /** The config file, written as JSON, which is valid YAML. */

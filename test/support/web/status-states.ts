@@ -5,10 +5,11 @@ import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../../src/sandbox/machines.ts';
 import { recordOf } from '../../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
-import { type BudgetView, type KnownSource, sourceViews } from '../../../src/scheduler/schedules.ts';
+import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { Network } from '../../../src/sources/network/schema.ts';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
@@ -93,38 +94,27 @@ function slashings(
   const missed = outcomes.filter(({ status }) => status !== 'proposed');
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
+    ...NO_SLASHINGS,
     headPassAt: NOW - 20_000 - age,
     headReadAt: NOW - 20_000 - age,
     head: { slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
     scannedEpoch: headEpoch - 2,
-    reads: [],
-    seen: [],
     slashed: validators,
-    proposerSlashed: [],
-    slashedByStatus: [],
-    namedSlots: [],
     recent,
     missedProposals: missed.map(({ validator, slot: missedSlot }) => [validator, missedSlot]),
     totals: {
+      ...NO_SLASHINGS.totals,
       slots: { proposed: 7_100, missed: 60, orphaned: 8 },
       watchedProposals: {
         proposed: proposals('proposed'),
         missed: proposals('missed'),
         orphaned: proposals('orphaned'),
       },
-      syncDuties: { participated: 0, missed: 0 },
-      attestations: 0,
-      deposits: 0,
-      voluntaryExits: 0,
-      withdrawals: 0,
-      transactions: 0,
-      gasUsed: 0,
       attesterSlashings: { double_vote: recent.length, surround_vote: 0, unknown: 0 },
       slashedValidators: validators.length,
       proposerSlashings: 1,
-      skippedEpochs: 0,
     },
   });
 }
@@ -315,4 +305,15 @@ function entryOf(source: Source, { values, entry }: State): Entry {
 
 export function pageIn(name: StateName): StatusPage {
   return statusOf(knownIn(name), NOW);
+}
+
+/** The input with some fields of each view changed. */
+export function changed(known: StatusInput, change: (view: SourceView) => Partial<SourceView>): StatusInput {
+  return { ...known, views: known.views.map((view) => ({ ...view, ...change(view) })) };
+}
+
+/** The input if all is well but for the key. */
+export function withKey(key: Partial<Ledger['key']>): StatusInput {
+  const known = knownIn('healthy');
+  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
 }

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
-import { configured, runMonth } from '../../support/runs/month.ts';
+import { configured, runMonth, TRIAL } from '../../support/runs/month.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { restarted } from './restart.ts';
 
 /** A month of 31 days. */
 const OCTOBER = Date.UTC(2026, 9, 1);
-const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
 
 interface Case {
   readonly startDay?: number;
