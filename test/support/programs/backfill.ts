@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan, Slice } from '../../../src/backfill/plan.ts';
 import type { FaultServer } from '../faults/fault-server.ts';
-import { temporaryFolder } from '../files/files.ts';
+import { configFile, temporaryFolder } from '../files/files.ts';
 import { type Running, startExporter } from './program.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
@@ -20,14 +19,13 @@ export class BackfillRuns {
     this.#env = env;
     this.folder = folder;
     this.output = join(folder, name);
-    this.config = join(folder, 'config.yaml');
-    writeFileSync(
-      this.config,
+    this.config = configFile(
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
-state: {dir: "${this.folder}/state"}
+state: {dir: "${folder}/state"}
 `,
+      folder,
     );
   }
 

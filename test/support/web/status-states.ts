@@ -23,20 +23,6 @@ import { DAY, HOUR, MINUTE, NOW } from '../time/timing.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
 
-/** The states in which tests look at the page. */
-export const STATES = [
-  'healthy',
-  'missed',
-  'grouped',
-  'stretched',
-  'revoked',
-  'silent',
-  'empty',
-  'thousand',
-  'hostile',
-] as const;
-export type StateName = (typeof STATES)[number];
-
 const SECONDS = NOW / 1000;
 
 const NONE = { mainnet: [], hoodi: [] };
@@ -228,7 +214,8 @@ interface State {
   readonly groups?: Config['groups'];
 }
 
-const STATE_OF: Readonly<Record<StateName, () => State>> = {
+/** The states in which tests look at the page. */
+const STATE_OF = {
   healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
   missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
   grouped: () => ({ ledger: SCALE, values: grouped(), groups: GROUPS }),
@@ -267,11 +254,12 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
     ),
     entry: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
   }),
-};
+} as const satisfies Record<string, () => State>;
+export type StateName = keyof typeof STATE_OF;
 
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
-  const state = STATE_OF[name]();
+  const state: State = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? [], state.groups));
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);

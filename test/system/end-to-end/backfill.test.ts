@@ -24,7 +24,7 @@ function makeBlocks(output: string, data: string): void {
   expect(lines.length).toBeGreaterThan(0);
   for (const words of lines) {
     expect(words.pop()).toBe('"$data"');
-    expect(runTool(PROMTOOL, [...words, data], '')).toMatchObject({ status: 0, stderr: '' });
+    expect(runTool(PROMTOOL, [...words, data])).toMatchObject({ status: 0, stderr: '' });
   }
 }
 

@@ -126,7 +126,7 @@ describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () =>
     const file = join(temporaryFolder(), 'test.yaml');
     // Once in five minutes, because all series are constant.
     writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES.slice(0, 1), evaluation_interval: '5m', tests }));
-    const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file], '');
+    const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file]);
     expect(status, `${stdout}${stderr}`).toBe(0);
   });
 });
