@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { FaultWorld } from '../support/faults/fault-world.ts';
@@ -6,9 +6,7 @@ import { NOW } from '../support/time/timing.ts';
 
 /** Requests sent in the first 100 ms, in the first second, and in two seconds. */
 async function requestsAfterStart(documents: StateStore): Promise<[number, number, number]> {
-  const world = await FaultWorld.start({ documents });
-  const { clock, service } = world;
-  onTestFinished(() => world.stop());
+  const { clock, service } = await FaultWorld.start({ documents });
   await clock.advance(100);
   const atOnce = service.requests.length;
   await clock.advance(900);

@@ -81,15 +81,12 @@ const polledAt = (metrics: Metrics): number =>
 
 async function startOn(disk: Disk): Promise<FaultWorld> {
   const files = await FileStore.open(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }));
+  onTestFinished(() => files.close());
   const tracked: StateStore = {
     load: (name, schema) => files.load(name, schema),
     save: (...args) => underWay(files.save(...args)),
   };
   const world = await FaultWorld.start({ documents: disk.through?.(files) ?? tracked });
-  onTestFinished(async () => {
-    await world.stop();
-    await files.close();
-  });
   await world.until((metrics) => metrics.isWell(), MINUTE);
   return world;
 }

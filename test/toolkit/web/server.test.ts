@@ -39,11 +39,8 @@ describe('web/server', () => {
     ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
       expect(preferredFormat(accept)).toBe(format);
       const port = await serve();
-      const { status, headers, body } = await ask(
-        port,
-        '/metrics',
-        accept === undefined ? {} : { headers: { accept } },
-      );
+      const sent: Record<string, string> = accept === undefined ? {} : { accept };
+      const { status, headers, body } = await ask(port, '/metrics', { headers: sent });
       expect(status).toBe(200);
       expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
       expect(body.toString()).toBe(BODIES[format]);
@@ -59,11 +56,8 @@ describe('web/server', () => {
       ['no gzip', 'gzip;q=0', false],
     ])('where %s is accepted', async (_name, encoding, gzipped) => {
       const port = await serve();
-      const { headers, body } = await ask(
-        port,
-        '/metrics',
-        encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
-      );
+      const sent: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
+      const { headers, body } = await ask(port, '/metrics', { headers: sent });
       expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
       expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
       expect(headers['content-length']).toBe(String(body.length));
