@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { createApi } from '../../src/api/client.ts';
 import type { ApiRequest } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
-import type { Transport } from '../../src/api/transport.ts';
+import type { Transport, WireRequest } from '../../src/api/transport.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW } from '../support/time/timing.ts';
@@ -27,6 +27,11 @@ export const V1_REQUEST: ApiRequest = {
   path: '/api/v1/epoch/latest/slots',
   envelope: z.object({ status: z.string(), data: z.array(z.unknown()) }),
 };
+
+/** A request as the client gives it to the transport. */
+export function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
+  return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
+}
 
 /** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */
 export function apiHarness(transport: Transport, start = NOW) {

@@ -6,11 +6,19 @@ import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { noSignal } from '../support/time/timing.ts';
 import { settled } from '../support/time/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
-import { httpMock, type MockAnswer } from './http-mock.ts';
+import { type HttpMock, httpMock, type MockAnswer } from './http-mock.ts';
 
 // The addresses are never connected to: nock answers.
 const transport = createTransport({ timeoutMs: 10_000, lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
 afterAll(() => transport.close());
+
+/** The failure of a request that is answered like this. */
+async function failing(http: HttpMock, answer: MockAnswer) {
+  http.answer('POST', V2_URL, answer);
+  const harness = apiHarness(transport.send);
+  const failure = await failureOf(settled(harness.clock, harness.api.request(V2_REQUEST, noSignal())));
+  return { ...harness, failure };
+}
 
 describe('api/client', () => {
   const http = httpMock();
@@ -118,9 +126,7 @@ describe('api/client: answers', () => {
       { body: '', headers: { 'x-ratelimit-limit-second': '1' } },
     ];
     for (const { body = '', headers } of own) {
-      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL, ...headers } });
-      const { api, clock, log } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
+      const { failure, log } = await failing(http, { status, body, headers: { location: V2_URL, ...headers } });
       expect(failure).toMatchObject({
         endpoint: 'machine_metrics',
         reason,
@@ -147,9 +153,7 @@ describe('api/client: answers', () => {
     ])(
       'a %i is unexpected_status, told with its type, and says nothing about the account',
       async (status, answer, type) => {
-        http.answer('POST', V2_URL, { status, ...answer });
-        const { api, clock, rateLimiter } = apiHarness(transport.send);
-        const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
+        const { failure, clock, rateLimiter } = await failing(http, { status, ...answer });
         expect(failure.message).toBe(
           `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
         );
@@ -166,26 +170,20 @@ describe('api/client: answers', () => {
       ['3601', 0],
       ['soon', 0],
     ])('asks with retry-after %s to wait for %i ms', async (seconds, waitMs) => {
-      http.answer('POST', V2_URL, { status: 429, headers: { ...challenge, 'retry-after': seconds }, body: page });
-      const { api, clock } = apiHarness(transport.send);
-      expect(await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())))).toMatchObject({ waitMs });
+      const headers = { ...challenge, 'retry-after': seconds };
+      expect((await failing(http, { status: 429, headers, body: page })).failure).toMatchObject({ waitMs });
     });
   });
 
   it('a 429 with every limit 0 is revoked, asked once', async () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
-    http.answer('POST', V2_URL, { status: 429, headers });
-    const { api, clock } = apiHarness(transport.send);
-    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
-    expect(failure).toMatchObject({ reason: 'revoked' });
+    expect((await failing(http, { status: 429, headers })).failure).toMatchObject({ reason: 'revoked' });
   });
 
   it('no failure holds the key, the headers or an address', async () => {
     const answers = [{ status: 401 }, { status: 403 }, { body: `{"${KEY}":1}` }, { body: KEY }];
     for (const answer of answers) {
-      http.answer('POST', V2_URL, { body: `{"error":"${KEY}"}`, ...answer });
-      const { api, clock } = apiHarness(transport.send);
-      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, noSignal())));
+      const { failure } = await failing(http, { body: `{"error":"${KEY}"}`, ...answer });
       const everything = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join();
       expect(everything).not.toContain(KEY);
       expect(everything).not.toContain('api.test');

@@ -2,23 +2,18 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTransport, type TransportOptions, type WireRequest } from '../../src/api/transport.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
 import type { Proxies } from '../../src/toolkit/lib/proxies.ts';
 import { type Certificate, makeCertificate } from '../support/network/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/network/forward-proxy.ts';
 import { listen } from '../support/network/listen.ts';
 import { noSignal } from '../support/time/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools/tools.ts';
-import { failureOf } from './api-harness.ts';
+import { failureOf, get } from './api-harness.ts';
 
 const CREDENTIALS = 'user:p@ss/w%rd';
 const IN_URL = 'user:p%40ss%2Fw%25rd';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
 
 let authority: Certificate;
 let own: Certificate;
@@ -31,12 +26,8 @@ async function serve(listener: RequestListener, scheme: 'http' | 'https' = 'http
 function transportOf(proxies: Partial<Proxies>, rest: Partial<TransportOptions> = {}) {
   const all = { http: '', https: '', except: '', ...proxies };
   const transport = createTransport({ timeoutMs: 5_000, proxies: all, ...rest });
-  cleanups.push(() => transport.close());
+  onTestFinished(() => transport.close());
   return transport;
-}
-
-function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
-  return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
 }
 
 const withCredentials = (url: string, credentials = IN_URL): string => `${url.replace('://', `://${credentials}@`)}/`;
@@ -64,7 +55,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   it.each(['http', 'https'] as const)(
     'asks %s as it would without one, over connections that are kept',
     async (scheme) => {
-      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const proxy = await startForwardProxy(CREDENTIALS);
       const base = await serve(echo, scheme);
       const { send } = transportOf(both(withCredentials(proxy.url)));
       for (let i = 0; i < 10; i += 1) {
@@ -97,7 +88,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     const proxy = await startForwardProxy();
     const base = await serve(echo);
     process.env['http_proxy'] = proxy.url;
-    cleanups.push(() => delete process.env['http_proxy']);
+    onTestFinished(() => void delete process.env['http_proxy']);
     for (const proxies of [undefined, { http: '', https: '', except: '' }]) {
       const transport = createTransport({ timeoutMs: 5_000, ...(proxies && { proxies }) });
       expect((await transport.send(get(base), noSignal())).status).toBe(200);
@@ -117,7 +108,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     }
 
     it('is network where the password is wrong', async () => {
-      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const proxy = await startForwardProxy(CREDENTIALS);
       const failure = await failing(proxy, 'user:wrong');
       expect(failure).toMatchObject({ reason: 'network' });
       expect(failure.message).toBe('epoch_slots: network (the proxy responded with status 407)');

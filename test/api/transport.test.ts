@@ -2,18 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
-import { type Answer, createTransport, type Lookup, type WireRequest } from '../../src/api/transport.ts';
+import { type Answer, createTransport, type Lookup } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/network/full-backlog.ts';
 import { listen } from '../support/network/listen.ts';
 import { HOUR, noSignal } from '../support/time/timing.ts';
-import { failureOf } from './api-harness.ts';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+import { failureOf, get } from './api-harness.ts';
 
 async function serve(handler: RequestListener): Promise<{ server: Server; base: string }> {
   const server = createServer(handler);
@@ -22,12 +17,8 @@ async function serve(handler: RequestListener): Promise<{ server: Server; base: 
 
 function transportOf(timeoutMs: number, lookup?: Lookup) {
   const transport = createTransport({ timeoutMs, ...(lookup && { lookup }) });
-  cleanups.push(() => transport.close());
+  onTestFinished(() => transport.close());
   return transport;
-}
-
-function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
-  return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
 }
 
 /** What came of a whole exchange with one handler: status and body. */
@@ -153,9 +144,7 @@ describe('api/transport: failures', () => {
   });
 
   it('stops also where no connection comes about, and not only when time is up', async () => {
-    const { server, base } = await serve(() => undefined);
-    await new Promise((resolve) => server.close(resolve));
-    cleanups.push(await fillBacklog(Number(new URL(base).port)));
+    const base = `http://127.0.0.1:${await silentPort()}`;
     const stop = new AbortController();
     const transport = transportOf(HOUR);
     const asked = transport.send(get(base), stop.signal);
@@ -177,7 +166,7 @@ async function silentPort(): Promise<number> {
   const { server, base } = await serve(() => undefined);
   await new Promise((resolve) => server.close(resolve));
   const port = Number(new URL(base).port);
-  cleanups.push(await fillBacklog(port));
+  onTestFinished(await fillBacklog(port));
   return port;
 }
 
@@ -188,7 +177,7 @@ describe('api/transport: connecting', () => {
     const port = await silentPort();
     const server = createServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.2', resolve));
-    cleanups.push(() => server.close());
+    onTestFinished(() => void server.close());
     const { send } = transportOf(HOUR, finding(['127.0.0.1', '127.0.0.2']));
     expect((await send(get(`http://name.test:${port}`), noSignal())).status).toBe(200);
   });

@@ -36,20 +36,29 @@ function historyOf(isDaily: boolean): History {
   return history as History;
 }
 
+/** A store with these records, and how to write them. */
+async function stored(records: readonly Item[], history: History, more: Partial<SeriesOptions> = {}) {
+  const output = join(temporaryFolder(), 'past.om');
+  const store = await Store.open(`${output}.backfill`);
+  const plan = planOf([{ start: 0, end: END }], END);
+  const [slice] = plan.slices;
+  if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records });
+  store.save(plan);
+  const series = { labels: {}, chain: undefined, step: undefined, end: END, ...more };
+  const write = (by = history): Promise<Written> => {
+    const histories = new Map([['machines', by]]);
+    return writeAll({ store, output, histories, series, clock: systemClock, signal: noSignal() }, store.plan() ?? plan);
+  };
+  return { output, store, write };
+}
+
 async function written(
   items: readonly Item[],
   { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
 ): Promise<{ output: string; wrote: Written }> {
-  const output = join(temporaryFolder(), 'past.om');
-  using store = await Store.open(`${output}.backfill`);
-  const history = historyOf(isDaily);
-  const plan = planOf([{ start: 0, end: END }], END);
-  const [slice] = plan.slices;
-  if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records: items });
-  const series = { labels: {}, chain: undefined, step: undefined, end: END, ...more };
-  const histories = new Map([['machines', history]]);
-  const options = { store, output, histories, series, clock: systemClock, signal: noSignal() };
-  return { output, wrote: await writeAll(options, plan) };
+  const { output, store, write } = await stored(items, historyOf(isDaily), more);
+  using _ = store;
+  return { output, wrote: await write() };
 }
 
 function linesOf(file: string): string[] {
@@ -117,14 +126,9 @@ describe('backfill/write', () => {
   });
 
   it('a resumed run writes the same files: later days are interpreted with the facts of earlier ones', async () => {
-    const output = join(temporaryFolder(), 'past.om');
-    using store = await Store.open(`${output}.backfill`);
-    const plan = planOf([{ start: 0, end: END }], END);
-    const [slice] = plan.slices;
     const records: Item[] = [0, 1].map((day) => ['a', day * DAY, 'x', 1]);
-    if (slice) store.keep(slice, historyOf(false), { next: null, left: 0, bad: 0, records });
-    store.save(plan);
-    const series = { labels: {}, chain: undefined, step: undefined, end: END };
+    const { output, store, write } = await stored(records, historyOf(false));
+    using _ = store;
     const writeUpTo = (days: number) => {
       let seen = 0;
       const history = historyOf(false);
@@ -133,11 +137,7 @@ describe('backfill/write', () => {
         if (seen > days) throw new Error('stopped');
         return history.families((group as Item[]).map(([machine, at, chain]) => [machine, at, chain, seen]));
       };
-      const histories = new Map([['machines', { ...history, families }]]);
-      return writeAll(
-        { store, output, histories, series, clock: systemClock, signal: noSignal() },
-        store.plan() ?? plan,
-      );
+      return write({ ...history, families });
     };
     await expect(writeUpTo(1)).rejects.toThrow('stopped');
     await writeUpTo(2);

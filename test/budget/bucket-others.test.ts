@@ -4,24 +4,18 @@ import {
   type Bucket,
   chargeBucket,
   EMPTY_BUCKET,
-  observeBucket,
   unchargeBucket,
   usedByOthers,
   windowAt,
 } from '../../src/budget/bucket.ts';
-import { readHeaders } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
-
-const OCTOBER = Date.UTC(2026, 9, 1);
-const NOVEMBER = Date.UTC(2026, 10, 1);
-const BUDGET_OPTIONS = { utilization: 0.9 };
+import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
 
 /** A request of ours and its answer; `left`: what that says is left for all of the month's 1,000. */
-function told(bucket: Bucket, left: number | undefined, at = OCTOBER, status = 200, unaccounted = 0): Bucket {
+function told(bucket: Bucket, left: number | undefined, at = OCTOBER, status = 200): Bucket {
   const limits = { 'x-ratelimit-limit-second': '1', 'x-ratelimit-limit-month': '1000' };
   const said = left === undefined ? {} : { ...limits, 'x-ratelimit-remaining-month': String(left) };
-  const answer = { status, observation: readHeaders(said, at), unaccounted };
-  return observeBucket(chargeBucket(bucket, BUDGET_OPTIONS, at), answer, BUDGET_OPTIONS, at);
+  return toldBucket(bucket, said, { at, status });
 }
 
 const used = (bucket: Bucket): number | undefined => usedByOthers(bucket, 'month');

@@ -5,18 +5,14 @@ import {
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
-  observeBucket,
   quotaOf,
   unchargeBucket,
   windowAt,
   withoutFuture,
 } from '../../src/budget/bucket.ts';
-import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
+import { WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
-
-const OCTOBER = Date.UTC(2026, 9, 1);
-const NOVEMBER = Date.UTC(2026, 10, 1);
-const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
+import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket as told } from './told.ts';
 
 /** Limits and what is left as the service writes them: second, hour and month; minute and day only repeat others. */
 function headers(
@@ -31,20 +27,6 @@ function headers(
       [`x-ratelimit-remaining-${window}`, String(remaining[columns[window]])],
     ]),
   );
-}
-
-interface Exchange {
-  readonly at?: number;
-  readonly options?: BudgetOptions;
-  readonly status?: number;
-  readonly unaccounted?: number;
-}
-
-/** The bucket after a request left and its answer came at the same moment. */
-function told(bucket: Bucket, said: Record<string, string>, exchange: Exchange = {}): Bucket {
-  const { at = OCTOBER, options = BUDGET_OPTIONS, status = 200, unaccounted = 0 } = exchange;
-  const charged = chargeBucket(bucket, options, at);
-  return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted }, options, at);
 }
 
 const bucketOpensAt = (bucket: Bucket, options: BudgetOptions, now: number): number =>

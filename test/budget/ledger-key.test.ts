@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { readHeaders } from '../../src/budget/headers.ts';
-import {
-  answered,
-  emptyLedger,
-  type Ledger,
-  opensAt as opensAtOn,
-  sent as sentOn,
-  unanswered,
-  withKey,
-} from '../../src/budget/ledger.ts';
+import { emptyLedger, type Ledger, sent as sentOn, unanswered, withKey } from '../../src/budget/ledger.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
+import { opensAt, type Told, told as toldOn } from './told.ts';
 
 const LANE = 'epoch_slots https://v1';
 const OTHER = 'machine_metrics https://v2';
@@ -18,20 +10,10 @@ const BUDGET_OPTIONS = { utilization: 1 };
 const VALID = { 'ratelimit-validapikey': 'true' };
 const INVALID = { 'ratelimit-validapikey': 'false' };
 
-interface Told {
-  readonly revoked?: boolean;
-  readonly at?: number;
-  readonly isProbe?: boolean;
-  readonly headers?: Record<string, string>;
-}
-
 function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
-  const { revoked = false, at = NOW, isProbe = true, headers = {} } = answer;
-  const observation = readHeaders(headers, at);
-  return answered(ledger, LANE, { isProbe, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
+  return toldOn(ledger, LANE, { status, isProbe: true, ...answer });
 }
 
-const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, BUDGET_OPTIONS, NOW);
 const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, BUDGET_OPTIONS, at);
 
 const known = withKey(emptyLedger(), 'this key', NOW - MINUTE);

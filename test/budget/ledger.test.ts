@@ -1,35 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
-import { readHeaders } from '../../src/budget/headers.ts';
-import { answered, bucketOf, bucketsOf, emptyLedger, Ledger, opensAt as opensAtOn } from '../../src/budget/ledger.ts';
+import { bucketOf, bucketsOf, emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { NOW } from '../support/time/timing.ts';
+import { bucket } from './queue.ts';
+import { opensAt, told } from './told.ts';
 
 const V1 = 'epoch_slots https://v1';
 const V2 = 'machine_metrics https://v2';
 const OTHER = 'sync_committee https://v2';
-const BUDGET_OPTIONS = { utilization: 1 };
 
-const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, BUDGET_OPTIONS, NOW);
-const perSecondOf = (ledger: Ledger, name: string): number => perSecondOfBucket(ledger.buckets[name], BUDGET_OPTIONS);
-
-interface Told {
-  readonly status?: number;
-  readonly revoked?: boolean;
-  readonly at?: number;
-  readonly headers?: Record<string, string>;
-}
-
-/** The ledger after an answer on a route, as the service would give it. */
-function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
-  const { status = 200, revoked = false, at = NOW, headers = {} } = answer;
-  const observation = readHeaders(headers, at);
-  return answered(ledger, route, { isProbe: false, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
-}
-
-const bucket = (name: string, perSecond: number): Record<string, string> => ({
-  'ratelimit-bucket': name,
-  'x-ratelimit-limit-second': String(perSecond),
-});
+const perSecondOf = (ledger: Ledger, name: string): number =>
+  perSecondOfBucket(ledger.buckets[name], { utilization: 1 });
 
 describe('budget/ledger: buckets', () => {
   it('takes a limit of 0 outside of a revocation as unknown', () => {

@@ -35,7 +35,7 @@ export class WindowServer {
   }
 
   /** One request of 20 to 400 ms. The service counts it at a random time between start and end. */
-  async exchange(route = 'any'): Promise<Head> {
+  async exchange(route: string): Promise<Head> {
     const latency = 20 + 380 * this.#random();
     const there = latency * this.#random();
     await this.#clock.sleep(there);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
 import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
@@ -128,9 +128,8 @@ describe('commands/check-costs', () => {
   });
 });
 
-function quota(month?: Omit<LongWindow, 'limit' | 'since'>, more: Partial<Bucket> = {}) {
-  const limits = { second: 1, month: 1_000, ...(more.hour && { hour: more.hour.limit }) };
-  const bucket = { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } };
+function quota(month?: Omit<LongWindow, 'limit' | 'since'>) {
+  const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, remaining: { month: 1_000 } };
   const known = month ? { ...bucket, month: { ...month, limit: 1_000, since: NOW } } : bucket;
-  return { ...emptyLedger(), buckets: { '': { ...known, ...more } } };
+  return { ...emptyLedger(), buckets: { '': known } };
 }

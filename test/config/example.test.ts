@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ConfigFile } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { temporaryFolder } from '../support/files/files.ts';
+import { configFile } from '../support/files/files.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 
 const FILE = 'config.example.yaml';
@@ -29,8 +28,7 @@ describe('config/example', () => {
 
   it('shows the state in Redis as it can be written', async () => {
     const [, example = ''] = /^ {2}# (redis: .*)$/m.exec(readFileSync(FILE, 'utf8')) ?? [];
-    const file = join(temporaryFolder(), 'config.yaml');
-    writeFileSync(file, `state:\n  ${example}\n`);
+    const file = configFile(`state:\n  ${example}\n`);
     const { config } = await loadConfig({ file, env: { BEACONCHAIN_API_KEY: 'secret', REDIS_PASSWORD: 'p' } });
     expect(config.state).toMatchObject({ redis: { password: 'p', prefix: 'beaconchain' } });
   });

@@ -1,22 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/toolkit/yaml/mistakes.ts';
+import { configFile, temporaryFolder } from '../support/files/files.ts';
 
 /** Loads `text` as a file that the mistakes call `config.yaml`, beside an empty `web.yml`. The key is in the environment. */
 export async function withConfig(text: string, given: Partial<LoadOptions> = {}): Promise<LoadedConfig> {
-  const folder = await mkdtemp(join(tmpdir(), 'config-'));
-  const file = join(folder, 'config.yaml');
+  const folder = temporaryFolder();
+  const file = configFile(text, folder);
+  writeFileSync(join(folder, 'web.yml'), '');
   try {
-    await writeFile(file, text);
-    await writeFile(join(folder, 'web.yml'), '');
     return await loadConfig({ env: { BEACONCHAIN_API_KEY: 'key' }, ...given, file });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.mistakes.map((one) => (one.place === file ? { ...one, place: 'config.yaml' } : one)));
-  } finally {
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
 import { temporaryFolder } from '../support/files/files.ts';
-import { areMissing, KUBECTL, runTool } from '../support/tools/tools.ts';
+import { areMissing, KUBECTL, outputOf } from '../support/tools/tools.ts';
 
 interface Manifest {
   readonly kind: string;
@@ -15,16 +15,20 @@ const FOLDER = 'deploy/kubernetes';
 const NAME = 'beaconchain-exporter';
 
 function build(folder: string): Manifest[] {
-  const { status, stdout, stderr } = runTool(KUBECTL, ['kustomize', folder], '');
-  if (status !== 0) throw new Error(stderr);
   // YAML 1.1, as Kubernetes reads it.
-  return parseAllDocuments(stdout, { version: '1.1' }).map((document): Manifest => document.toJS());
+  return parseAllDocuments(outputOf(KUBECTL, ['kustomize', folder]), { version: '1.1' }).map(
+    (document): Manifest => document.toJS(),
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
+function find(manifests: readonly Manifest[], kind: string): any {
+  return manifests.find((manifest) => manifest.kind === kind);
 }
 
 describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   const manifests = build(FOLDER);
-  // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
-  const one = (kind: string): any => manifests.find((manifest) => manifest.kind === kind);
+  const one = (kind: string) => find(manifests, kind);
 
   it('is all that it should be, with the operator and without', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
@@ -89,17 +93,15 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
       );
       writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
       const built = build(overlay);
-      // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
-      const of = (all: Manifest[], name: string): any => all.find((manifest) => manifest.kind === name);
-      expect(of(built, 'ServiceMonitor')).toBeUndefined();
-      const before = of(build(folder), 'ServiceMonitor');
-      const { spec, metadata } = of(built, 'PodMonitor');
+      expect(find(built, 'ServiceMonitor')).toBeUndefined();
+      const before = find(build(folder), 'ServiceMonitor');
+      const { spec, metadata } = find(built, 'PodMonitor');
       // Of the labels that are left, the operator sets `service` for a ServiceMonitor only.
-      const service = { action: 'replace', targetLabel: 'service', replacement: of(built, 'Service').metadata.name };
+      const service = { action: 'replace', targetLabel: 'service', replacement: find(built, 'Service').metadata.name };
       const [endpoint] = before.spec.endpoints;
       expect(spec.podMetricsEndpoints).toEqual([{ ...endpoint, relabelings: [...endpoint.relabelings, service] }]);
       expect(metadata).toEqual(before.metadata);
-      const pod = of(built, 'Deployment').spec.template;
+      const pod = find(built, 'Deployment').spec.template;
       expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels);
       expect(pod.metadata.labels[spec.jobLabel]).toBe(NAME);
       expect(pod.spec.containers[0].ports[0].name).toBe(spec.podMetricsEndpoints[0].port);
@@ -108,8 +110,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
 
   it('its replicas need no volume, reach Redis, and have series of their own', () => {
     const replicas = build(`${FOLDER}-replicas`);
-    // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
-    const of = (kind: string): any => replicas.find((manifest) => manifest.kind === kind);
+    const of = (kind: string) => find(replicas, kind);
     expect(of('PersistentVolumeClaim')).toBeUndefined();
     const { spec } = of('Deployment');
     expect(spec.replicas).toBe(2);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../support/files/files.ts';
-import { areMissing, JSONNET, runTool } from '../support/tools/tools.ts';
+import { areMissing, JSONNET, outputOf } from '../support/tools/tools.ts';
 
 const DASHBOARDS = 'deploy/grafana/dashboards';
 const FILES = ['rules', 'rules-extra'] as const;
@@ -23,9 +23,7 @@ function mixin(): { dashboards: object; alerts: { groups: unknown[] }; rules: { 
   }
   const fields = '{dashboards: m.grafanaDashboards, alerts: m.prometheusAlerts, rules: m.prometheusRules}';
   const code = `local m = import '${join(folder, 'mixin.libsonnet')}'; ${fields}`;
-  const { status, stdout, stderr } = runTool(JSONNET, ['--exec', code], '');
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout);
+  return JSON.parse(outputOf(JSONNET, ['--exec', code]));
 }
 
 describe.skipIf(areMissing(JSONNET))('deploy/mixin', () => {

@@ -15,7 +15,7 @@ describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
     const folder = temporaryFolder();
     for (const one of [file, ...RULE_FILES, join(dirname(file), 'exporter-url.yaml')])
       copyFileSync(one, join(folder, basename(one)));
-    const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
+    const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });

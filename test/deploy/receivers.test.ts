@@ -42,7 +42,7 @@ function stringsOf(name: string, url: URL, body: string): string {
 describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/alertmanager/receivers', () => {
   const secrets = temporaryFolder();
   /** Debian 12 has such a one, which takes some tokens only inline. */
-  const isOld = /version 0\.(?:1\d|2[0-7])\./.test(runTool(AMTOOL, ['--version'], '').stdout);
+  const isOld = /version 0\.(?:1\d|2[0-7])\./.test(runTool(AMTOOL, ['--version']).stdout);
 
   /** The receiver of a file. Its token is the address of the stand-in, because some have a secret address for a token. */
   function filled(name: string, base: string): Record<string, unknown> {
@@ -64,7 +64,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     );
     const file = join(secrets, `${name}.yml`);
     writeFileSync(file, stringify(shipped));
-    expect(runTool(AMTOOL, ['check-config', file], '')).toMatchObject({ status: 0 });
+    expect(runTool(AMTOOL, ['check-config', file])).toMatchObject({ status: 0 });
   });
 
   it('each says what, where, since when and what to do, then that it is over, and nothing else', async () => {

@@ -13,12 +13,12 @@ const text = readFileSync(UNIT, 'utf8');
 
 /** By default a key that systemd does not know is passed over. */
 function verify(file: string): ToolRun {
-  return runTool(SYSTEMD_ANALYZE, ['verify', '--recursive-errors=yes', '--man=no', file], '');
+  return runTool(SYSTEMD_ANALYZE, ['verify', '--recursive-errors=yes', '--man=no', file]);
 }
 
 /** @param most Tenths of the exposure level, which goes from 0 to 10. */
 function exposure(file: string, most: number): ToolRun {
-  return runTool(SYSTEMD_ANALYZE, ['security', '--offline=true', '--no-pager', `--threshold=${most}`, file], '');
+  return runTool(SYSTEMD_ANALYZE, ['security', '--offline=true', '--no-pager', `--threshold=${most}`, file]);
 }
 
 function written(unit: string): string {

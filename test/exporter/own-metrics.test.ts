@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES } from '../../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
-import type { Family } from '../../src/toolkit/exposition/family.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 
 const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }];
@@ -13,13 +12,9 @@ function setUp(): OwnMetrics {
   return own;
 }
 
-function familiesOf(own: OwnMetrics): Promise<Family[]> {
-  return own.families();
-}
-
 describe('metrics/self', () => {
   it('has every endpoint and reason from the start, at 0, so that the first of each is an increase', async () => {
-    const families = await familiesOf(setUp());
+    const families = await setUp().families();
     for (const endpoint of ENDPOINT_NAMES) {
       expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint })).toBe(0);
       expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint })).toBe(0);
@@ -42,7 +37,7 @@ describe('metrics/self', () => {
     self.requested('epoch_slots');
     self.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
     self.invalidRecords('machine_metrics', 3);
-    const families = await familiesOf(self);
+    const families = await self.families();
     expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(2);
     expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint: 'machine_metrics' })).toBe(3);
     const failures = samplesOf(families, 'beaconchain_api_request_failures_total');
@@ -57,7 +52,7 @@ describe('metrics/self', () => {
     own.polled({ source: 'slashings', chain: 'hoodi' }, true);
     // A reload expects the series again.
     own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: SOURCES });
-    const families = await familiesOf(own);
+    const families = await own.families();
     const values = (name: string): unknown[] =>
       samplesOf(families, `beaconchain_source_${name}`).map(({ labels, value }) => [labels, value]);
     expect(values('attempts_total')).toEqual([
@@ -73,7 +68,7 @@ describe('metrics/self', () => {
   it('counts waits and failed writes from 0', async () => {
     const own = setUp();
     const values = async (): Promise<unknown[]> => {
-      const families = await familiesOf(own);
+      const families = await own.families();
       return ['budget_wait_seconds_total', 'exporter_state_write_failures_total'].map((name) =>
         sampleValue(families, `beaconchain_${name}`),
       );

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
-import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
-import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { steppedBack } from '../support/exposition/exposition-text.ts';
-import { Metrics } from '../support/exposition/scraped-metrics.ts';
+import { Metrics, SOURCES } from '../support/exposition/scraped-metrics.ts';
 import { FaultServer } from '../support/faults/fault-server.ts';
 import { logLines } from '../support/log/log-lines.ts';
+import { startInProcess } from '../support/programs/served-exporter.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { TRACKED, workDone } from '../support/time/under-way.ts';
 import { settled, VirtualClock } from '../support/time/virtual-clock.ts';
 import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'the-key';
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 /** Sections of a configuration file, without those about the service. */
 type Sections = Readonly<Record<string, Record<string, unknown>>>;
@@ -50,12 +48,10 @@ async function start({ machines, sections = {} }: { machines?: number; sections?
   let settings = settingsOf(sections);
   let readings = 0;
   let isHanging = false;
-  const exporter = await Exporter.start({
+  const exporter = await startInProcess({
     settings,
     clock,
     log,
-    documents: NO_DOCUMENTS,
-    processMetrics: false,
     outside: TRACKED,
     readAgain: async () => {
       readings += 1;

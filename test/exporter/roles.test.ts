@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
-import { Exporter } from '../../src/exporter/exporter.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { Replica, ReplicaEvents } from '../../src/toolkit/state/replica.ts';
-import { logLines } from '../support/log/log-lines.ts';
+import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -32,24 +31,16 @@ async function setUp(ledger: unknown = undefined) {
   } as unknown as Replica;
   const settings = { config: defaultConfig(), key: KEY };
   const reading = { gate: Promise.resolve() };
-  const exporter = await Exporter.start({
+  const exporter = await startInProcess({
     settings,
     readAgain: () => reading.gate.then(() => settings),
     clock,
-    log: logLines().log,
     documents,
     replica,
-    processMetrics: false,
-    outside: {
-      createTransport: () => ({
-        send: () => {
-          requests += 1;
-          return Promise.reject(new Error('made up'));
-        },
-        close: async () => undefined,
-      }),
-      random: () => 0.5,
-    },
+    outside: sending(() => {
+      requests += 1;
+      return Promise.reject(new Error('made up'));
+    }),
   });
   return {
     clock,

@@ -33,10 +33,6 @@ function watching(settings: Partial<Config['validators']> = {}): Config {
   return { ...CONFIG, validators: { ...CONFIG.validators, watch, ...settings } };
 }
 
-function options(config = CONFIG): SourcePlan {
-  return planOf(config);
-}
-
 function sourceIn({ sources }: SourcePlan, id: string) {
   const source = sources.find((one) => sourceId(one) === id);
   if (!source) throw new TypeError(`no source ${id}`);
@@ -51,7 +47,7 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
 
 describe('exporter/sources', () => {
   it('names each source as its section of /metrics', () => {
-    const { sources } = options(watching());
+    const { sources } = planOf(watching());
     expect([...new Set(sources.map(({ name }) => name))]).toEqual(SOURCE_NAMES);
   });
 
@@ -70,7 +66,7 @@ describe('exporter/sources', () => {
       ['validators', 'validators_performance'],
     ],
   ])('counts requests to endpoints of watched validators: %s', (_, config, expected) => {
-    const { sources } = options(config);
+    const { sources } = planOf(config);
     expect(
       endpointsOf(sources)
         .filter((endpoint) => OF_WATCHED.has(endpoint))
@@ -86,13 +82,13 @@ describe('exporter/sources', () => {
     [true, ['mainnet', 'hoodi']],
     [false, []],
   ] as const)('reads the network where enabled is %s', (enabled, chains) => {
-    const { sources } = options({ ...watching(), network: { enabled, intervalMs: HOUR } });
+    const { sources } = planOf({ ...watching(), network: { enabled, intervalMs: HOUR } });
     expect(sources.filter(({ name }) => name === 'network').map(({ chain }) => chain)).toEqual(chains);
     expect(endpointsOf(sources).includes('queues')).toBe(chains.length > 0);
   });
 
   it('shows stored values, and plans from newer ones', () => {
-    const given = options();
+    const given = planOf(CONFIG);
     const source = sourceIn(given, 'machines');
     const saved = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };
     const current = { ...saved, ...ENTRY };
@@ -107,7 +103,7 @@ describe('exporter/sources', () => {
   });
 
   it('each source draws from the bucket of its route: the endpoint on the host that the chain has', () => {
-    const given = options();
+    const given = planOf(CONFIG);
     const ledger: Ledger = {
       ...emptyLedger(),
       buckets: { others: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },

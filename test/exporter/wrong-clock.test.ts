@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Exporter } from '../../src/exporter/exporter.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
-import { logLines } from '../support/log/log-lines.ts';
+import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -23,21 +22,15 @@ function refused(clock: VirtualClock, status: number) {
     return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
   };
   const start = () =>
-    Exporter.start({
+    startInProcess({
       settings: { config: defaultConfig(), key: 'k' },
-      readAgain: () => Promise.reject(new Error('not needed')),
       clock,
-      log: logLines().log,
       documents: {
         load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
         save: async (name, value) => void saved.set(name, JSON.stringify(value)),
         close: async () => undefined,
       },
-      processMetrics: false,
-      outside: {
-        createTransport: () => ({ send, close: async () => undefined }),
-        random: () => 0.5,
-      },
+      outside: sending(send),
     });
   return { sent, start };
 }

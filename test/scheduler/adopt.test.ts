@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { schedule } from '../support/runs/scheduler-harness.ts';
-import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-const SECOND = 1_000;
 const NOTHING: ReadonlyMap<string, Entry> = new Map();
 
 /** Makes sources whose polls take a while and add what they are configured to; and what their polls did. */

@@ -4,10 +4,14 @@ import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { type Harness, NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-const SECOND = 1_000;
+/** A source each of whose polls has an event. */
+const eventful = (): Source =>
+  fakeSource({
+    poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
+  });
 
 /** Sources that take time and write down when they begin and end. */
 function recorder() {
@@ -33,7 +37,15 @@ function recorder() {
       },
       ...overrides,
     });
-  return { clock, events, starts, source, failing };
+  /** Succeeds always, and writes down the times at which it was polled, in ms. */
+  const counting = (): Source =>
+    fakeSource({
+      poll: (value) => {
+        starts.push(clock.monotonic());
+        return { value: value + 1 };
+      },
+    });
+  return { clock, events, starts, source, failing, counting };
 }
 
 describe('scheduler/scheduler', () => {
@@ -222,13 +234,8 @@ describe('scheduler/scheduler', () => {
     const restored: Entry = { ...emptyEntry(fakeSource()), value: 41, lastAttemptAt: NOW - 20 * SECOND };
 
     it('are shown at once and polled only when they are due', async () => {
-      const { clock, starts } = recorder();
-      const source = fakeSource({
-        poll: (value) => {
-          starts.push(clock.monotonic());
-          return { value: value + 1 };
-        },
-      });
+      const { clock, starts, counting } = recorder();
+      const source = counting();
       const { view } = schedule([source], { clock, entries: new Map([['machines', restored]]) });
       await clock.advance(40 * SECOND - 1);
       expect(starts).toEqual([]);
@@ -244,13 +251,8 @@ describe('scheduler/scheduler', () => {
       ['back an hour', -HOUR],
       ['forth an hour', HOUR],
     ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
-      const { clock, starts } = recorder();
-      const source = fakeSource({
-        poll: (value) => {
-          starts.push(clock.monotonic());
-          return { value: value + 1 };
-        },
-      });
+      const { clock, starts, counting } = recorder();
+      const source = counting();
       const { view } = schedule([source], { clock });
       await clock.advance(10 * MINUTE + 30 * SECOND);
       const before = starts.length;
@@ -347,10 +349,7 @@ describe('scheduler/scheduler', () => {
     it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
       let isBroken = true;
       const happened: unknown[] = [];
-      const source = fakeSource({
-        poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
-      });
-      const { clock } = schedule([source], {
+      const { clock } = schedule([eventful()], {
         store: {
           save: async (_id, { value }) => {
             if (isBroken) throw new Error('ENOSPC');
@@ -369,9 +368,7 @@ describe('scheduler/scheduler', () => {
     it('that was never saved leaves no events behind when the state is read again', async () => {
       let isBroken = true;
       const found: unknown[] = [];
-      const source = fakeSource({
-        poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
-      });
+      const source = eventful();
       const { clock, scheduler } = schedule([source], {
         store: {
           save: async () => {

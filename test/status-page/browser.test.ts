@@ -62,7 +62,6 @@ async function expectGood({ page, complaints, close }: Awaited<ReturnType<typeof
 describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   beforeAll(async () => {
     server = await serveStatus();
-    atTheEnd(() => server.close());
     browser = await launchChromium();
     atTheEnd(() => browser.close());
   });

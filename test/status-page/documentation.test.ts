@@ -7,9 +7,8 @@ import { DOCUMENTS, PICTURES } from '../../src/status-page/documentation.ts';
 import { type Asked, ask } from '../support/network/ask.ts';
 import { makeCertificate } from '../support/network/certificates.ts';
 import { areMissing, OPENSSL } from '../support/tools/tools.ts';
-import { atTheEnd } from '../support/vitest/cleanup.ts';
 import { serveStatus } from '../support/web/status-server.ts';
-import { basic, hashOf, serveGuarded } from '../support/web/web-config.ts';
+import { basic, hashOf, serveGuarded, tlsSection } from '../support/web/web-config.ts';
 
 const PAGES = ['/docs/', ...DOCUMENTS.map((name) => `/docs/${name}`)];
 
@@ -27,9 +26,7 @@ function idsOf(text: string): Set<string | undefined> {
 
 describe('status-page/documentation', () => {
   beforeAll(async () => {
-    const server = await serveStatus();
-    atTheEnd(() => server.close());
-    ({ port } = server);
+    ({ port } = await serveStatus());
   });
 
   it('the index lists every page, and the status page leads to it', async () => {
@@ -89,10 +86,8 @@ describe('status-page/documentation', () => {
   it.skipIf(areMissing(OPENSSL))(
     'behind TLS and a password it answers who knows it, and headers of the web config win',
     async () => {
-      const { certFile, keyFile } = makeCertificate();
       const guarded = await serveGuarded(
-        `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}
-http_server_config: {headers: {Content-Security-Policy: "default-src 'none'"}}
+        `${tlsSection(makeCertificate())}http_server_config: {headers: {Content-Security-Policy: "default-src 'none'"}}
 basic_auth_users: {prometheus: ${hashOf('secret')}}
 `,
       );

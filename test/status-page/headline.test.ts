@@ -1,41 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger } from '../../src/budget/ledger.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import type { SourceView } from '../../src/scheduler/schedules.ts';
 import { noticesOf } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
-import { knownIn, type StateName } from '../support/web/status-states.ts';
+import { changed, knownIn, type StateName, withKey } from '../support/web/status-states.ts';
 
-function verdict(known: StatusInput, now = NOW): string {
-  const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
-  return statusOf({ ...known, views }, now).verdict.text;
+function verdict(known: StatusInput): string {
+  return statusOf(known, NOW).verdict.text;
 }
 
 function texts(known: StatusInput): string[] {
   return noticesOf(known, NOW).map(({ text }) => text);
 }
 
-function withKey(key: Partial<Ledger['key']>): StatusInput {
-  const known = knownIn('healthy');
-  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
-}
-
 const ALL = ['machines', 'validators', 'network', 'slashings', 'daily_returns', 'sync_committee'];
 
 /** Some sources with another view. */
 function withViews(names: readonly string[], change: Partial<SourceView>, known = knownIn('healthy')): StatusInput {
-  const views = known.views.map((view) => (names.includes(view.source.name) ? { ...view, ...change } : view));
-  return { ...known, views };
+  return changed(known, ({ source }) => (names.includes(source.name) ? change : {}));
 }
 
 /** Some sources with another entry. */
 function withEntries(names: readonly string[], change: Partial<Entry>, known = knownIn('healthy')): StatusInput {
-  const views = known.views.map((view) =>
-    names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
-  );
-  return { ...known, views };
+  return changed(known, ({ source, entry }) => (names.includes(source.name) ? { entry: { ...entry, ...change } } : {}));
 }
 
 function failedBecauseOf(reason: string): Partial<Entry> {

@@ -4,7 +4,7 @@ import type { LongWindow } from '../../src/budget/long-window.ts';
 import { budgetTable } from '../../src/status-page/status-budget.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
 import { DAY, HOUR, NOW } from '../support/time/timing.ts';
-import { knownIn } from '../support/web/status-states.ts';
+import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
 /** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
@@ -17,10 +17,9 @@ function words(
 ): string[] {
   const table = budgetTable(
     {
-      ...known,
+      ...changed(known, () => ({ bucket: Object.keys(buckets)[0] ?? '' })),
       ledger: { ...known.ledger, buckets },
       budgetOptions: { utilization: 0.9, ...budgetOptions },
-      views: known.views.map((view) => ({ ...view, bucket: Object.keys(buckets)[0] ?? '' })),
     },
     NOW,
   );

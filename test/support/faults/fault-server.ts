@@ -106,10 +106,10 @@ export class FaultServer {
     if (this.#credentials) this.#tls?.setSecureContext(fault?.credentials ?? this.#credentials);
     if (fault?.refuses && !before?.refuses) await this.#stopListening();
     if (!fault?.refuses && before?.refuses) await this.listen();
-    if (fault && !fault.request) this.dropConnections();
+    if (fault && !fault.request) this.#dropConnections();
   }
 
-  dropConnections(): void {
+  #dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
@@ -128,7 +128,7 @@ export class FaultServer {
 
   async close(): Promise<void> {
     if (!this.#fault?.refuses) await this.#stopListening();
-    this.dropConnections();
+    this.#dropConnections();
   }
 
   /** By the clock of the service, Unix ms. */
@@ -138,7 +138,7 @@ export class FaultServer {
 
   async #stopListening(): Promise<void> {
     const closed = new Promise((resolve) => this.#listener.close(resolve));
-    this.dropConnections();
+    this.#dropConnections();
     await closed;
   }
 

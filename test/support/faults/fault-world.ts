@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
 import { steppedBack } from '../exposition/exposition-text.ts';
@@ -44,7 +44,6 @@ export class FaultWorld {
   /** The last version of each document that the exporter saved or tried to save. */
   readonly #saved = new Map<string, string>();
   #exporter: ServedExporter | undefined;
-  #stopped: Promise<void> | undefined;
   #before = '';
 
   private constructor({ credentials }: FaultWorldOptions) {
@@ -58,12 +57,13 @@ export class FaultWorld {
     });
   }
 
-  /** Starts everything. `begin` runs before the exporter sends its first request. */
+  /** Starts everything until the end of the test. `begin` runs before the exporter sends its first request. */
   static async start(
     options: FaultWorldOptions,
     begin: (world: FaultWorld) => unknown = () => undefined,
   ): Promise<FaultWorld> {
     const world = new FaultWorld(options);
+    onTestFinished(() => world.#stop());
     await world.service.listen();
     await begin(world);
     await world.#startExporter(options);
@@ -97,13 +97,10 @@ export class FaultWorld {
     });
   }
 
-  stop(): Promise<void> {
-    this.#stopped ??= (async () => {
-      await this.#exporter?.close();
-      await this.#exporter?.exporter.stop();
-      await this.service.close();
-    })();
-    return this.#stopped;
+  async #stop(): Promise<void> {
+    await this.#exporter?.close();
+    await this.#exporter?.exporter.stop();
+    await this.service.close();
   }
 
   ask(path: string): Promise<Asked> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atTheEnd } from '../vitest/cleanup.ts';
@@ -8,4 +8,11 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'exporter-'));
   atTheEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Writes a configuration file. */
+export function configFile(text: string, folder = temporaryFolder()): string {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, text);
+  return file;
 }

@@ -43,8 +43,8 @@ export function ask(
 }
 
 /** The text of /metrics. @throws if the status is not 200 */
-export async function scrape(port: number, path = '/metrics'): Promise<string> {
-  const { status, body } = await ask(port, path);
+export async function scrape(port: number): Promise<string> {
+  const { status, body } = await ask(port, '/metrics');
   if (status !== 200) throw new Error(`status ${status}`);
   return body.toString();
 }

@@ -1,17 +1,8 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { atTheEnd } from '../vitest/cleanup.ts';
-
-export interface ForwardProxyOptions {
-  /** `user:password`. Without it the proxy asks for no credentials. */
-  readonly credentials?: string;
-  /** The certificate of the proxy, if it speaks TLS to its clients. */
-  readonly tls?: { readonly cert: string; readonly key: string };
-  /** The target of every tunnel, in place of the requested one. */
-  readonly leadsTo?: { readonly port: number };
-}
+import { listen } from './listen.ts';
 
 export interface ForwardProxy {
   readonly port: number;
@@ -20,18 +11,19 @@ export interface ForwardProxy {
   /** The targets of all tunnels and of all forwarded requests, in order. */
   readonly tunnels: string[];
   readonly forwards: string[];
-  /** All bytes from clients, decrypted as far as the proxy can. */
+  /** All bytes from clients. */
   readonly heard: () => string;
   /** Answers with this status. `silence`: no answer. `break`: closes the connection. undefined: forwards. */
   behave(how: number | 'silence' | 'break' | undefined): void;
-  /** Stops listening until `open`. */
+  /** Stops listening. */
   close(): Promise<void>;
-  open(): Promise<void>;
 }
 
-/** An HTTP/1.1 forward proxy on loopback: CONNECT for https, requests in absolute form for http. */
-export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
-  const { credentials, tls, leadsTo } = options;
+/**
+ * An HTTP/1.1 forward proxy on loopback: CONNECT for https, requests in absolute form for http.
+ * @param credentials `user:password`. Without it the proxy asks for no credentials.
+ */
+export async function startForwardProxy(credentials?: string): Promise<ForwardProxy> {
   const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
   const tunnels: string[] = [];
   const forwards: string[] = [];
@@ -70,7 +62,7 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
     if (refusal === 'break') return void client.destroy();
     if (refusal !== undefined) return void client.end(`HTTP/1.1 ${refusal} No\r\ncontent-length: 3\r\n\r\nno\n`);
     const { hostname, port } = new URL(`http://${incoming.url}`);
-    const upstream = connect(leadsTo?.port ?? Number(port || 443), leadsTo ? '127.0.0.1' : hostname, () => {
+    const upstream = connect(Number(port || 443), hostname, () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.on('data', (bytes) => heard.push(bytes));
       client.pipe(upstream).pipe(client);
@@ -83,28 +75,23 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
     }
   }
 
-  const server = tls ? createSecureServer(tls, forward) : createServer(forward);
+  const server = createServer(forward);
   server.on('connect', tunnel);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      server.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of sockets) socket.destroy();
     await closed;
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   atTheEnd(close);
   return {
     port,
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}`,
     tunnels,
     forwards,
     heard: () => Buffer.concat(heard).toString('latin1'),
@@ -113,6 +100,5 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
       for (const socket of sockets) socket.destroy();
     },
     close,
-    open: () => listen(port),
   };
 }

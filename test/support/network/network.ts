@@ -1,32 +1,22 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { atTheEnd } from '../vitest/cleanup.ts';
+import { listen } from './listen.ts';
 
 /** A TCP proxy on loopback between a replica and Redis that can lose packets. */
-export class Network {
-  /** The port to which new connections lead. */
-  target: number;
+class Network {
+  url = '';
+  readonly #target: number;
   #isCut = false;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  readonly #server = createServer((inner) => this.#join(inner));
 
+  /** @param target The port to which connections lead. */
   constructor(target: number) {
-    this.target = target;
+    this.#target = target;
   }
 
   async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    atTheEnd(() => {
-      this.#server.close();
-      this.drop();
-    });
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    this.url = `redis://127.0.0.1:${await listen(createServer((inner) => this.#join(inner)))}`;
+    atTheEnd(() => this.#drop());
   }
 
   /** Stops all traffic without closing connections. */
@@ -38,17 +28,17 @@ export class Network {
   /** Lets new connections through. Those from before are reset, and what was sent on them is lost. */
   heal(): void {
     this.#isCut = false;
-    this.drop();
+    this.#drop();
   }
 
   /** Resets every connection. */
-  drop(): void {
+  #drop(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
     this.#pairs.clear();
   }
 
   #join(inner: Socket): void {
-    const outer = connect(this.target, '127.0.0.1');
+    const outer = connect(this.#target, '127.0.0.1');
     const pair = [inner, outer] as const;
     this.#pairs.add(pair);
     for (const [from, to] of [pair, [outer, inner]] as const) {

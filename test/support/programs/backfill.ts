@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan, Slice } from '../../../src/backfill/plan.ts';
 import type { FaultServer } from '../faults/fault-server.ts';
-import { temporaryFolder } from '../files/files.ts';
+import { configFile, temporaryFolder } from '../files/files.ts';
 import { type Running, startExporter } from './program.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
@@ -20,14 +19,13 @@ export class BackfillRuns {
     this.#env = env;
     this.folder = folder;
     this.output = join(folder, name);
-    this.config = join(folder, 'config.yaml');
-    writeFileSync(
-      this.config,
+    this.config = configFile(
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
-state: {dir: "${this.folder}/state"}
+state: {dir: "${folder}/state"}
 `,
+      folder,
     );
   }
 
@@ -57,7 +55,7 @@ export function promtoolLines(output: string): string[][] {
 export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
 
 /** A plan of one slice for each range, as of a run without flags. */
-export function planOf(ranges: readonly Slice['range'][], end: number, source = 'machines'): Plan {
-  const slices = ranges.map((range, id) => ({ id, source, range, expected: 10 }));
+export function planOf(ranges: readonly Slice['range'][], end: number): Plan {
+  const slices = ranges.map((range, id) => ({ id, source: 'machines', range, expected: 10 }));
   return { version: 3, flags: {}, now: end, end, slices };
 }

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { vi } from 'vitest';
-import { temporaryFolder } from '../files/files.ts';
+import { expect, vi } from 'vitest';
+import { seriesValue } from '../exposition/exposition-text.ts';
+import { SOURCES } from '../exposition/scraped-metrics.ts';
+import { configFile, temporaryFolder } from '../files/files.ts';
+import { scrape } from '../network/ask.ts';
 import { atTheEnd } from '../vitest/cleanup.ts';
 
 /** `PROGRAM=dist/main.js` runs the tests on the program as it is published. */
-const MAIN = resolve(process.env['PROGRAM'] ?? join(import.meta.dirname, '../../../src/main.ts'));
+export const MAIN = resolve(process.env['PROGRAM'] ?? join(import.meta.dirname, '../../../src/main.ts'));
 
 /** Variables for paths, for libfaketime and for the locale. */
 const INHERITED = /^(PATH|LD_PRELOAD|FAKETIME\w*|TZ|LANG|LC_ALL)$/;
@@ -84,8 +86,8 @@ export class Running {
 }
 
 /** Repeats the attempt until it does not throw. The time limit allows for a busy machine. */
-export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 120_000): Promise<T> {
-  return vi.waitFor(attempt, { timeout, interval: 50 });
+export function waitFor<T>(attempt: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(attempt, { timeout: 120_000, interval: 50 });
 }
 
 /** Starts a program. It is killed after the tests of the file. */
@@ -111,17 +113,46 @@ export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = 
   return start(process.execPath, [MAIN, ...args], options);
 }
 
-/** Starts the daemon with this configuration on a free port. It logs all levels as JSON. */
-export function startServe(config: string, key: string): Running {
-  const file = join(temporaryFolder(), 'config.yaml');
-  writeFileSync(file, config);
-  return startExporter(
-    ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.level=debug', '--log.format=json'],
-    { BEACONCHAIN_API_KEY: key },
-  );
+/** Runs the exporter to its end. */
+export async function ran(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const program = startExporter(args, env);
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr };
+}
+
+/** The sections of a configuration with which the exporter asks this service. @param api More fields of the section `api` */
+export function asking(url: string, api = ''): string {
+  return `api: {base_url: "${url}"${api}}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
+}
+
+/** On a free port. */
+export const ANY_PORT = '--web.listen-address=127.0.0.1:0';
+
+/** The arguments of a daemon on a free port that logs all levels as JSON. */
+export function serveArgs(file: string): string[] {
+  return ['serve', `--config.file=${file}`, ANY_PORT, '--log.level=debug', '--log.format=json'];
+}
+
+/** Starts a daemon with this configuration. */
+export function startServe(config: string, key: string, env: NodeJS.ProcessEnv = {}): Running {
+  return startExporter(serveArgs(configFile(config)), { BEACONCHAIN_API_KEY: key, ...env });
 }
 
 /** The port on which a started daemon listens. */
 export async function portOf(program: Running): Promise<number> {
   return Number((await program.line('listening'))['port']);
+}
+
+/** The port at which the sandbox of a demo takes orders and alerts. */
+export function ordersPort(demo: Running): Promise<string> {
+  return waitFor(() => /localhost:(\d+)\/alerts are printed/.exec(demo.stdout)?.[1] ?? expect.fail(demo.output));
+}
+
+/** Waits until every source is up. Returns the metrics. */
+export function allUp(port: number): Promise<string> {
+  return waitFor(async () => {
+    const text = await scrape(port);
+    for (const source of SOURCES) expect(seriesValue(text, 'beaconchain_source_up', { source }), source).toBe(1);
+    return text;
+  });
 }

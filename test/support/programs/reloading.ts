@@ -6,7 +6,7 @@ import type { FaultServerOptions } from '../faults/fault-server.ts';
 import { startService } from '../faults/service.ts';
 import { temporaryFolder } from '../files/files.ts';
 import { ask, scrape } from '../network/ask.ts';
-import { portOf, startExporter, waitFor } from './program.ts';
+import { asking, portOf, serveArgs, startExporter, waitFor } from './program.ts';
 
 interface Reloading {
   readonly key: string;
@@ -25,24 +25,15 @@ export async function startReloading({ key, given = key, more = '', service, fla
   const file = join(folder, 'config.yaml');
   const keyFile = join(folder, 'key');
   const dir = join(folder, 'state');
-  const text = (rest: string): string =>
-    `api: {base_url: "${api.url}", key_file: "${keyFile}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n${rest}`;
   const configure = (rest: string): void => {
     // A reload may be reading the file.
-    writeFileSync(`${file}.next`, `${text(rest)}state: {dir: "${dir}"}\n`);
+    writeFileSync(`${file}.next`, `${asking(api.url, `, key_file: "${keyFile}"`)}${rest}state: {dir: "${dir}"}\n`);
     renameSync(`${file}.next`, file);
   };
   const setKey = (next: string): void => writeFileSync(keyFile, next);
   configure(more);
   setKey(given);
-  const program = startExporter([
-    'serve',
-    `--config.file=${file}`,
-    '--web.listen-address=127.0.0.1:0',
-    '--log.level=debug',
-    '--log.format=json',
-    ...flags,
-  ]);
+  const program = startExporter([...serveArgs(file), ...flags]);
   const port = await portOf(program);
   const reload = async (headers: Record<string, string> = {}): Promise<{ status: number; text: string }> => {
     const { status, body } = await ask(port, '/-/reload', { method: 'POST', headers });

@@ -1,11 +1,31 @@
+import type { Transport } from '../../../src/api/transport.ts';
 import { ConfigFile } from '../../../src/config/config.ts';
 import type { Outside } from '../../../src/exporter/client.ts';
-import { Exporter } from '../../../src/exporter/exporter.ts';
+import { Exporter, type ExporterOptions } from '../../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import type { Logger } from '../../../src/toolkit/lib/log.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
 import { startServer } from '../../../src/toolkit/web/server.ts';
+import { logLines } from '../log/log-lines.ts';
+
+/** Starts the exporter in this process. By default it keeps nothing, and a reload changes nothing. */
+export function startInProcess(
+  options: Pick<ExporterOptions, 'settings' | 'clock'> & Partial<ExporterOptions>,
+): Promise<Exporter> {
+  return Exporter.start({
+    readAgain: async () => options.settings,
+    log: logLines().log,
+    documents: NO_DOCUMENTS,
+    processMetrics: false,
+    ...options,
+  });
+}
+
+/** A network that this function stands for. */
+export function sending(send: Transport): Outside {
+  return { createTransport: () => ({ send, close: async () => undefined }), random: () => 0.5 };
+}
 
 interface ServedExporterOptions {
   /** A configuration file, parsed. */
@@ -15,7 +35,7 @@ interface ServedExporterOptions {
   readonly log: Logger;
   readonly outside?: Outside;
   /** Default: none. */
-  readonly documents?: StateStore | undefined;
+  readonly documents?: StateStore;
 }
 
 export interface ServedExporter {
@@ -29,22 +49,8 @@ export interface ServedExporter {
 export async function startServedExporter(options: ServedExporterOptions): Promise<ServedExporter> {
   const { file, key, clock, log, documents, outside } = options;
   const settings = { config: ConfigFile.parse(file), key };
-  const exporter = await Exporter.start({
-    settings,
-    readAgain: async () => settings,
-    clock,
-    log,
-    documents: { ...NO_DOCUMENTS, ...(documents && bound(documents)) },
-    processMetrics: false,
-    outside,
-  });
+  const kept = { ...NO_DOCUMENTS, ...documents };
+  const exporter = await startInProcess({ settings, clock, log, documents: kept, outside });
   const server = await startServer({ host: '127.0.0.1', port: 0, telemetryPath: '/metrics' }, exporter);
   return { exporter, port: server.port, close: () => server.close() };
-}
-
-function bound(documents: StateStore): StateStore {
-  return {
-    load: (name, schema) => documents.load(name, schema),
-    save: (name, value) => documents.save(name, value),
-  };
 }

@@ -1,5 +1,3 @@
-import type { AccountPlan } from '../../../src/sandbox/rate-limit.ts';
-import type { Entry } from '../../../src/scheduler/entry.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../../src/sources/machines/schema.ts';
@@ -21,12 +19,7 @@ export interface SweepSeen {
 
 export interface FleetRunOptions extends FleetOptions {
   readonly latencyMs?: number;
-  readonly plan?: AccountPlan;
   readonly options?: Partial<MachinesOptions>;
-  /** The saved entries of an earlier process. */
-  readonly entries?: ReadonlyMap<string, Entry>;
-  /** Called after each sweep is published. */
-  readonly onChange?: () => void;
 }
 
 /** Lets the real program, from scheduler to client, sweep a fleet on virtual time. */
@@ -38,23 +31,19 @@ export class FleetRun {
   readonly warnings: SourceEvent[] = [];
   #lastStart: number | undefined;
 
-  constructor({ latencyMs = 50, plan = 'scale', options = {}, ...rest }: FleetRunOptions) {
-    const { entries, onChange, ...fleet } = rest;
+  constructor({ latencyMs = 50, options = {}, ...fleet }: FleetRunOptions) {
     this.fleet = new Fleet(fleet);
     this.program = new SandboxRun({
       start: NOW,
       latencyMs,
-      ...(entries ? { entries } : {}),
       onEvent: (_, event) => this.warnings.push(event),
-      ...(onChange ? { onChange } : {}),
-      sandbox: { plan, machines: 0 },
+      sandbox: { plan: 'scale', machines: 0 },
       sources: [machinesSource(machinesOptions(options))],
       instead: (path, body, now) =>
         path.endsWith('/machine-names')
           ? JSON.stringify({ data: this.fleet.listed(now) })
           : this.fleet.answer(JSON.parse(body), now),
     });
-    this.#lastStart = this.program.view('machines').entry.lastAttemptAt;
   }
 
   get now(): number {

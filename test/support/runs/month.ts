@@ -1,6 +1,5 @@
 import type { Config } from '../../../src/config/config.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
-import { sourceId } from '../../../src/scheduler/entry.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { HOUR } from '../time/timing.ts';
 import { defaultConfig } from './default-config.ts';
@@ -11,13 +10,15 @@ export function configured(overrides: Partial<Config> = {}): Source[] {
   return sourcesOf({ ...defaultConfig(), ...overrides });
 }
 
+/** The service of a trial with three machines. */
+export const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
+
 export interface Month {
   readonly run: SandboxRun;
-  readonly requests: number;
   /** The number of refused requests, by the exceeded window. */
   readonly refused: Readonly<Record<string, number>>;
-  /** The longest time between two answers to a source, hours. Start and end of the run count as answers. */
-  readonly longestGap: Readonly<Record<string, number>>;
+  /** The longest time between two answers for the machines, hours. Start and end of the run count as answers. */
+  readonly longestGap: number;
   /** `hour: machine` for each hour at whose end a live machine was not shown. */
   readonly withdrawn: readonly string[];
 }
@@ -39,47 +40,33 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
   }
   await run.stop();
   const refused = run.exchanges.filter(({ status }) => status === 429);
-  const answers = answersBySource(run, options.start, hours);
   return {
     run,
-    requests: run.exchanges.length,
     refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
-    longestGap: longestOf(answers),
+    longestGap: longestGapOf(run, options.start, options.start + hours * HOUR),
     withdrawn,
   };
 }
 
+/** Machines whose values are shown. */
+export function shownMachines(run: SandboxRun): (string | undefined)[] {
+  const { source, entry, timing } = run.view('machines');
+  const families = source.families(entry.value, timing);
+  const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
+  return shown.map(({ labels }) => labels['machine']);
+}
+
 /** Machines that push but are not shown. */
 function missing(run: SandboxRun): string[] {
-  const machines = run.view('machines');
-  const families = machines.source.families(machines.entry.value, machines.timing);
-  const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
-  const names = new Set(shown.map(({ labels }) => labels['machine']));
+  const names = new Set(shownMachines(run));
   const living = [...run.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }
 
-/** The times of the answers to each source, and start and end of the run. */
-function answersBySource(run: SandboxRun, start: number, hours: number): Map<string, number[]> {
-  const times = new Map(run.scheduler.views().map(({ source }) => [sourceId(source), [start]]));
-  for (const { at, path, body, status } of run.exchanges) {
-    if (status === 200) times.get(idOf(path, body))?.push(at);
-  }
-  for (const all of times.values()) all.push(start + hours * HOUR);
-  return times;
-}
-
-function longestOf(answers: ReadonlyMap<string, readonly number[]>): Record<string, number> {
-  const hours = (all: readonly number[]): number[] => all.slice(1).map((at, i) => (at - (all[i] ?? at)) / HOUR);
-  return Object.fromEntries([...answers].map(([id, all]) => [id, Math.max(...hours(all))]));
-}
-
-/** The source that sends this request. */
-function idOf(path: string, body: string): string {
-  if (path.endsWith('/machine-metrics')) return 'machines';
-  const chain = /"chain":"(\w+)"/.exec(body)?.[1] ?? (path.startsWith('/hoodi/') ? 'hoodi' : 'mainnet');
-  if (path.includes('/v1/')) return `slashings-${chain}`;
-  return `${path.endsWith('/sync-committee') ? 'sync_committee' : 'daily_returns'}-${chain}`;
+function longestGapOf({ exchanges }: SandboxRun, start: number, end: number): number {
+  const answers = exchanges.filter(({ path, status }) => path.endsWith('/machine-metrics') && status === 200);
+  const times = [start, ...answers.map(({ at }) => at), end];
+  return Math.max(...times.slice(1).map((at, i) => (at - (times[i] ?? at)) / HOUR));
 }
 
 function countBy<T>(items: readonly T[], key: (item: T) => string): Record<string, number> {

@@ -11,7 +11,7 @@ export interface RateRunOptions {
   readonly machines: number;
   readonly plan: AccountPlan;
   /** Bounds of the random latency, milliseconds. The service counts a request at a random time within its latency. */
-  readonly latencyMs?: readonly [least: number, most: number];
+  readonly latencyMs: readonly [least: number, most: number];
   /** How long is measured, after `warmUpMinutes`. */
   readonly minutes?: number;
   readonly warmUpMinutes?: number;
@@ -39,11 +39,10 @@ export interface RateSeen {
 }
 
 const UTILIZATION = 0.9;
-const LATENCY_MS = [20, 400] as const;
 
 /** Runs a fleet and one chain at the limit of a plan, with the default configuration, on virtual time. */
 export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
-  const { machines, plan, latencyMs = LATENCY_MS, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
+  const { machines, plan, latencyMs, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
   const [least, most] = latencyMs;
   const fleet = new Fleet({ machines, seed });
   let draws = 0;

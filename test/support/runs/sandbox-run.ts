@@ -36,8 +36,6 @@ export interface SandboxRunOptions {
   /** Another body for a good answer. undefined: the body of the sandbox. */
   readonly instead?: (path: string, body: string, now: number) => string | undefined;
   readonly onEvent?: (source: Source, event: SourceEvent) => void;
-  /** Called when the shown entry of a source changes. */
-  readonly onChange?: (source: Source) => void;
   /** The saved state of an earlier process. */
   readonly ledger?: Ledger;
   readonly entries?: ReadonlyMap<string, Entry>;
@@ -138,7 +136,7 @@ export class SandboxRun {
           if (waits) this.waits.push(waits as Record<string, string>);
         }
       },
-      onChange: options.onChange ?? nothing,
+      onChange: nothing,
     });
     this.#run = this.scheduler.run(this.#abort.signal);
   }

@@ -27,7 +27,7 @@ export interface Harness {
 
 interface HarnessOptions
   extends Partial<Omit<SchedulerDependencies, 'clock' | 'log' | 'budgetView'>>,
-    Partial<BudgetView> {
+    Partial<Omit<BudgetView, 'bucketOf'>> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
 }
@@ -44,8 +44,7 @@ export const NO_QUOTA: Quota = {
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
-  const { bucketOf = () => 'default', allowedPerDay = () => Number.POSITIVE_INFINITY, ...unlimited } = others;
-  const { quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = unlimited;
+  const { allowedPerDay = () => Infinity, quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = others;
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
@@ -55,7 +54,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     clock,
     log,
     store,
-    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, keyAt }),
+    budgetView: () => ({ bucketOf: () => 'default', allowedPerDay, quotaOf, keyAt }),
     limitsKnown: () => true,
     onSchedules: () => undefined,
     onEvent: () => undefined,

@@ -10,9 +10,9 @@ export interface Setting {
   readonly shown: number;
 }
 
-/** A clock that shows `shown` at `start` and runs `speed` times as fast. By default both are now. */
-export function hastyClock(speed: number, start = systemClock.now(), shown = start): Clock & Setting {
-  const origin = systemClock.monotonic() - (systemClock.now() - start);
+/** A clock that now shows `shown` and runs `speed` times as fast. */
+export function hastyClock(speed: number, shown: number): Clock & Setting {
+  const [start, origin] = [systemClock.now(), systemClock.monotonic()];
   const elapsed = (): number => (systemClock.monotonic() - origin) * speed;
   return {
     start,

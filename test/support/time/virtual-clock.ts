@@ -39,11 +39,6 @@ export class VirtualClock implements Clock {
     this.#now += ms;
   }
 
-  /** Moves the time without firing timers, as if the process had been stopped. They fire with the next `advance`. */
-  stall(ms: number): void {
-    this.#move(ms);
-  }
-
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

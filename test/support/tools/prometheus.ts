@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../files/files.ts';
 import { freePort } from '../network/ports.ts';
 import { type Running, start, waitFor } from '../programs/program.ts';
-import { PROMETHEUS, PROMTOOL, runTool } from './tools.ts';
+import { outputOf, PROMETHEUS, PROMTOOL } from './tools.ts';
 
 export interface PrometheusSeries {
   readonly metric: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ export interface Prometheus {
   targets(): Promise<readonly PrometheusTarget[]>;
   /** @param from Unix seconds, like `to`. @throws the error of Prometheus if it refuses the query */
   range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
-  /** The ingested samples of the last half hour or longer. */
-  samples(selector: string, range?: string): Promise<readonly PrometheusRange[]>;
+  /** The ingested samples of the last 20 years. */
+  samples(selector: string): Promise<readonly PrometheusRange[]>;
 }
 
 /** Settings other than the targets. */
@@ -67,19 +67,15 @@ export async function startPrometheus(
     if (error !== undefined) throw new Error(`${error}: ${decodeURIComponent(path)}`);
     return data;
   };
+  const result = async <T>(path: string, parameters: Record<string, string>): Promise<T[]> =>
+    (await ask<{ result: T[] }>(`${path}?${new URLSearchParams(parameters)}`)).result;
   await waitFor(() => ask('status/buildinfo'));
   return {
     program,
-    query: async (expression) =>
-      (await ask<{ result: PrometheusSeries[] }>(`query?query=${encodeURIComponent(expression)}`)).result,
-    range: async (expression, { from, to, step }) => {
-      const query = `query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`;
-      return (await ask<{ result: PrometheusRange[] }>(`query_range?${query}`)).result;
-    },
-    samples: async (selector, range = '30m') => {
-      const query = encodeURIComponent(`${selector}[${range}]`);
-      return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
-    },
+    query: (expression) => result<PrometheusSeries>('query', { query: expression }),
+    range: (expression, { from, to, step }) =>
+      result<PrometheusRange>('query_range', { query: expression, start: `${from}`, end: `${to}`, step: `${step}` }),
+    samples: (selector) => result<PrometheusRange>('query', { query: `${selector}[20y]` }),
     targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
   };
 }
@@ -87,12 +83,7 @@ export async function startPrometheus(
 function writeBlocks(history: string, folder: string): void {
   const file = join(folder, 'history.txt');
   writeFileSync(file, history);
-  const { status, stderr } = runTool(
-    PROMTOOL,
-    ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')],
-    '',
-  );
-  if (status !== 0) throw new Error(stderr);
+  outputOf(PROMTOOL, ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')]);
 }
 
 /** The config file, written as JSON, which is valid YAML. */

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createClient } from '@redis/client';
 import { temporaryFolder } from '../files/files.ts';
 import { freePort } from '../network/ports.ts';
-import { Running, waitFor } from '../programs/program.ts';
-import { atTheEnd } from '../vitest/cleanup.ts';
+import { type Running, start, waitFor } from '../programs/program.ts';
 import { REDIS } from './tools.ts';
 
 /** A real Redis on loopback. It can stop and start again, with or without its data. */
@@ -18,7 +16,6 @@ export class RedisServer {
   constructor(port: number, args: readonly string[]) {
     this.port = port;
     this.#args = args;
-    atTheEnd(() => this.kill());
   }
 
   get url(): string {
@@ -27,20 +24,18 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, ...this.#args];
-    this.#running = new Running(spawn(REDIS.command, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    this.#running = start(REDIS.command, args);
     await waitFor(() => connected(this.port));
   }
 
   /** Stops at once, as by a loss of power. */
   async kill(): Promise<void> {
     await this.#running?.stop('SIGKILL');
-    this.#running = undefined;
   }
 
   /** Stops in order, after it has written its data. */
   async shutDown(): Promise<void> {
     await this.#running?.stop('SIGTERM');
-    this.#running = undefined;
   }
 
   /** Stops without a word: its connections stay open, and nothing is answered until `resume`. */

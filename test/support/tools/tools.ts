@@ -10,59 +10,37 @@ interface Tool {
   readonly keepsTime?: true;
 }
 
-const APT = 'apt-get install --no-install-recommends';
+/** @param from The package of Debian that has it */
+function tool(command: string, from: string, more: Partial<Tool> = {}): Tool {
+  return { command, probe: ['--version'], how: `apt-get install --no-install-recommends ${from}`, ...more };
+}
 
-export const PROMTOOL: Tool = { command: 'promtool', probe: ['--version'], how: `${APT} prometheus` };
-export const PROMETHEUS: Tool = {
-  command: 'prometheus',
-  probe: ['--version'],
-  how: `${APT} prometheus`,
-  // Go reads the clock from the kernel, not from the C library.
-  keepsTime: true,
-};
-export const ALERTMANAGER: Tool = {
-  command: 'prometheus-alertmanager',
-  probe: ['--version'],
-  how: `${APT} prometheus-alertmanager`,
-  keepsTime: true,
-};
-export const AMTOOL: Tool = { command: 'amtool', probe: ['--version'], how: ALERTMANAGER.how };
-export const DPKG_DEB: Tool = { command: 'dpkg-deb', probe: ['--version'], how: `${APT} dpkg` };
-export const STRIP: Tool = {
-  command: `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu-strip`,
-  probe: ['--version'],
-  how: `${APT} binutils`,
-};
-export const CURL: Tool = { command: 'curl', probe: ['--version'], how: `${APT} curl` };
-export const JQ: Tool = { command: 'jq', probe: ['--version'], how: `${APT} jq` };
-export const JSONNET: Tool = { command: 'jsonnet', probe: ['--version'], how: `${APT} jsonnet` };
-export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
-export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
-/** Redis or a compatible server: `REDIS_SERVER=valkey-server npx vitest run ...`. */
-export const REDIS: Tool = {
-  command: process.env['REDIS_SERVER'] ?? 'redis-server',
-  probe: ['--version'],
-  how: `${APT} redis-server`,
-  // Its allocator reads the clock before libfaketime is ready and then hangs.
-  keepsTime: true,
-};
-export const TINYPROXY: Tool = { command: 'tinyproxy', probe: ['-v'], how: `${APT} tinyproxy-bin` };
+export const PROMTOOL = tool('promtool', 'prometheus');
+// Go reads the clock from the kernel, not from the C library.
+export const PROMETHEUS = tool('prometheus', 'prometheus', { keepsTime: true });
+export const ALERTMANAGER = tool('prometheus-alertmanager', 'prometheus-alertmanager', { keepsTime: true });
+export const AMTOOL = tool('amtool', 'prometheus-alertmanager');
+export const DPKG_DEB = tool('dpkg-deb', 'dpkg');
+export const STRIP = tool(`${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu-strip`, 'binutils');
+export const CURL = tool('curl', 'curl');
+export const JQ = tool('jq', 'jq');
+export const JSONNET = tool('jsonnet', 'jsonnet');
+export const KUBECTL = tool('kubectl', 'kubectl', { probe: ['kustomize', '--help'] });
+export const SYSTEMD_ANALYZE = tool('systemd-analyze', 'systemd');
+/**
+ * Redis or a compatible server: `REDIS_SERVER=valkey-server npx vitest run ...`. Its allocator reads the clock before
+ * libfaketime is ready and then hangs.
+ */
+export const REDIS = tool(process.env['REDIS_SERVER'] ?? 'redis-server', 'redis-server', { keepsTime: true });
+export const TINYPROXY = tool('tinyproxy', 'tinyproxy-bin', { probe: ['-v'] });
 /** Makes certificates for tests. */
-export const OPENSSL: Tool = { command: 'openssl', probe: ['version'], how: `${APT} openssl` };
-export const PYTHON_PARSERS: Tool = {
-  // The python3 of the distribution. Another one in the path may lack the packages of the distribution.
-  command: '/usr/bin/python3',
+export const OPENSSL = tool('openssl', 'openssl', { probe: ['version'] });
+/** The python3 of the distribution. Another one in the path may lack the packages of the distribution. */
+export const PYTHON_PARSERS = tool('/usr/bin/python3', 'python3-prometheus-client', {
   probe: ['-c', 'import prometheus_client.openmetrics.parser'],
-  how: `${APT} python3-prometheus-client`,
-};
-/** The installed Chromium, not one that an npm package downloads. */
-export const CHROMIUM: Tool = {
-  command: '/usr/bin/chromium',
-  probe: ['--version'],
-  how: `${APT} chromium`,
-  // Its processes hang under libfaketime.
-  keepsTime: true,
-};
+});
+/** The installed Chromium, not one that an npm package downloads. Its processes hang under libfaketime. */
+export const CHROMIUM = tool('/usr/bin/chromium', 'chromium', { keepsTime: true });
 
 /** Whether libfaketime is active. Files and tools with `keepsTime` still use the machine's time. */
 export const isClockFaked = process.env['FAKETIME'] !== undefined;
@@ -85,8 +63,15 @@ export interface ToolRun {
 }
 
 /** Runs a tool with this input and waits for its end. */
-export function runTool({ command, how }: Tool, args: readonly string[], input: string): ToolRun {
+export function runTool({ command, how }: Tool, args: readonly string[], input = ''): ToolRun {
   const { status, stdout, stderr, error } = spawnSync(command, args, { input, encoding: 'utf8', maxBuffer: 2 ** 28 });
   if (error) throw new Error(`${command}: ${error.message} (${how})`);
   return { status, stdout, stderr };
+}
+
+/** What a tool writes. @throws if it fails */
+export function outputOf(of: Tool, args: readonly string[]): string {
+  const { status, stdout, stderr } = runTool(of, args);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
 }

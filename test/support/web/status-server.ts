@@ -2,7 +2,8 @@ import { documentsOf } from '../../../src/status-page/documentation.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { renderedPage } from '../../../src/toolkit/web/send.ts';
-import { type RunningServer, startServer } from '../../../src/toolkit/web/server.ts';
+import type { RunningServer } from '../../../src/toolkit/web/server.ts';
+import { servePages } from './pages.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
 /** Serves the status page in the state that was selected last. */
@@ -12,18 +13,5 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
     page = renderedPage(() => pagePieces(pageIn(name)), systemClock);
   };
   show('healthy');
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
-    {
-      metrics: () => [],
-      unhealthy: () => undefined,
-      ready: () => true,
-      reload: async () => undefined,
-      documents: documentsOf(() => page()),
-      onError: (error) => {
-        throw error;
-      },
-    },
-  );
-  return { ...server, show };
+  return { ...(await servePages({ documents: documentsOf(() => page()) })), show };
 }

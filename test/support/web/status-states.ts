@@ -5,7 +5,7 @@ import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../../src/sandbox/machines.ts';
 import { recordOf } from '../../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
-import { type BudgetView, type KnownSource, sourceViews } from '../../../src/scheduler/schedules.ts';
+import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { Network } from '../../../src/sources/network/schema.ts';
@@ -22,20 +22,6 @@ import { BOTH_CHAINS, defaultConfig } from '../runs/default-config.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../time/timing.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
-
-/** The states in which tests look at the page. */
-export const STATES = [
-  'healthy',
-  'missed',
-  'grouped',
-  'stretched',
-  'revoked',
-  'silent',
-  'empty',
-  'thousand',
-  'hostile',
-] as const;
-export type StateName = (typeof STATES)[number];
 
 const SECONDS = NOW / 1000;
 
@@ -228,7 +214,8 @@ interface State {
   readonly groups?: Config['groups'];
 }
 
-const STATE_OF: Readonly<Record<StateName, () => State>> = {
+/** The states in which tests look at the page. */
+const STATE_OF = {
   healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
   missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
   grouped: () => ({ ledger: SCALE, values: grouped(), groups: GROUPS }),
@@ -267,11 +254,12 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
     ),
     entry: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
   }),
-};
+} as const satisfies Record<string, () => State>;
+export type StateName = keyof typeof STATE_OF;
 
 /** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
-  const state = STATE_OF[name]();
+  const state: State = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? [], state.groups));
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
@@ -305,4 +293,15 @@ function entryOf(source: Source, { values, entry }: State): Entry {
 
 export function pageIn(name: StateName): StatusPage {
   return statusOf(knownIn(name), NOW);
+}
+
+/** The input with some fields of each view changed. */
+export function changed(known: StatusInput, change: (view: SourceView) => Partial<SourceView>): StatusInput {
+  return { ...known, views: known.views.map((view) => ({ ...view, ...change(view) })) };
+}
+
+/** The input if all is well but for the key. */
+export function withKey(key: Partial<Ledger['key']>): StatusInput {
+  const known = knownIn('healthy');
+  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
 }

@@ -1,14 +1,14 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
-import { documentsOf } from '../../../src/status-page/documentation.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { Access } from '../../../src/toolkit/web/access.ts';
-import { LIMITS, type RunningServer, startServer } from '../../../src/toolkit/web/server.ts';
+import { LIMITS, type RunningServer } from '../../../src/toolkit/web/server.ts';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
 import { temporaryFolder } from '../files/files.ts';
 import { logLines } from '../log/log-lines.ts';
-import { atTheEnd } from '../vitest/cleanup.ts';
+import type { Certificate } from '../network/certificates.ts';
+import { servePages } from './pages.ts';
 
 /** A server with a web config file that the test can change. */
 export interface Guarded {
@@ -28,26 +28,17 @@ export async function serveGuarded(text: string, body = BODY, limits = LIMITS, c
   writeFileSync(file, text);
   const access = new Access(await readWebConfig(file), clock, logLines().log);
   const bytes = Buffer.from(body);
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics', access, limits },
-    {
-      metrics: () => [bytes],
-      unhealthy: () => undefined,
-      ready: () => true,
-      documents: documentsOf(() => Promise.resolve(Buffer.from('<!doctype html>'))),
-      reload: () => Promise.resolve(undefined),
-      onError: (error) => {
-        throw error;
-      },
-    },
-  );
-  // Some tests close it themselves.
-  atTheEnd(() => server.close().catch(() => undefined));
+  const server = await servePages({ metrics: () => [bytes] }, { access, limits });
   const reload = async (next = text): Promise<void> => {
     replaceFile(file, next);
     access.adopt(await readWebConfig(file));
   };
   return { port: server.port, server, folder, reload };
+}
+
+/** The section of a web config for TLS with this certificate. @param more Other fields, with their indentation */
+export function tlsSection({ certFile, keyFile }: Pick<Certificate, 'certFile' | 'keyFile'>, more = ''): string {
+  return `tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`;
 }
 
 /** Replaces a file atomically, as careful tools do. */

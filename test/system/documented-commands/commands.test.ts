@@ -5,7 +5,7 @@ import type { Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { ask } from '../../support/network/ask.ts';
 import { FAST, KEY } from '../../support/programs/backfill.ts';
-import { portOf, startExporter, waitFor } from '../../support/programs/program.ts';
+import { ANY_PORT, ordersPort, portOf, startExporter } from '../../support/programs/program.ts';
 import { startAlertmanager } from '../../support/tools/alertmanager.ts';
 import { ALERTMANAGER, AMTOOL, areMissing, CURL, JQ, KUBECTL, PROMTOOL } from '../../support/tools/tools.ts';
 import { COMMENTED, type Command, commandsOf, DOCUMENTS } from './documents.ts';
@@ -32,10 +32,10 @@ function lateMachines(): Respond {
 
 /** The demo, where documents ask it, and an Alertmanager. */
 async function startPorts(): Promise<Ports> {
-  const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0', '--log.format=json']);
+  const demo = startExporter(['demo', ANY_PORT, '--log.format=json']);
   const [web, control, { port }] = await Promise.all([
     portOf(demo),
-    waitFor(() => Number(/localhost:(\d+)\/-\/silence/.exec(demo.output)?.[1] ?? expect.fail(demo.output))),
+    ordersPort(demo).then(Number),
     startAlertmanager(() => readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8')),
   ]);
   return { 10032: web, 10033: control, 10034: control, 9093: port, 9193: port };

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../src/sandbox/world.ts';
 import { listen } from '../../support/network/listen.ts';
 import { waitFor } from '../../support/programs/program.ts';
 import { hastyClock } from '../../support/time/haste.ts';
-import type { Alertmanager } from '../../support/tools/alertmanager.ts';
+import type { Alertmanager, Notification } from '../../support/tools/alertmanager.ts';
 import type { Prometheus } from '../../support/tools/prometheus.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
 import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } from './hasty-exporter.ts';
@@ -18,7 +18,7 @@ const EVENING = Date.UTC(2026, 8, 30, 23);
 
 /** In the order of time: what was made to happen stays for the tests after it. */
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', () => {
-  const clock = hastyClock(SPEED, undefined, EVENING);
+  const clock = hastyClock(SPEED, EVENING);
   let exporter: HastyExporter;
   let sandbox: Sandbox;
   let prometheus: Prometheus;
@@ -26,7 +26,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   beforeAll(async () => {
     // What a silent machine last said stays: only then there is anything to inhibit.
-    exporter = await startHastyExporter(clock, { machines: { stale_after: '6h' } });
+    exporter = await startHastyExporter(clock, { stale_after: '6h' });
     ({ sandbox } = exporter);
     ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
   }, 30_000);
@@ -40,14 +40,11 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     });
   /** The notifications without the BeaconchainWatchdog, which may come a minute late: Prometheus sent it before it knew Alertmanager. */
   const troubles = () => alertmanager.notifications.filter(({ alert }) => alert !== 'BeaconchainWatchdog');
-  const notified = (alert: string): boolean =>
-    alertmanager.notifications.some((told) => told.alert === alert && told.status === 'firing');
   /** Waits until the webhook is notified, and returns the minutes in the exporter's time. */
   const told = async (alert: string, since: number): Promise<number> => {
-    await waitFor(() => expect(notified(alert), alert).toBe(true));
-    const { at } = alertmanager.notifications.find((entry) => entry.alert === alert) ?? { at: 0 };
-    const minutes = (clock.now() - (Date.now() - at) * SPEED - since) / MINUTE;
-    return minutes;
+    const isIt = (one: Notification): boolean => one.alert === alert && one.status === 'firing';
+    const { at } = await waitFor(() => alertmanager.notifications.find(isIt) ?? expect.fail(alert));
+    return (clock.now() - (Date.now() - at) * SPEED - since) / MINUTE;
   };
   const pass = async (minutes: number): Promise<void> => {
     const until = clock.now() + minutes * MINUTE;
@@ -233,7 +230,7 @@ function sites(now: number, darkSince: number, lightAgain: number): string {
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts of a group', () => {
   it('a site of two machines and 50 validators goes dark: one message for the silence and one for the validators, each with one resolve', async () => {
     const speed = 200;
-    const clock = hastyClock(speed, undefined, EVENING);
+    const clock = hastyClock(speed, EVENING);
     const darkSince = clock.now() + 10 * MINUTE;
     let lightAgain = Number.POSITIVE_INFINITY;
     const port = await listen(

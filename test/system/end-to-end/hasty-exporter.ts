@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import { parse } from 'yaml';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
-import type { Exporter } from '../../../src/exporter/exporter.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
@@ -22,38 +21,31 @@ export const WATCHED = 12_345;
 
 export interface HastyExporter {
   readonly port: number;
-  readonly exporter: Exporter;
   readonly sandbox: Sandbox;
   /** Closes its server. */
   down(): Promise<void>;
 }
 
-interface HastyOptions {
-  /** Fields of the section `machines`. */
-  readonly machines?: object;
-  readonly log?: Logger;
-}
-
-/** Starts the exporter and its service on this clock. */
-export async function startHastyExporter(clock: Clock, options: HastyOptions = {}): Promise<HastyExporter> {
+/** Starts the exporter and its service on this clock. @param machines Fields of the section `machines` */
+export async function startHastyExporter(clock: Clock, machines: object): Promise<HastyExporter> {
   const service = await startService('key', { now: clock.now, slotsPerSlashing: Number.POSITIVE_INFINITY });
   service.sandbox.wake(QUIET_MACHINE, clock.now());
   const { exporter, port, close } = await startServedExporter({
     file: {
       api: { base_url: service.url },
       chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
-      machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
+      machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...machines },
       validators: { watch: { mainnet: [WATCHED] } },
     },
     key: 'key',
     clock,
-    log: options.log ?? pino({ level: 'silent' }),
+    log: pino({ level: 'silent' }),
   });
   atTheEnd(() => exporter.stop());
   let closed: Promise<void> | undefined;
   const down = (): Promise<void> => (closed ??= close());
   atTheEnd(down);
-  return { port, exporter, sandbox: service.sandbox, down };
+  return { port, sandbox: service.sandbox, down };
 }
 
 interface RuleFile {

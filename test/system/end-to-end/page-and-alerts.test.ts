@@ -14,26 +14,19 @@ import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools/tools.ts';
-import { knownIn } from '../../support/web/status-states.ts';
+import { changed, knownIn, withKey } from '../../support/web/status-states.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;
 
-/** The input with the value of a source changed. */
-function withValue<T>(known: StatusInput, name: string, change: (value: T) => T): StatusInput {
-  const views = known.views.map((view) =>
-    view.source.name === name ? { ...view, entry: { ...view.entry, value: change(view.entry.value as T) } } : view,
-  );
-  return { ...known, views };
-}
-
 function withMachine(change: (machine: Machine) => Machine, isAll = false): StatusInput {
-  return withValue<Machines>(knownIn('healthy'), 'machines', ({ machines }) =>
-    Machines.parse({
-      machines: machines.map((one) => (isAll || one.name === 'node-a' ? change(one) : one)),
-      dropped: 0,
-    }),
-  );
+  return changed(knownIn('healthy'), ({ source, entry }) => {
+    if (source.name !== 'machines') return {};
+    const machines = (entry.value as Machines).machines.map((one) =>
+      isAll || one.name === 'node-a' ? change(one) : one,
+    );
+    return { entry: { ...entry, value: Machines.parse({ machines, dropped: 0 }) } };
+  });
 }
 
 function withSystem(fields: object): StatusInput {
@@ -59,11 +52,11 @@ function withAge(age: number, isAll = false): StatusInput {
 function inGroups(known: StatusInput): StatusInput {
   const groups = [{ name: 'home', machines: ['node-a', 'node-b'] }];
   const source = machinesSource(machinesOptions({ groups, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] }));
-  return { ...known, views: known.views.map((view) => (view.source.name === 'machines' ? { ...view, source } : view)) };
+  return changed(known, (view) => (view.source.name === 'machines' ? { source } : {}));
 }
 
 function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
-  return { ...known, views: known.views.map((view) => ({ ...view, pace: { ...view.pace, intervalMs } })) };
+  return changed(known, ({ pace }) => ({ pace: { ...pace, intervalMs } }));
 }
 
 const disk = (free: number) => withSystem({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
@@ -89,13 +82,7 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
   ['clock 61 seconds slow', () => ({ ...knownIn('healthy'), clockOffsetMs: 61_000 })],
   ['clock 11 minutes fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -11 * MINUTE })],
   ['clock a minute fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -MINUTE })],
-  [
-    'key refused',
-    () => {
-      const known = knownIn('healthy');
-      return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, standing: 'refused' as const } } };
-    },
-  ],
+  ['key refused', () => withKey({ standing: 'refused' })],
 ];
 
 function familiesOf(known: StatusInput): Family[] {
@@ -139,7 +126,7 @@ describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () =>
     const file = join(temporaryFolder(), 'test.yaml');
     // Once in five minutes, because all series are constant.
     writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES.slice(0, 1), evaluation_interval: '5m', tests }));
-    const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file], '');
+    const { status, stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', file]);
     expect(status, `${stdout}${stderr}`).toBe(0);
   });
 });

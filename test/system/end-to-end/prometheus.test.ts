@@ -7,13 +7,13 @@ import { DOCUMENT_QUERIES } from '../../support/contract/document-queries.ts';
 import { interpolate, type PanelQuery, QUERIES, regexFormat } from '../../support/contract/grafana.ts';
 import type { Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
-import { portOf, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
+import { ANY_PORT, asking, portOf, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
 import { type Prometheus, startPrometheus } from '../../support/tools/prometheus.ts';
 import { areMissing, OPENSSL, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools/tools.ts';
-import { basic, hashOf } from '../../support/web/web-config.ts';
+import { basic, hashOf, tlsSection } from '../../support/web/web-config.ts';
 import { history } from './history.ts';
 
 const DAY = 86_400;
@@ -78,10 +78,7 @@ function secured(authority: Certificate): string {
   const file = join(temporaryFolder(), 'web.yml');
   writeFileSync(
     file,
-    `tls_server_config:
-  cert_file: ${server.certFile}
-  key_file: ${server.keyFile}
-  client_auth_type: RequireAndVerifyClientCert
+    `${tlsSection(server)}  client_auth_type: RequireAndVerifyClientCert
   client_ca_file: ${authority.certFile}
   client_allowed_sans: [prometheus.test]
 basic_auth_users:
@@ -101,13 +98,11 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     const authority = makeCertificate({ names: 'DNS:authority' });
     client = makeCertificate({ names: 'DNS:prometheus.test', issuer: authority });
     const web = secured(authority);
-    const config = join(temporaryFolder(), 'config.yaml');
-    writeFileSync(config, `${CONFIG}web: {config_file: "${web}"}\n`);
-    const demo = startExporter(['demo', `--config.file=${config}`, '--web.listen-address=127.0.0.1:0']);
+    const config = configFile(`${CONFIG}web: {config_file: "${web}"}\n`);
+    const demo = startExporter(['demo', `--config.file=${config}`, ANY_PORT]);
     const { url } = await startService('key', { request: oddMachines });
-    const api = `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
     const others = ['daily_returns', 'slashings', 'sync_committee'].map((name) => `${name}: {enabled: false}\n`);
-    const odd = startServe(`${api}${others.join('')}web: {config_file: "${web}"}\n`, 'key');
+    const odd = startServe(`${asking(url)}${others.join('')}web: {config_file: "${web}"}\n`, 'key');
     port = await portOf(demo);
     const labels = { job: 'demo', instance: `127.0.0.1:${port}` };
     prometheus = await startPrometheus(

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { portOf, SURROUNDINGS, start, startExporter, waitFor } from '../../support/programs/program.ts';
+import {
+  ANY_PORT,
+  ordersPort,
+  portOf,
+  SURROUNDINGS,
+  start,
+  startExporter,
+  waitFor,
+} from '../../support/programs/program.ts';
 import { hastyDuration } from '../../support/time/haste.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
@@ -14,16 +22,11 @@ const [STARTING = ''] = [...SECTION.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((
 
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-start', () => {
   it('with the commands of the README the alerts arrive in the terminal of the demo, and no other words', async () => {
-    const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
+    const demo = startExporter(['demo', ANY_PORT]);
     const web = await portOf(demo);
-    const [, orders] = await waitFor(() => {
-      const match = /localhost:(\d+)\/alerts are printed/.exec(demo.stdout);
-      if (!match) throw new Error(demo.output);
-      return match;
-    });
     const ports = [
       [':10032', `:${web}`],
-      [':10033', `:${orders}`],
+      [':10033', `:${await ordersPort(demo)}`],
       [':9190', `:${await freePort()}`],
       [':9193', `:${await freePort()}`],
     ] as const;

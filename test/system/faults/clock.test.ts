@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
@@ -26,7 +26,6 @@ describe('system/faults/clock', () => {
       service.sandbox.wake(QUIET_MACHINE, clock.now());
       clock.step(wrongMs);
     });
-    onTestFinished(() => world.stop());
     const silentAt = async (): Promise<string[]> => silent(await world.look());
     await world.until((metrics) => metrics.isWell(), MINUTE);
     expect(await silentAt()).toEqual([]);

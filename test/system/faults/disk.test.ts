@@ -79,53 +79,42 @@ const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_e
 const polledAt = (metrics: Metrics): number =>
   metrics.value('beaconchain_source_last_attempt_timestamp_seconds', 'machines');
 
-async function startOn(
-  disk: Pick<Disk, 'dir' | 'through'>,
-  log = pino({ level: 'silent' }),
-): Promise<FaultWorld & { end(): Promise<void> }> {
-  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), log);
+async function startOn(disk: Disk): Promise<FaultWorld> {
+  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }));
+  onTestFinished(() => files.close());
   const tracked: StateStore = {
     load: (name, schema) => files.load(name, schema),
     save: (...args) => underWay(files.save(...args)),
   };
   const world = await FaultWorld.start({ documents: disk.through?.(files) ?? tracked });
-  const stop = async (): Promise<void> => {
-    await world.stop();
-    await files.close();
-  };
-  onTestFinished(stop);
-  return Object.assign(world, { end: stop });
-}
-
-/** Checks all the time that it is served, and that no counter decreases. */
-async function failAndMend(disk: Disk): Promise<void> {
-  const world = await startOn(disk);
   await world.until((metrics) => metrics.isWell(), MINUTE);
-  const before = await world.look();
-  disk.fail();
-  await world.pass(INTERVAL);
-  const during = await world.look();
-  expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
-  expect((await world.ask('/')).body.toString()).toContain('The state could not be written');
-  // What cannot be written is not shown: a restart would take it back.
-  expect(polledAt(during)).toBe(polledAt(before));
-  await world.pass(STALE_AFTER);
-  expect((await world.look()).withdrawable()).toEqual([]);
-  disk.mend();
-  const known = world.service.requests.length;
-  await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), MINUTE);
-  expect(world.service.requests.length - known).toBeLessThan(5);
+  return world;
 }
 
+/** The world checks all the time that it is served, and that no counter decreases. */
 describe('system/faults/disk', () => {
   it.each(MADE_UP)('%s: served, counted, and well again when it is mended', async (_, make) => {
-    await failAndMend(make());
+    const disk = make();
+    const world = await startOn(disk);
+    const before = await world.look();
+    disk.fail();
+    await world.pass(INTERVAL);
+    const during = await world.look();
+    expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
+    expect((await world.ask('/')).body.toString()).toContain('The state could not be written');
+    // What cannot be written is not shown: a restart would take it back.
+    expect(polledAt(during)).toBe(polledAt(before));
+    await world.pass(STALE_AFTER);
+    expect((await world.look()).withdrawable()).toEqual([]);
+    disk.mend();
+    const known = world.service.requests.length;
+    await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), MINUTE);
+    expect(world.service.requests.length - known).toBeLessThan(5);
   });
 
   it('slow beyond measure: served, withdrawn on time, and well again when it is mended', async () => {
     const disk = hanging();
     const world = await startOn(disk);
-    await world.until((metrics) => metrics.isWell(), MINUTE);
     const before = await world.look();
     disk.fail();
     await world.pass(STALE_AFTER + INTERVAL);
@@ -134,6 +123,5 @@ describe('system/faults/disk', () => {
     expect(during.withdrawable()).toEqual([]);
     disk.mend();
     await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), INTERVAL);
-    await world.stop();
   });
 });

@@ -1,5 +1,5 @@
 import { setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { type Metrics, SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { type Fault, FaultServer } from '../../support/faults/fault-server.ts';
@@ -130,7 +130,6 @@ describe.skipIf(areMissing(OPENSSL))('system/faults', () => {
     const trouble = 'begin' in fault ? fault : wire(fault);
     const most = Math.max(INTERVAL, waits[1]);
     const world = await FaultWorld.start({ timeoutMs, ...(isTls && { credentials: trusted }) }, trouble.begin);
-    onTestFinished(() => world.stop());
     await world.until((metrics) => isCounted(row, metrics), MINUTE);
     await trouble.end(world);
     await world.until((metrics) => metrics.isWell(), most);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultServer, Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { BackfillRuns, FAST, KEY } from '../../support/programs/backfill.ts';
-import { ahead, type Running, SURROUNDINGS, start, startServe } from '../../support/programs/program.ts';
+import { ahead, MAIN, type Running, SURROUNDINGS, start, startServe } from '../../support/programs/program.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -69,7 +69,7 @@ async function withQuota(): Promise<{ api: FaultServer; runs: BackfillRuns }> {
 function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly string[]): Running {
   const script = `ulimit -f ${kib}; exec "$@"`;
   // Node ignores the signal that comes with such a write.
-  const line = [process.execPath, `${import.meta.dirname}/../../../src/main.ts`, ...runs.line(...flags)];
+  const line = [process.execPath, MAIN, ...runs.line(...flags)];
   return start('bash', ['-c', script, 'bash', ...line], {
     env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
   });

@@ -3,9 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files/files.ts';
-import { portOf, SURROUNDINGS, start, startExporter } from '../../support/programs/program.ts';
+import { ANY_PORT, MAIN, portOf, ran, SURROUNDINGS, start, startExporter } from '../../support/programs/program.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const KEY = 'a-key-that-nobody-may-see';
 
 function folderWith(config: string, files: Readonly<Record<string, string>> = {}): string {
@@ -16,9 +15,8 @@ function folderWith(config: string, files: Readonly<Record<string, string>> = {}
 }
 
 async function run(command: string, folder: string, env: NodeJS.ProcessEnv = { BEACONCHAIN_API_KEY: KEY }) {
-  const program = startExporter([command, `--config.file=${folder}/config.yaml`], env);
-  const { code } = await program.ended;
-  return { code, stdout: program.stdout, stderr: program.stderr.replaceAll(folder, 'FOLDER') };
+  const { stderr, ...ended } = await ran([command, `--config.file=${folder}/config.yaml`], env);
+  return { ...ended, stderr: stderr.replaceAll(folder, 'FOLDER') };
 }
 
 /** All that is below a folder. */
@@ -100,7 +98,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const cwd = temporaryFolder();
     const file = `--config.file=${folder}/config.yaml`;
     const options = { cwd, env: SURROUNDINGS };
-    const program = start(process.execPath, [MAIN, file, '--web.listen-address=127.0.0.1:0'], options);
+    const program = start(process.execPath, [MAIN, file, ANY_PORT], options);
     await portOf(program);
     await program.stop();
     expect(contentOf(cwd)).toContain('beaconchain-exporter-state/ledger.json');
@@ -134,7 +132,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
   it('serve logs them at the start and at each reload', async () => {
     const folder = folderWith('log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\n');
     const file = `--config.file=${folder}/config.yaml`;
-    const program = startExporter([file, '--web.listen-address=127.0.0.1:0'], { BEACONCHAIN_API_KEY: KEY });
+    const program = startExporter([file, ANY_PORT], { BEACONCHAIN_API_KEY: KEY });
     const port = await portOf(program);
     const { status } = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
     expect(status).toBe(200);

@@ -3,23 +3,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { listen } from '../../support/network/listen.ts';
-import { start, startExporter, waitFor } from '../../support/programs/program.ts';
+import { ANY_PORT, preloaded, ran, start, startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
-
-async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const program = startExporter(args, env);
-  const { code } = await program.ended;
-  return { code, stdout: program.stdout, stderr: program.stderr };
-}
-
-function configFile(text: string): string {
-  const file = join(temporaryFolder(), 'config.yaml');
-  writeFileSync(file, text);
-  return file;
-}
 
 /** A port on which another server listens. */
 function takenPort(): Promise<number> {
@@ -28,7 +16,7 @@ function takenPort(): Promise<number> {
 
 describe('system/programs/command-line', () => {
   it('--help names every command and goes to stdout, with 0', async () => {
-    const { code, stdout, stderr } = await run(['--help']);
+    const { code, stdout, stderr } = await ran(['--help']);
     expect(code).toBe(0);
     expect(stderr).toBe('');
     for (const word of ['serve', 'check', 'sandbox', 'demo', '--config.file', '--web.listen-address', '--log.level']) {
@@ -37,7 +25,7 @@ describe('system/programs/command-line', () => {
   });
 
   it('--version is the version of the package, with 0', async () => {
-    const { code, stdout } = await run(['--version']);
+    const { code, stdout } = await ran(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/);
   });
@@ -47,7 +35,7 @@ describe('system/programs/command-line', () => {
     const bin = temporaryFolder();
     // It knows no newer options, like an old one.
     const version = 'Object.defineProperty(process.versions, "node", { value: "20.1.0" });';
-    const imported = `--import=data:text/javascript,${encodeURIComponent(version)}`;
+    const imported = preloaded(version)['NODE_OPTIONS'];
     const old = `case $1 in -*) echo "bad option: $1" >&2; exit 9;; esac\nexec ${process.execPath} '${imported}' "$@"\n`;
     writeFileSync(join(bin, 'node'), `#!/bin/sh\n${old}`, { mode: 0o755 });
     const program = start('sh', ['-c', scripts[name]], { env: { PATH: `${bin}:${process.env['PATH']}` } });
@@ -58,7 +46,7 @@ describe('system/programs/command-line', () => {
   it.each([['--config.fil=x'], ['serv']])(
     'what cannot be understood (%s) is one line on stderr, with 2',
     async (...args) => {
-      const { code, stdout, stderr } = await run(args, { BEACONCHAIN_API_KEY: KEY });
+      const { code, stdout, stderr } = await ran(args, { BEACONCHAIN_API_KEY: KEY });
       expect(code).toBe(2);
       expect(stdout).toBe('');
       expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -66,7 +54,7 @@ describe('system/programs/command-line', () => {
   );
 
   it('serve without a key is one line that says how to give one and that demo needs none, with 1', async () => {
-    const { code, stdout, stderr } = await run([]);
+    const { code, stdout, stderr } = await ran([]);
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -86,10 +74,7 @@ describe('system/programs/command-line', () => {
     }
     expect(await program.stop()).toEqual({ code: 0, signal: null });
     const taken = `127.0.0.1:${await takenPort()}`;
-    const refused = await run(
-      ['serve', ...flags, '--web.listen-address=127.0.0.1:0', `--web.listen-address=${taken}`],
-      env,
-    );
+    const refused = await ran(['serve', ...flags, ANY_PORT, `--web.listen-address=${taken}`], env);
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`the address ${taken} is taken`) });
     expect(refused.stdout).not.toContain('listening');
   });
@@ -97,7 +82,7 @@ describe('system/programs/command-line', () => {
   it.each(['serve', 'sandbox'])('%s on an address that is taken is one line, with 3', async (command) => {
     const port = await takenPort();
     const env = { BEACONCHAIN_API_KEY: KEY, BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: `127.0.0.1:${port}` };
-    const { code, stderr } = await run([command], env);
+    const { code, stderr } = await ran([command], env);
     expect(code).toBe(3);
     expect(stderr).toBe(
       `the address 127.0.0.1:${port} is taken: choose another one with --web.listen-address or web.listen_address in the configuration\n`,

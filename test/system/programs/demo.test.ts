@@ -6,22 +6,26 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { listen } from '../../support/network/listen.ts';
-import { portOf, Running, SURROUNDINGS, startExporter, waitFor } from '../../support/programs/program.ts';
+import {
+  ANY_PORT,
+  ordersPort,
+  portOf,
+  Running,
+  ran,
+  SURROUNDINGS,
+  startExporter,
+  waitFor,
+} from '../../support/programs/program.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
 
-/** The port at which the sandbox takes orders and alerts. */
-function ordersPort(demo: Running): Promise<string> {
-  return waitFor(() => /localhost:(\d+)\/alerts are printed/.exec(demo.stdout)?.[1] ?? expect.fail(demo.output));
-}
-
 describe('system/programs/demo', () => {
   let demo: Running;
   let port: number;
   beforeAll(async () => {
-    demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
+    demo = startExporter(['demo', ANY_PORT]);
     port = await portOf(demo);
   });
 
@@ -94,8 +98,8 @@ describe('system/programs/demo', () => {
   it('names the flag if the address of the sandbox is taken', async () => {
     const taken = await listen(createServer());
     const address = `--sandbox.listen-address=:${taken}`;
-    const refused = startExporter(['demo', '--web.listen-address=127.0.0.1:0', address]);
-    expect((await refused.ended).code).toBe(3);
+    const refused = await ran(['demo', ANY_PORT, address]);
+    expect(refused.code).toBe(3);
     expect(refused.stderr).toBe(
       `the address 127.0.0.1:${taken} is taken: choose another one with --sandbox.listen-address\n`,
     );

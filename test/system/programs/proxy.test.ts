@@ -4,20 +4,28 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { FaultServer } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { startForwardProxy } from '../../support/network/forward-proxy.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { portOf, type Running, start, startExporter, waitFor } from '../../support/programs/program.ts';
+import {
+  allUp,
+  asking,
+  portOf,
+  type Running,
+  ran,
+  start,
+  startServe,
+  waitFor,
+} from '../../support/programs/program.ts';
 import { connected } from '../../support/tools/redis.ts';
 import { areMissing, OPENSSL, TINYPROXY } from '../../support/tools/tools.ts';
 
 const KEY = 'k3y-0f+the/user-that-nobody-may-see';
 const PASSWORD = 'p4ssw0rd/of:the@proxy-that-nobody-may-see';
 const LOGIN = `exporter:${encodeURIComponent(PASSWORD)}`;
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 let authority: Certificate;
 let own: Certificate;
@@ -29,28 +37,12 @@ async function startOver(scheme: 'http' | 'https'): Promise<{ service: FaultServ
   return { service, url: `${scheme}://localhost:${service.port}` };
 }
 
-function configFile(url: string, more = ''): string {
-  const folder = temporaryFolder();
-  const file = join(folder, 'config.yaml');
-  const api = `api: {base_url: "${url}", timeout: 2s}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
-  writeFileSync(file, `${api}state: {dir: "${join(folder, 'state')}"}\n${more}`);
-  return file;
+function config(url: string, more = ''): string {
+  return `${asking(url, ', timeout: 2s')}${more}`;
 }
 
 function serve(url: string, env: NodeJS.ProcessEnv, more?: string): Running {
-  const flags = ['--web.listen-address=127.0.0.1:0', '--log.level=debug', '--log.format=json'];
-  return startExporter(['serve', `--config.file=${configFile(url, more)}`, ...flags], {
-    BEACONCHAIN_API_KEY: KEY,
-    NODE_EXTRA_CA_CERTS: authority.certFile,
-    ...env,
-  });
-}
-
-async function isUp(port: number): Promise<void> {
-  await waitFor(async () => {
-    const text = await scrape(port);
-    for (const source of SOURCES) expect(seriesValue(text, 'beaconchain_source_up', { source }), source).toBe(1);
-  });
+  return startServe(config(url, more), KEY, { NODE_EXTRA_CA_CERTS: authority.certFile, ...env });
 }
 
 /** Everything that the program says. */
@@ -74,10 +66,10 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
 
   it('asks over tunnels through a proxy with a password, survives its refusals, and shows neither password nor key', async () => {
     const { url } = await startOver('https');
-    const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
+    const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
     const program = serve(url, proxied(proxy.port), 'machines: {interval: 1s}\n');
     const port = await portOf(program);
-    await isUp(port);
+    await allUp(port);
     expect(proxy.forwards).toEqual([]);
     expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(url).host]));
 
@@ -89,7 +81,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     });
     expect((await ask(port, '/-/healthy')).status).toBe(200);
     proxy.behave(undefined);
-    await isUp(port);
+    await allUp(port);
     expect(leaksOf(KEY, { ...(await said(program, port)), heard: proxy.heard() })).toEqual([]);
     expect(leaksOf(PASSWORD, await said(program, port))).toEqual([]);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
@@ -98,17 +90,20 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
 
   it('check --probe and backfill take the same way', async () => {
     const { url } = await startOver('https');
-    const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
+    const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
     const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy.port) };
-    const check = startExporter(['check', '--probe', '--yes', `--config.file=${configFile(url)}`], env);
-    expect((await check.ended).code, check.output).toBe(0);
+    const file = `--config.file=${configFile(config(url))}`;
+    const check = await ran(['check', '--probe', '--yes', file], env);
+    expect(check.code, check.stderr).toBe(0);
     const { length: asked } = proxy.tunnels;
     expect(asked).toBeGreaterThan(0);
     const flags = ['--source=daily-returns', `--output=${join(temporaryFolder(), 'past.om')}`, '--yes'];
-    const backfill = startExporter(['backfill', `--config.file=${configFile(url)}`, ...flags], env);
-    expect((await backfill.ended).code, backfill.output).toBe(0);
+    const backfill = await ran(['backfill', file, ...flags], env);
+    expect(backfill.code, backfill.stderr).toBe(0);
     expect(proxy.tunnels.length).toBeGreaterThan(asked);
-    expect(leaksOf(PASSWORD, { check: check.output, backfill: backfill.output })).toEqual([]);
+    expect(
+      leaksOf(PASSWORD, { check: check.stdout + check.stderr, backfill: backfill.stdout + backfill.stderr }),
+    ).toEqual([]);
   });
 
   it.skipIf(areMissing(TINYPROXY)).each(['http', 'https'] as const)(
@@ -125,7 +120,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       await waitFor(() => connected(port));
       const program = serve(url, proxied(port, `exporter:${password}`));
       const served = await portOf(program);
-      await isUp(served);
+      await allUp(served);
       expect(tinyproxy.output).toContain(scheme === 'https' ? 'CONNECT localhost:' : 'POST http://localhost:');
       expect(leaksOf(password, await said(program, served))).toEqual([]);
       for (const form of formsOf(KEY)) expect(tinyproxy.output).not.toContain(form);

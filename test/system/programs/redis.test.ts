@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
@@ -7,11 +6,11 @@ import type { RedisSettings } from '../../../src/toolkit/state/redis.ts';
 import { Replica } from '../../../src/toolkit/state/replica.ts';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile } from '../../support/files/files.ts';
 import { scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
+import { asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
 import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
 import { areMissing, OPENSSL, REDIS } from '../../support/tools/tools.ts';
 
@@ -19,7 +18,7 @@ const KEY = 'a-key-that-nobody-may-see';
 const PASSWORD = 'pass/word#that?nobody@may:see';
 
 function config(url: string, redis: string): string {
-  return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {redis: ${redis}}\n`;
+  return `${asking(url)}state: {redis: ${redis}}\n`;
 }
 
 /** Why the program does not start with this state. */
@@ -132,12 +131,11 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       const text = config(api.url, settings);
       const program = startServe(text, KEY);
       await isPolling(program);
-      const file = join(temporaryFolder(), 'config.yaml');
-      writeFileSync(file, text);
+      const file = configFile(text);
       // The limits are written within five seconds.
       await waitFor(async () => {
-        const check = startExporter(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
-        expect(await check.ended).toEqual({ code: 0, signal: null });
+        const check = await ran(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
+        expect(check.code).toBe(0);
         expect(check.stdout).toContain('as last reported to the exporter');
       });
       expect(await program.stop()).toEqual({ code: 0, signal: null });

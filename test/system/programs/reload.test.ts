@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
-import { waitFor } from '../../support/programs/program.ts';
+import { allUp, waitFor } from '../../support/programs/program.ts';
 import { startReloading } from '../../support/programs/reloading.ts';
 
 const KEY = 'the-first-key';
@@ -16,7 +17,6 @@ interface SetUp {
 
 const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY, given: key, ...rest });
 
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
 describe.concurrent('system/programs/reload', () => {
@@ -80,7 +80,7 @@ describe.concurrent('system/programs/reload', () => {
 
   it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
     let hangs = true;
-    const { api, reload, setKey, isUp, program } = await setUp({
+    const { api, port, reload, setKey, program } = await setUp({
       key: OTHER_KEY,
       service: { request: () => (hangs ? 'silence' : undefined) },
     });
@@ -90,7 +90,7 @@ describe.concurrent('system/programs/reload', () => {
     hangs = false;
     setKey(KEY);
     expect((await reload()).status).toBe(200);
-    for (const source of SOURCES) await isUp(source);
+    await allUp(port);
     expect(program.lines('poll failed')).toEqual([]);
   });
 });

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
-import { ahead, startExporter } from '../../support/programs/program.ts';
+import { configFile } from '../../support/files/files.ts';
+import { ahead, asking, ran } from '../../support/programs/program.ts';
 
 const MINUTE = 60_000;
 /** A period of mainnet that begins years after this test. */
@@ -34,19 +32,10 @@ async function asked(given: Given) {
     body: JSON.stringify(answerOf(path.split('/').at(-1) ?? '')),
   });
   const service = await startService('the-key', { request: request ?? usual });
-  const file = join(temporaryFolder(), 'config.yaml');
-  const { url } = service;
-  writeFileSync(
-    file,
-    `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nvalidators: {watch: ["1-9"]}\n`,
-  );
-  const program = startExporter(['check', `--config.file=${file}`, flag], {
-    BEACONCHAIN_API_KEY: 'the-key',
-    ...ahead(START + at - Date.now()),
-  });
-  const { code } = await program.ended;
-  const selectors = service.requests.map(({ path }) => path.split('/').at(-1));
-  return { code, stdout: program.stdout, stderr: program.stderr, selectors };
+  const file = configFile(`${asking(service.url)}validators: {watch: ["1-9"]}\n`);
+  const env = { BEACONCHAIN_API_KEY: 'the-key', ...ahead(START + at - Date.now()) };
+  const ended = await ran(['check', `--config.file=${file}`, flag], env);
+  return { ...ended, selectors: service.requests.map(({ path }) => path.split('/').at(-1)) };
 }
 
 describe.concurrent('check --safe-to-restart (docs/validators.md, Before a restart)', () => {

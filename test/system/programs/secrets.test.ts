@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
@@ -8,7 +8,7 @@ import { startService } from '../../support/faults/service.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import { portOf, startExporter, waitFor } from '../../support/programs/program.ts';
+import { asking, portOf, preloaded, startServe, waitFor } from '../../support/programs/program.ts';
 
 /** Every kind of character that a key may have: those that JSON, HTML, shells, URLs and patterns make something of. */
 const KEY = `k3y!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`;
@@ -27,21 +27,13 @@ const FAULTS: [string, Fault][] = [
 describe('system/programs/secrets', () => {
   it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
     const service = await startService(KEY, { plan: { perSecond: 100 } });
-    const folder = temporaryFolder();
-    const file = join(folder, 'config.yaml');
-    const dir = join(folder, 'state');
-    const crasher = join(folder, 'crasher.mjs');
-    writeFileSync(crasher, CRASHER);
-    const { url } = service;
+    const dir = join(temporaryFolder(), 'state');
     const often = '{interval: 1s}';
-    writeFileSync(
-      file,
-      `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n` +
+    const program = startServe(
+      `${asking(service.url)}state: {dir: "${dir}"}\n` +
         `machines: ${often}\nslashings: ${often}\ndaily_returns: ${often}\nsync_committee: ${often}\n`,
-    );
-    const program = startExporter(
-      ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.level=debug', '--log.format=json'],
-      { BEACONCHAIN_API_KEY: KEY, NODE_OPTIONS: `--import=${crasher}` },
+      KEY,
+      preloaded(CRASHER),
     );
     const port = await portOf(program);
     const failures = async (reason: string): Promise<number> =>

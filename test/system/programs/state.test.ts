@@ -6,25 +6,19 @@ import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
 import { FileStore } from '../../../src/toolkit/state/file.ts';
 import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
+import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { refusal, tooMany } from '../../support/faults/faults.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
+import { allUp, asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const WITH_KEY = { BEACONCHAIN_API_KEY: KEY };
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 function config(url: string, dir: string): string {
-  return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n`;
-}
-
-function configFile(text: string): string {
-  const file = join(temporaryFolder(), 'config.yaml');
-  writeFileSync(file, text);
-  return file;
+  return `${asking(url)}state: {dir: "${dir}"}\n`;
 }
 
 /** The state directory as it is: text by file name. */
@@ -36,8 +30,7 @@ function contents(dir: string): Record<string, string> {
 async function metricsOf(program: Running): Promise<string> {
   const port = await portOf(program);
   return waitFor(async () => {
-    const text = await scrape(port);
-    for (const source of SOURCES) expect(seriesValue(text, 'beaconchain_source_up', { source }), source).toBe(1);
+    const text = await allUp(port);
     expect(seriesValue(text, 'beaconchain_api_requests_total', { endpoint: 'sync_committee' })).toBe(1);
     return text;
   });
@@ -131,8 +124,8 @@ describe.concurrent('system/programs/state', () => {
       `${file} was written by an older version of the exporter (format ${version}, this version has ${STATE_VERSION}). ` +
         `It was not changed. Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old\n`,
     );
-    const check = startExporter(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
-    expect(await check.ended).toEqual({ code: 0, signal: null });
+    const check = await ran(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
+    expect(check.code).toBe(0);
     expect(check.stdout).toContain(`\nWarning: serve would not start: ${second.stderr}`);
     expect(contents(dir)).toEqual(before);
     const line = second.stderr.trimEnd().replaceAll(dir, '/var/lib/beaconchain-exporter');

@@ -1,16 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask } from '../../support/network/ask.ts';
 import { listen } from '../../support/network/listen.ts';
-import { portOf, preloaded, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
-
-const LISTEN = '--web.listen-address=127.0.0.1:0';
+import {
+  ANY_PORT,
+  asking,
+  portOf,
+  preloaded,
+  type Running,
+  startExporter,
+  startServe,
+  waitFor,
+} from '../../support/programs/program.ts';
 
 /** A Node program that gets SIGTERM when it begins to handle SIGUSR1, as main.ts does before it loads anything. */
 const EARLY = `const { on } = process;
@@ -30,10 +36,7 @@ describe('system/programs/stopping', () => {
   it('serve stops although the API never answers, and does not call that a failure', async () => {
     const api = await startService('key', { request: () => 'silence' });
     // A stop that waits for the answer takes longer than this test may.
-    const program = startServe(
-      `api: {base_url: "${api.url}", timeout: 1h}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`,
-      'key',
-    );
+    const program = startServe(asking(api.url, ', timeout: 1h'), 'key');
     await program.line('listening');
     await waitFor(() => expect(api.requests.length).toBeGreaterThan(0));
     await expectOrderlyStop(program, 'SIGTERM');
@@ -46,7 +49,7 @@ describe('system/programs/stopping', () => {
     execFileSync('mkfifo', [pipe]);
     const block = `import('node:fs').then(({ readFile }) => readFile('${pipe}', () => undefined))`;
     const replaced = `process.execPath = '/no/longer/here'`;
-    const program = startExporter(['demo', LISTEN], preloaded(`${block}; ${replaced}`));
+    const program = startExporter(['demo', ANY_PORT], preloaded(`${block}; ${replaced}`));
     await program.line('listening');
     await expectOrderlyStop(program, 'SIGTERM');
   });
@@ -67,20 +70,19 @@ describe('system/programs/stopping', () => {
   });
 
   it('demo stops although a scraper keeps its connection open', async () => {
-    const program = startExporter(['demo', LISTEN]);
+    const program = startExporter(['demo', ANY_PORT]);
     await ask(await portOf(program), '/metrics', { headers: { connection: 'keep-alive' } });
     await expectOrderlyStop(program, 'SIGINT');
   });
 
   it('sandbox stops', async () => {
-    const program = startExporter(['sandbox', LISTEN]);
+    const program = startExporter(['sandbox', ANY_PORT]);
     await program.line('simulated service');
     await expectOrderlyStop(program, 'SIGTERM');
   });
 
   it.each(['serve', 'demo', 'sandbox'])('%s stops in order if the signal comes before it has loaded', async (name) => {
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(EARLY)}`;
-    const program = startExporter([name, LISTEN], { NODE_OPTIONS, BEACONCHAIN_API_KEY: 'key' });
+    const program = startExporter([name, ANY_PORT], { ...preloaded(EARLY), BEACONCHAIN_API_KEY: 'key' });
     expect(await program.ended, program.output).toEqual({ code: 0, signal: null });
     expect(program.lines('stopping')).toEqual([expect.objectContaining({ signal: 'SIGTERM' })]);
   });
@@ -95,8 +97,7 @@ describe('system/programs/stopping', () => {
 
   it('a check that is interrupted ends by the signal, without a result', async () => {
     const api = await startService('key', { request: () => 'silence' });
-    const file = join(temporaryFolder(), 'config.yaml');
-    writeFileSync(file, `api: {base_url: "${api.url}", timeout: 1h}\n`);
+    const file = configFile(asking(api.url, ', timeout: 1h'));
     const env = { BEACONCHAIN_API_KEY: 'key' };
     const program = startExporter(['check', '--probe', '--yes', `--config.file=${file}`], env);
     await waitFor(() => expect(api.requests.length).toBeGreaterThan(0));

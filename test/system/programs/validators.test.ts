@@ -5,7 +5,7 @@ import { committeeOf, EPOCH, membersAnswer, startOfEpoch } from '../../support/a
 import { seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { Respond } from '../../support/faults/fault-server.ts';
 import { scrape } from '../../support/network/ask.ts';
-import { ahead, portOf, startExporter, waitFor } from '../../support/programs/program.ts';
+import { ahead, portOf, serveArgs, startExporter, waitFor } from '../../support/programs/program.ts';
 import { startReloading } from '../../support/programs/reloading.ts';
 
 /** Bit i is byte i >> 3, bit i & 7 (api-facts 4.1): here the seats 0, 9 and 511. */
@@ -64,10 +64,7 @@ describe('system/programs/validators', () => {
       more: CONFIG,
       service: { request: service.respond },
     });
-    const again = () => {
-      const flags = [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'];
-      return startExporter(['serve', ...flags], ahead(service.aheadMs));
-    };
+    const again = () => startExporter(serveArgs(file), ahead(service.aheadMs));
     await isUp('slashings');
     // The epoch may change at any moment.
     const [slots = 0, ...seats] = await countsAt(port);

@@ -1,14 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import type { FaultServer, Respond, ServiceRequest } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
-import { temporaryFolder } from '../../support/files/files.ts';
-import { startExporter, waitFor } from '../../support/programs/program.ts';
+import { configFile, temporaryFolder } from '../../support/files/files.ts';
+import { asking, ran, serveArgs, startExporter, waitFor } from '../../support/programs/program.ts';
 
 const KEY = 'the-key';
-const FLAGS = ['--web.listen-address=127.0.0.1:0', '--log.format=json'];
 
 /** Slashings of both kinds in each epoch, and names of machines of which no record is new. */
 const eventful: Respond = ({ path }, genuine) => {
@@ -25,17 +22,14 @@ const eventful: Respond = ({ path }, genuine) => {
 async function service(request: Respond = eventful): Promise<{ service: FaultServer; config: string; folder: string }> {
   const api = await startService(KEY, { plan: 'scale', machines: 12, request });
   const folder = temporaryFolder();
-  const config = join(folder, 'config.yaml');
-  writeFileSync(
-    config,
-    `api: {base_url: "${api.url}"}
-budget: {plan: {per_second: 5}, utilization: 1}
-chains: {mainnet: {v1_base_url: "${api.url}"}}
+  const config = configFile(
+    `${asking(api.url)}budget: {plan: {per_second: 5}, utilization: 1}
 machines: {interval: 2s, expected: [never-seen]}
 slashings: {interval: 2s}
 validators: {watch: ["1-25"], interval: 2s}
 state: {dir: "${folder}/state"}
 `,
+    folder,
   );
   return { service: api, config, folder };
 }
@@ -70,8 +64,7 @@ function formsOf({ requests }: FaultServer): Set<string> {
 }
 
 async function ended(args: readonly string[]): Promise<void> {
-  const program = startExporter(args, { BEACONCHAIN_API_KEY: KEY });
-  expect([0, 5]).toContain((await program.ended).code);
+  expect([0, 5]).toContain((await ran(args, { BEACONCHAIN_API_KEY: KEY })).code);
 }
 
 const METRICS = 'POST /api/v2/machine-metrics';
@@ -100,7 +93,7 @@ const PROBED = [
 describe('each request that leaves the process has a documented form, and no other key', () => {
   it('of serve', async () => {
     const { service: api, config } = await service();
-    const program = startExporter(['serve', `--config.file=${config}`, ...FLAGS], { BEACONCHAIN_API_KEY: KEY });
+    const program = startExporter(serveArgs(config), { BEACONCHAIN_API_KEY: KEY });
     const wanted = [
       ...PROBED.filter((one) => !one.endsWith('sync_committee/latest')),
       `${METRICS} cursor page_size ${RANGE}`,

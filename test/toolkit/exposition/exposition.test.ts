@@ -2,10 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { DAY, HOUR, NOW } from '../../support/time/timing.ts';
+import { DAY, HOUR, NOW, SECOND } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
-
-const SECOND = 1_000;
 
 function gauge(name: string, value: number): Family {
   return { name, type: 'gauge', help: `${name}.`, samples: [{ labels: {}, value }] };
@@ -60,9 +58,10 @@ function setUp() {
 }
 
 /** The loop; without samples nothing is compressed, so all of it happens on the virtual clock. */
-async function running() {
+async function running(prepare: (all: ReturnType<typeof setUp>) => void = () => undefined) {
   const all = setUp();
   for (const section of [all.a, all.b]) section.answer = () => [];
+  prepare(all);
   await all.exposition.refresh();
   const stopped = all.exposition.run(all.abort.signal);
   return { ...all, stopped };
@@ -193,11 +192,9 @@ describe('metrics/exposition', () => {
     });
 
     it('renders a section when it changes by itself, and not before', async () => {
-      const { clock, a, b, exposition, abort } = setUp();
-      for (const section of [a, b]) section.answer = () => [];
-      a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
-      await exposition.refresh();
-      exposition.run(abort.signal);
+      const { clock, a, b } = await running((all) => {
+        all.a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
+      });
       await clock.advance(90_249);
       expect(a.reads).toEqual([0]);
       await clock.advance(HOUR);
@@ -206,11 +203,9 @@ describe('metrics/exposition', () => {
     });
 
     it('renders a section that always changes in a second once a second, however often others change', async () => {
-      const { clock, a, b, exposition, abort } = setUp();
-      for (const section of [a, b]) section.answer = () => [];
-      b.nextChangeAt = (now) => now + SECOND;
-      await exposition.refresh();
-      exposition.run(abort.signal);
+      const { clock, a, b, exposition } = await running((all) => {
+        all.b.nextChangeAt = (now) => now + SECOND;
+      });
       for (let i = 0; i < 100; i += 1) {
         await clock.advance(100);
         exposition.touch('a');
@@ -221,11 +216,9 @@ describe('metrics/exposition', () => {
     });
 
     it('renders everything within ten seconds after the clock was set back, and continues from there', async () => {
-      const { clock, a, b, exposition, abort } = setUp();
-      for (const section of [a, b]) section.answer = () => [];
-      a.nextChangeAt = (now) => now + 10 * SECOND;
-      await exposition.refresh();
-      exposition.run(abort.signal);
+      const { clock, a, b } = await running((all) => {
+        all.a.nextChangeAt = (now) => now + 10 * SECOND;
+      });
       await clock.advance(5 * SECOND);
       clock.step(-DAY);
       await clock.advance(10 * SECOND);

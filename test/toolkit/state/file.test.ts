@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
-import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
+import { FileStore, type FileStoreOptions, peek } from '../../../src/toolkit/state/file.ts';
 import type { WritableDisk } from '../../../src/toolkit/state/whole-file.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { logLines } from '../../support/log/log-lines.ts';
@@ -15,9 +15,9 @@ import { VirtualClock } from '../../support/time/virtual-clock.ts';
 const Value = z.object({ count: z.number(), names: z.array(z.string()) });
 const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
 
-async function open(dir: string) {
+async function open(dir: string, options?: FileStoreOptions) {
   const { log, lines } = logLines();
-  const documents = await FileStore.open(dir, new VirtualClock(NOW), log);
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), log, options);
   onTestFinished(() => documents.close());
   return { documents, lines };
 }
@@ -55,8 +55,7 @@ describe('state/file', () => {
         return fs.open(...given);
       },
     };
-    const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { disk });
-    onTestFinished(() => documents.close());
+    const { documents } = await open(dir, { disk });
     await Promise.all([documents.save('ledger', 1), documents.save('ledger', 2)]);
     expect(await documents.load('ledger', z.number())).toBe(2);
   });

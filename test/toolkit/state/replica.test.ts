@@ -65,11 +65,11 @@ async function startReplica(url: string, options: Options = {}) {
 }
 
 /** A Redis that has lost its data after each stop, with a document that a replica has written and left. */
-async function redisWithDocument(count = 1): Promise<RedisServer> {
+async function redisWithDocument(): Promise<RedisServer> {
   const redis = await startRedis(['--save', '']);
   const first = await startReplica(redis.url);
   await first.leads();
-  await first.save(count);
+  await first.save(1);
   await first.replica.close();
   return redis;
 }

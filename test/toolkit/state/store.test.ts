@@ -1,3 +1,4 @@
+import { setImmediate as settle } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { latestWriter } from '../../../src/toolkit/state/store.ts';
 import { NOW } from '../../support/time/timing.ts';
@@ -22,11 +23,6 @@ function setUp() {
     everyMs: 5_000,
   });
   return { written, errors, pending, state, writer, clock };
-}
-
-/** Lets every promise job run. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('state/store: the latest value', () => {

@@ -1,47 +1,20 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { documentsOf } from '../../../src/status-page/documentation.ts';
-import {
-  type Pages,
-  preferredFormat,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from '../../../src/toolkit/web/server.ts';
+import { type Pages, preferredFormat, type ServerOptions } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
+import { servePages } from '../../support/web/pages.ts';
 
 const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-const servers: RunningServer[] = [];
-
-async function serve(
-  overrides: Partial<Pages> = {},
-  telemetryPath = '/metrics',
-  options: Partial<ServerOptions> = {},
-): Promise<number> {
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath, ...options },
-    {
-      metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
-      unhealthy: () => undefined,
-      ready: () => true,
-      documents: documentsOf(async () => Buffer.from('<!doctype html>')),
-      reload: async () => undefined,
-      onError: (error) => {
-        throw error;
-      },
-      ...overrides,
-    },
-  );
-  servers.push(server);
-  return server.port;
+async function serve(pages: Partial<Pages> = {}, options: Partial<ServerOptions> = {}): Promise<number> {
+  const metrics: Pages['metrics'] = (format, gzipped) => [
+    gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format]),
+  ];
+  return (await servePages({ metrics, ...pages }, options)).port;
 }
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
 
 describe('web/server', () => {
   describe('the format', () => {
@@ -66,11 +39,8 @@ describe('web/server', () => {
     ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
       expect(preferredFormat(accept)).toBe(format);
       const port = await serve();
-      const { status, headers, body } = await ask(
-        port,
-        '/metrics',
-        accept === undefined ? {} : { headers: { accept } },
-      );
+      const sent: Record<string, string> = accept === undefined ? {} : { accept };
+      const { status, headers, body } = await ask(port, '/metrics', { headers: sent });
       expect(status).toBe(200);
       expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
       expect(body.toString()).toBe(BODIES[format]);
@@ -86,11 +56,8 @@ describe('web/server', () => {
       ['no gzip', 'gzip;q=0', false],
     ])('where %s is accepted', async (_name, encoding, gzipped) => {
       const port = await serve();
-      const { headers, body } = await ask(
-        port,
-        '/metrics',
-        encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
-      );
+      const sent: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
+      const { headers, body } = await ask(port, '/metrics', { headers: sent });
       expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
       expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
       expect(headers['content-length']).toBe(String(body.length));
@@ -151,7 +118,7 @@ describe('web/server', () => {
 
     it('refuses reloads if they are disabled', async () => {
       const reload = (): Promise<never> => Promise.reject(new Error('not to be asked'));
-      const port = await serve({ reload }, '/metrics', { hasLifecycle: false });
+      const port = await serve({ reload }, { hasLifecycle: false });
       const answer = await ask(port, '/-/reload', { method: 'POST' });
       expect([answer.status, String(answer.body)]).toEqual([403, 'Lifecycle API is not enabled.\n']);
       const read = await ask(port, '/-/reload');
@@ -181,7 +148,7 @@ describe('web/server', () => {
   });
 
   it('serves the metrics at the configured path, and only there', async () => {
-    const port = await serve({}, '/node/metrics');
+    const port = await serve({}, { telemetryPath: '/node/metrics' });
     expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
     expect((await ask(port, '/metrics')).status).toBe(404);
   });

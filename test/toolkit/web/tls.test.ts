@@ -13,7 +13,7 @@ import { type Certificate, makeCertificate } from '../../support/network/certifi
 import { waitFor } from '../../support/programs/program.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
-import { BODY, type Guarded, replaceFile, serveGuarded } from '../../support/web/web-config.ts';
+import { BODY, type Guarded, replaceFile, serveGuarded, tlsSection } from '../../support/web/web-config.ts';
 
 const isSkipped = areMissing(OPENSSL);
 const made = isSkipped ? undefined : makeAll();
@@ -39,8 +39,8 @@ function pems(): Made {
 }
 
 /** A server with the certificate, and what more is set. */
-function serve(more = '', { certFile, keyFile }: Certificate = pems().server): Promise<Guarded> {
-  return serveGuarded(`tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`);
+function serve(more = ''): Promise<Guarded> {
+  return serveGuarded(tlsSection(pems().server, more));
 }
 
 /** The result for a client: a status, or why there is no connection. */
@@ -150,7 +150,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
         replaceFile(join(guarded.folder, 'key.pem'), key);
       };
       replace(server);
-      const text = 'tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n';
+      const text = tlsSection({ certFile: 'cert.pem', keyFile: 'key.pem' });
       await guarded.reload(text);
       return { ...guarded, replace, reload: (more = '') => guarded.reload(text + more) };
     }
@@ -188,7 +188,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
         expect(ms).toBeLessThanOrEqual(MINUTE);
         return new Promise((resolve) => naps.push(resolve));
       };
-      const text = `tls_server_config: {cert_file: ${folder}/..data/cert.pem, key_file: ${folder}/..data/key.pem}`;
+      const text = tlsSection({ certFile: `${folder}/..data/cert.pem`, keyFile: `${folder}/..data/key.pem` });
       const { port } = await serveGuarded(text, BODY, LIMITS, { ...systemClock, sleep });
       const before = await fingerprint(port);
       writeFileSync(join(dirname(next.certFile), 'key.pem'), pems().server.key);
@@ -206,18 +206,15 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
   });
 
   it('sends all of an answer that is encrypted in parts', async () => {
-    const { certFile, keyFile } = pems().server;
     const body = `${BODY.repeat(20_000)}# EOF\n`;
-    const { port } = await serveGuarded(`tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}`, body);
+    const { port } = await serveGuarded(tlsSection(pems().server), body);
     expect(String((await ask(port, '/metrics', { tls: { rejectUnauthorized: false } })).body)).toBe(body);
   });
 
   it('closes at once, whoever is connected', async () => {
     // Longer than the test may take: no limit closes them.
     const limits = { ...LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
-    const { certFile, keyFile } = pems().server;
-    const text = `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}`;
-    const { port, server } = await serveGuarded(text, BODY, limits);
+    const { port, server } = await serveGuarded(tlsSection(pems().server), BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
     await new Promise((resolve) => idle.once('connect', resolve));
     const half = connectPlain(port, '127.0.0.1');
