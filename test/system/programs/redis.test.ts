@@ -135,7 +135,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       // The limits are written within five seconds.
       await waitFor(async () => {
         const check = await ran(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
-        expect(check.code).toBe(0);
+        expect(check.ended).toEqual({ code: 0, signal: null });
         expect(check.stdout).toContain('as last reported to the exporter');
       });
       expect(await program.stop()).toEqual({ code: 0, signal: null });

@@ -125,7 +125,7 @@ describe.concurrent('system/programs/state', () => {
         `It was not changed. Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old\n`,
     );
     const check = await ran(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
-    expect(check.code).toBe(0);
+    expect(check.ended).toEqual({ code: 0, signal: null });
     expect(check.stdout).toContain(`\nWarning: serve would not start: ${second.stderr}`);
     expect(contents(dir)).toEqual(before);
     const line = second.stderr.trimEnd().replaceAll(dir, '/var/lib/beaconchain-exporter');
