@@ -116,8 +116,8 @@ export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = 
 /** Runs the exporter to its end. */
 export async function ran(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = startExporter(args, env);
-  const ended = await program.ended;
-  return { ended, code: ended.code, stdout: program.stdout, stderr: program.stderr };
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
 /** The sections of a configuration with which the exporter asks this service. @param api More fields of the section `api` */

@@ -10,7 +10,7 @@ import { configFile } from '../../support/files/files.ts';
 import { scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
+import { asking, portOf, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
 import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
 import { areMissing, OPENSSL, REDIS } from '../../support/tools/tools.ts';
 
@@ -134,8 +134,8 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       const file = configFile(text);
       // The limits are written within five seconds.
       await waitFor(async () => {
-        const check = await ran(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
-        expect(check.ended).toEqual({ code: 0, signal: null });
+        const check = startExporter(['check', `--config.file=${file}`], { BEACONCHAIN_API_KEY: KEY });
+        expect(await check.ended).toEqual({ code: 0, signal: null });
         expect(check.stdout).toContain('as last reported to the exporter');
       });
       expect(await program.stop()).toEqual({ code: 0, signal: null });

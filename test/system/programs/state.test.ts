@@ -11,7 +11,15 @@ import { refusal, tooMany } from '../../support/faults/faults.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import { allUp, asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
+import {
+  allUp,
+  asking,
+  portOf,
+  type Running,
+  startExporter,
+  startServe,
+  waitFor,
+} from '../../support/programs/program.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -124,8 +132,8 @@ describe.concurrent('system/programs/state', () => {
       `${file} was written by an older version of the exporter (format ${version}, this version has ${STATE_VERSION}). ` +
         `It was not changed. Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old\n`,
     );
-    const check = await ran(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
-    expect(check.ended).toEqual({ code: 0, signal: null });
+    const check = startExporter(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
+    expect(await check.ended).toEqual({ code: 0, signal: null });
     expect(check.stdout).toContain(`\nWarning: serve would not start: ${second.stderr}`);
     expect(contents(dir)).toEqual(before);
     const line = second.stderr.trimEnd().replaceAll(dir, '/var/lib/beaconchain-exporter');
