@@ -132,6 +132,39 @@ describe('metrics/exposition', () => {
       expect(snapshots).toHaveLength(2);
     });
 
+    it('lets other work run between what takes long', async () => {
+      let ms = 0;
+      const clock = { now: () => NOW, monotonic: () => (ms += 10), sleep: () => Promise.resolve() };
+      const order: string[] = [];
+      const step = (name: string): void => {
+        order.push(name);
+        setImmediate(() => order.push('other work'));
+      };
+      const section: Section<undefined> = {
+        name: 'a',
+        nextChange: () => (step('next change'), NOW),
+        families: () => (
+          step('families'),
+          [
+            {
+              ...gauge('a', 1),
+              get samples() {
+                step('samples');
+                return [];
+              },
+            },
+          ]
+        ),
+      };
+      await new Exposition(
+        [section],
+        () => undefined,
+        clock,
+        () => undefined,
+      ).refresh();
+      expect(order.slice(0, 5)).toEqual(['next change', 'other work', 'families', 'other work', 'samples']);
+    });
+
     it('does not lose sections that are touched meanwhile', async () => {
       const { a, exposition, shown } = setUp();
       a.answer = () => {
