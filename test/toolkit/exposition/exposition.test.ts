@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
-import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { type Family, lazyFamily } from '../../../src/toolkit/exposition/family.ts';
 import { DAY, HOUR, NOW, SECOND } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
@@ -136,32 +136,18 @@ describe('metrics/exposition', () => {
       let ms = 0;
       const clock = { now: () => NOW, monotonic: () => (ms += 10), sleep: () => Promise.resolve() };
       const order: string[] = [];
-      const step = (name: string): void => {
+      const step = <T>(name: string, result: T): T => {
         order.push(name);
         setImmediate(() => order.push('other work'));
+        return result;
       };
       const section: Section<undefined> = {
         name: 'a',
-        nextChange: () => (step('next change'), NOW),
-        families: () => (
-          step('families'),
-          [
-            {
-              ...gauge('a', 1),
-              get samples() {
-                step('samples');
-                return [];
-              },
-            },
-          ]
-        ),
+        nextChange: () => step('next change', NOW),
+        families: () => step('families', [lazyFamily(gauge('a', 1), () => step('samples', []))]),
       };
-      await new Exposition(
-        [section],
-        () => undefined,
-        clock,
-        () => undefined,
-      ).refresh();
+      const onError = (): void => undefined;
+      await new Exposition([section], () => undefined, clock, onError).refresh();
       expect(order.slice(0, 5)).toEqual(['next change', 'other work', 'families', 'other work', 'samples']);
     });
 
