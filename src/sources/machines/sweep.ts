@@ -41,11 +41,9 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
   const { machines, dropped: _, asked = [], ...progress } = previous;
   const known = machines.filter((machine) => isKept(options, machine, now));
   const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
-  // Both once for each machine, because a sort compares it with a dozen others.
-  const byPriority = known
-    .map((machine) => ({ machine, expected: Number(isExpected(machine)), seen: lastSeen(machine) }))
-    .sort((a, b) => b.expected - a.expected || b.seen - a.seen)
-    .map(({ machine }) => machine);
+  const byPriority = known.toSorted(
+    (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),
+  );
   const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
   // What an outage or a stop of the program left out is not the silence of a machine.
   const knownAt = Math.min(now, (progress.beganAt ?? Number.POSITIVE_INFINITY) * 1000);
