@@ -26,8 +26,7 @@ const FOLDERS = [
   'etc/beaconchain-exporter',
   'etc/systemd/system',
   STATE,
-  'var/lib/prometheus/wal',
-  'var/lib/prometheus/metrics2/wal',
+  'var/lib/tsdb/wal',
   'prometheus/wal',
 ];
 
