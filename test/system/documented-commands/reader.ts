@@ -24,6 +24,7 @@ const FOLDERS = [
   'bin',
   'home/beaconchain-exporter',
   'etc/beaconchain-exporter',
+  'etc/grafana/provisioning/dashboards',
   'etc/systemd/system',
   STATE,
   'var/lib/tsdb/wal',
