@@ -29,8 +29,7 @@ describe('web/document-page', () => {
     expect(text).not.toMatch(/<(img|details|script|b|i)\b/);
     expect(text).toContain('&#60;script&#62;');
     expect(text).not.toContain('table: x');
-    const fold = '<details><summary>More</summary>';
-    expect(rendered(`${fold}\n\n*a*\n\n</details>`)).toBe(`${fold}<p><em>a</em></p>\n</details>`);
+    expect(rendered('<details><summary>A</summary>\n\n*a*\n\n</details>')).toMatch(/^<details>.*<em>a<.*<\/details>$/s);
   });
 
   it('a link without an address is its text; an address cannot end its attribute', () => {
