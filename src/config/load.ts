@@ -59,10 +59,11 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
+  const keyFileAsGiven = keyFile ?? valueAt(inFile, ['api', 'key_file']);
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv);
+  const { key, findings } = await findKey(value, requestEnv, keyFileAsGiven);
   const { proxies, findings: proxyFindings } = findProxies(requestEnv);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [
@@ -84,7 +85,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
-  const warnings = locate(file ?? '', doubtsIn(config, keyless), document.positionOf);
+  const warnings = locate(file ?? '', [...document.doubts, ...doubtsIn(config, keyless)], document.positionOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 

@@ -2,6 +2,7 @@ import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { OFFENCES } from './chain-world.ts';
+import { EXISTING } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 class BadOrder extends Error {
@@ -110,6 +111,7 @@ function validatorIn(given: URLSearchParams): [Chain, number] {
 }
 
 function indexFrom(parameter: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new BadOrder(`${parameter}: expected an index such as 12345`);
+  if (!/^\d{1,9}$/.test(text) || Number(text) >= EXISTING)
+    throw new BadOrder(`${parameter}: expected an index such as 12345, below ${EXISTING}`);
   return Number(text);
 }

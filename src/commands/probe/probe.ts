@@ -19,6 +19,7 @@ import { isObject } from '../../toolkit/lib/is-object.ts';
 import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { cropped, plural } from '../../toolkit/lib/words.ts';
+import { foundIn } from './found.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
@@ -35,13 +36,15 @@ export interface Reply {
   readonly firstReason: string | undefined;
   /** The fields that the exporter reads and that the answer does not have. */
   readonly absent: readonly string[];
+  /** The JSON of the answer, or the error in its place. */
+  readonly result: unknown;
 }
 
 export interface AnswerHead {
   readonly path: string;
   readonly status: number;
   readonly bucket: string | undefined;
-  /** By how much `remaining` is lower than in the previous answer of the same bucket; undefined: not known. */
+  /** By how much `remaining` fell since the previous answer of the same bucket, and with retries; undefined: not known. */
   readonly fall: number | undefined;
 }
 
@@ -49,6 +52,8 @@ export interface Probe {
   /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
   readonly replies: readonly Reply[];
+  /** Lines about the machines and validators that the configuration names. */
+  readonly found: readonly string[];
   /** In the order of the requests, repeated ones included. */
   readonly exchanges: readonly Exchange[];
 }
@@ -119,7 +124,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
       result = await answerTo(client.api, otherwise);
-    replies.push(replyOf(question, heads.slice(before).at(-1), result));
+    replies.push(replyOf(question, headOf(heads.slice(before)), result));
     return result;
   }
 
@@ -133,7 +138,14 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, replies, exchanges };
+  return { ledger: client.limiter.ledger, replies, exchanges, found: foundIn(config, replies) };
+}
+
+/** The last of the answers to a question, with what all of them took. */
+function headOf(answers: readonly AnswerHead[]): AnswerHead | undefined {
+  const falls = answers.flatMap(({ fall }) => fall ?? []);
+  const last = answers.at(-1);
+  return last && { ...last, fall: falls.length === 0 ? undefined : falls.reduce((sum, fall) => sum + fall) };
 }
 
 /** The JSON of the answer, or why there is none. */
@@ -169,7 +181,7 @@ export function replyOf(question: Question, answer: AnswerHead | undefined, resu
   const { request, chain, isPlausible = () => true } = question;
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];
-  const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined };
+  const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined, result };
   if (is404None && isFailure(result, 'not_found')) return { ...none, failure: undefined, absent: [] };
   if (result instanceof Error) return { ...none, failure: result, absent: [] };
   const lists = Object.entries(records).map(([path, schema]) => ({ path, schema, items: listAt(result, path) }));
@@ -256,6 +268,7 @@ export function reportOf(probe: Probe): string {
     ...columns([head, ...replies.map(rowOf)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
+    ...(probe.found.length > 0 ? [...probe.found, ''] : []),
     describeKey(probe),
   ].join('\n');
 }
