@@ -100,9 +100,6 @@ const WEB = {
   },
   'web.disable-exporter-metrics': { help: 'Exclude metrics about the process (process_*, nodejs_*).' },
   'web.enable-lifecycle': { isOn: true, help: 'Enable reloads by POST /-/reload (default true).' },
-} satisfies Table;
-
-const WEB_CONFIG = {
   'web.config.file': {
     value: 'FILE',
     config: ['web', 'config_file'],
@@ -127,12 +124,11 @@ export const PROGRAM: Program<CommandName> = {
   flags: [
     ...flagsOf(COMMAND_NAMES, CONFIG),
     ...flagsOf(['serve'], SERVE),
-    ...flagsOf(['check'], CHECK),
+    ...flagsOf(['check'], { ...CHECK, 'web.config.file': WEB['web.config.file'] }),
     ...flagsOf(['backfill'], BACKFILL),
     ...flagsOf(['serve', 'sandbox'], LISTEN),
     ...flagsOf(['demo'], DEMO),
     ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
-    ...flagsOf(['serve', 'check', 'sandbox', 'demo'], WEB_CONFIG),
     ...flagsOf(COMMAND_NAMES, LOG),
   ],
   notes: ['BEACONCHAIN_API_KEY is the API key, BEACONCHAIN_API_KEY_FILE a file that contains it.'],
@@ -143,15 +139,7 @@ function flagsOf(commands: readonly CommandName[], table: Table): Flag<CommandNa
 }
 
 export type Flags = FlagsOf<
-  typeof CONFIG &
-    typeof SERVE &
-    typeof CHECK &
-    typeof BACKFILL &
-    typeof LISTEN &
-    typeof DEMO &
-    typeof WEB &
-    typeof WEB_CONFIG &
-    typeof LOG
+  typeof CONFIG & typeof SERVE & typeof CHECK & typeof BACKFILL & typeof LISTEN & typeof DEMO & typeof WEB & typeof LOG
 >;
 
 export type Command = CommandOf<CommandName, Flags>;

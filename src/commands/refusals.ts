@@ -17,18 +17,11 @@ export function isListenError(error: unknown): error is ListenError {
   );
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied, as is usual for a port below 1024',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  ENOTFOUND: 'there is no host of this name',
-};
-
 /** Why the program cannot listen, and which setting to change. */
 export function listenRefusal(error: ListenError): string {
   const { code, address, hostname, port } = error;
   const where = `${address ?? hostname}${port === undefined ? '' : `:${port}`}`;
   const setting = error.flag ?? '--web.listen-address or web.listen_address in the configuration';
-  const problem =
-    code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${MEANINGS[code] ?? code}`;
+  const problem = code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${code}`;
   return `${problem}: choose another one with ${setting}`;
 }

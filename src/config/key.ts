@@ -81,7 +81,7 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   } catch (error) {
     if (isPath) return refuse(fileFailure(file, error));
     return refuse(
-      `the file ${readFailure(error)}; its name is not shown, because it may be the key: that belongs in api.key`,
+      `the file ${readFailure(error)}; its name is not shown, because it may be the key, which belongs in api.key`,
     );
   }
   const key = text.trim();

@@ -7,10 +7,11 @@ import { visible } from '../../toolkit/lib/text.ts';
 import { cropped } from '../../toolkit/lib/words.ts';
 import { valueAt } from '../../toolkit/yaml/value-at.ts';
 import type { Reply } from './probe.ts';
+import { machinesIn } from './public-report.ts';
 import { firstOf, listAt } from './questions.ts';
 
-const MAX_LISTED = 20;
-const MAX_NAME_LENGTH = 60;
+/** Of a line with names, which may be many and long. */
+const MAX_LENGTH = 1_000;
 
 /** Pure. What the answers say of the machines and validators that the configuration names, in lines. */
 export function foundIn(config: Config, replies: readonly Reply[]): string[] {
@@ -19,31 +20,28 @@ export function foundIn(config: Config, replies: readonly Reply[]): string[] {
 }
 
 function machinesFound({ machines, groups }: Config, replies: readonly Reply[]): string[] {
-  const records = replies.find(({ endpoint }) => endpoint === 'machine_metrics');
-  const list = replies.find(({ endpoint }) => endpoint === 'machine_names');
-  const ofRecords = ['system', 'validator', 'node'].flatMap((process) =>
-    listAt(records?.result, `data.${process}_metrics`).map((record) => valueAt(record, ['machine'])),
-  );
-  const all = [...listAt(list?.result, 'data'), ...ofRecords].filter((name) => typeof name === 'string');
-  const names = [...new Set(all.map(machineName))].sort();
-  // The records are only those of the first page.
-  const isWhole = list !== undefined && !list.failure && list.unreadable === 0;
+  const answers = replies.filter(({ endpoint }) => endpoint === 'machine_metrics' || endpoint === 'machine_names');
+  const read = answers.flatMap(({ result }) => machinesIn({ body: result })).filter((name) => typeof name === 'string');
+  const names = [...new Set(read.map(machineName))].sort();
+  const found = names.length > 0 ? [`Machines in these answers: ${names.join(', ')}.`] : [];
+  // Other machines may be on further pages of the records. Only the list of names is whole.
+  const isWhole = answers.some((one) => one.endpoint === 'machine_names' && !one.failure && one.unreadable === 0);
   const settings = [
-    ...(['expected', 'include'] as const).map((key) => ({ setting: `machines.${key}`, own: machines[key] })),
-    ...groups.map((group) => ({ setting: `groups.${group.name}.machines`, own: group.machines })),
+    ...machines.expected.map((wanted) => ({ wanted, setting: 'machines.expected' })),
+    ...groups.flatMap((group) =>
+      group.machines.map((wanted) => ({ wanted, setting: `groups.${group.name}.machines` })),
+    ),
   ];
-  const missing = settings.flatMap(({ setting, own }) => {
-    const others = names.filter((name) => !own.includes(name));
-    return own
-      .filter((wanted) => !names.some((name) => isMatch(wanted, name)))
-      .map((wanted) => `${setting}: none of these machines is ${shown(wanted)}${hint(nearest(wanted, others))}.`);
+  const missing = settings.filter(({ wanted }) => isWhole && !names.some((name) => isMatch(wanted, name)));
+  const lines = missing.map(({ setting, wanted }) => {
+    const own = settings.filter((one) => one.setting === setting).map((one) => one.wanted);
+    const near = nearest(
+      wanted,
+      names.filter((name) => !own.includes(name)),
+    );
+    return `${setting}: the service lists no machine ${wanted}${near === undefined ? '' : `, but ${near}`}.`;
   });
-  const isAny = isWhole || names.length > 0;
-  return [...(isAny ? [`Machines in these answers: ${listed(names)}.`] : []), ...(isWhole ? missing : [])];
-}
-
-function hint(near: string | undefined): string {
-  return near === undefined ? '' : `, but one is ${shown(near)}`;
+  return [...found, ...lines].map((line) => visible(cropped(line, MAX_LENGTH)));
 }
 
 /** Undefined if an answer that can be read as a whole is missing. */
@@ -55,14 +53,4 @@ function validatorsFound(chain: Chain, watch: Watch, replies: readonly Reply[]):
   const unknown = asked.filter((index) => !known.includes(index));
   const result = unknown.length === 0 ? 'knows all of these' : `does not know ${unknown.join(', ')}`;
   return `Validators of ${chain}: asked for ${asked.length} of ${watchedCount(watch)} watched ones, the service ${result}.`;
-}
-
-function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'none';
-  const rest = names.length - MAX_LISTED;
-  return `${names.slice(0, MAX_LISTED).map(shown).join(', ')}${rest > 0 ? ` and ${rest} others` : ''}`;
-}
-
-function shown(name: string): string {
-  return visible(cropped(name, MAX_NAME_LENGTH));
 }

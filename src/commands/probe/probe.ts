@@ -44,7 +44,7 @@ export interface AnswerHead {
   readonly path: string;
   readonly status: number;
   readonly bucket: string | undefined;
-  /** By how much `remaining` fell since the previous answer of the same bucket, and with retries; undefined: not known. */
+  /** By how much `remaining` is lower than in the previous answer of the same bucket; undefined: not known. */
   readonly fall: number | undefined;
 }
 
@@ -124,7 +124,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
       result = await answerTo(client.api, otherwise);
-    replies.push(replyOf(question, headOf(heads.slice(before)), result));
+    replies.push(replyOf(question, heads.slice(before).at(-1), result));
     return result;
   }
 
@@ -139,13 +139,6 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
     await client.close();
   }
   return { ledger: client.limiter.ledger, replies, exchanges, found: foundIn(config, replies) };
-}
-
-/** The last of the answers to a question, with what all of them took. */
-function headOf(answers: readonly AnswerHead[]): AnswerHead | undefined {
-  const falls = answers.flatMap(({ fall }) => fall ?? []);
-  const last = answers.at(-1);
-  return last && { ...last, fall: falls.length === 0 ? undefined : falls.reduce((sum, fall) => sum + fall) };
 }
 
 /** The JSON of the answer, or why there is none. */

@@ -74,7 +74,7 @@ export function parseCommand<Name extends string, Values>(
   if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
   if (typed.has('version')) return { name: 'version' };
   const ofCommand = program.flags.filter((flag) => flag.commands.includes(command));
-  if (stray !== undefined) throw new UsageError(unknown('argument', stray, ofCommand.flatMap(formsOf)));
+  if (stray !== undefined) throw unknownFlag(stray, ofCommand, 'argument');
   for (const name of typed.keys()) refuseForeign(program, name, command);
   const settings = ofCommand.flatMap((flag) => {
     const texts = typed.get(flag.name);
@@ -142,8 +142,7 @@ function negatedBy(flags: readonly Flag[], { name, rawName, value }: OptionToken
 
 function textOf(flags: readonly Flag[], { name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(flags, name);
-  if (!flag && name !== 'help' && name !== 'version')
-    throw new UsageError(unknown('flag', rawName, flags.flatMap(formsOf)));
+  if (!flag && name !== 'help' && name !== 'version') throw unknownFlag(rawName, flags);
   if (!flag?.value) return value ?? 'true';
   if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
@@ -155,14 +154,19 @@ function flagOf(flags: readonly Flag[], name: string): Flag | undefined {
   return flags.find((known) => known.name === name);
 }
 
-/** The flag as it is typed. */
-function formsOf({ name, isOn }: Flag): string[] {
-  return [`--${name}`, ...(isOn ? [`--no-${name}`] : [])];
-}
-
 function unknown(what: string, word: string, names: readonly string[]): string {
   const meant = nearest(word, names);
   return `unknown ${what} ${JSON.stringify(word)}, ${meant === undefined ? 'try --help' : `did you mean ${meant}?`}`;
+}
+
+function unknownFlag(word: string, flags: readonly Flag[], what = 'flag'): UsageError {
+  return new UsageError(
+    unknown(
+      what,
+      word,
+      flags.map(({ name }) => `--${name}`),
+    ),
+  );
 }
 
 function commandOf<Name extends string>({ commands }: Program<Name>, word: string): Name {

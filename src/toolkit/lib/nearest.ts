@@ -22,13 +22,12 @@ function isWithin(edits: number, one: string, other: string): boolean {
   while (same < one.length && one[same] === other[same]) same += 1;
   const [left, right] = [one.slice(same), other.slice(same)];
   if (left === right) return true;
-  if (edits === 0 || Math.abs(left.length - right.length) > edits) return false;
+  if (edits === 0) return false;
   const isSwapped = left[0] === right[1] && left[1] === right[0];
-  const rests: readonly (readonly [string, string])[] = [
-    [left.slice(1), right],
-    [left, right.slice(1)],
-    [left.slice(1), right.slice(1)],
-    ...(isSwapped ? [[left.slice(2), right.slice(2)] as const] : []),
-  ];
-  return rests.some(([mine, yours]) => isWithin(edits - 1, mine, yours));
+  return (
+    isWithin(edits - 1, left.slice(1), right) ||
+    isWithin(edits - 1, left, right.slice(1)) ||
+    isWithin(edits - 1, left.slice(1), right.slice(1)) ||
+    (isSwapped && isWithin(edits - 1, left.slice(2), right.slice(2)))
+  );
 }

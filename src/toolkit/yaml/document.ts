@@ -58,11 +58,16 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
   );
-  const duplicates = syntaxFindings(twice, lineAt, document, text).map((finding) => {
+  // Only the first error of each line, because other errors on the line mostly follow from it.
+  const findingsOf = (errors: readonly YAMLError[]): Finding[] => {
+    const findings = errors.map((error) => syntaxFinding(error, document, text));
+    return [...new Map(findings.toReversed().map((finding) => [positionOf(finding), finding])).values()];
+  };
+  const duplicates = findingsOf(twice).map((finding) => {
     const [name] = /^[\w.-]{1,40}/.exec(text.slice(finding.offset)) ?? [];
     return name === undefined ? finding : { ...finding, message: `${finding.message}: ${name}` };
   });
-  const broken = [...syntaxFindings(others, lineAt, document, text), ...danglingAliases(document)];
+  const broken = [...findingsOf(others), ...danglingAliases(document)];
   if (broken.length > 0) {
     return { value: undefined, written: undefined, findings: [...broken, ...duplicates], doubts: [], positionOf };
   }
@@ -91,28 +96,11 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 
 const NOT_YAML = 'not valid YAML: a text that contains braces or brackets needs quotes';
 
-/** Only the first error of each line, because other errors on the line mostly follow from it. */
-function syntaxFindings(
-  errors: readonly YAMLError[],
-  lineAt: (offset: number) => number,
-  document: Document,
-  text: string,
-): Finding[] {
-  const byLine = new Map<number, Finding>();
-  for (const { code, pos } of errors) {
-    const opened = code === 'BAD_INDENT' ? unclosedAt(document, text, pos[0]) : undefined;
-    const offset = opened ?? pos[0];
-    const line = lineAt(offset);
-    if (!byLine.has(line))
-      byLine.set(line, { path: [], offset, message: messageOf(code, text.charAt(offset), opened) });
-  }
-  return [...byLine.values()];
-}
-
-function messageOf(code: YAMLError['code'], character: string, opened: number | undefined): string {
-  if (opened !== undefined) return `this ${character} is not closed`;
-  if (code === 'UNEXPECTED_TOKEN' && character === ',') return 'a value is missing before a comma';
-  return SYNTAX[code] ?? NOT_YAML;
+function syntaxFinding({ code, pos: [at] }: YAMLError, document: Document, text: string): Finding {
+  const opened = code === 'BAD_INDENT' ? unclosedAt(document, text, at) : undefined;
+  if (opened !== undefined) return { path: [], offset: opened, message: `this ${text[opened]} is not closed` };
+  const isComma = code === 'UNEXPECTED_TOKEN' && text[at] === ',';
+  return { path: [], offset: at, message: isComma ? 'a value is missing before a comma' : (SYNTAX[code] ?? NOT_YAML) };
 }
 
 /** Where the innermost bracket or brace was opened that should have been closed at this offset. */
