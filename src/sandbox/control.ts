@@ -41,12 +41,12 @@ const ORDERS: Readonly<Record<string, Order>> = {
   '/-/miss-proposal': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     const slot = sandbox.missProposal(chain, validator, now);
-    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/offline': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     sandbox.takeOffline(chain, validator, now);
-    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes`;
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/online': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
@@ -108,6 +108,15 @@ function shareIn(given: URLSearchParams, parameter: string, usual: string): numb
 
 function validatorIn(given: URLSearchParams): [Chain, number] {
   return [chainIn(given), indexFrom('validator', given.get('validator') ?? '')];
+}
+
+/** The demo tells the sandbox some of the watched validators. */
+function noteOn({ chains }: Sandbox, chain: Chain, validator: number): string {
+  const { validators } = chains[chain].proposers;
+  const [watched] = validators;
+  return watched === undefined || validators.includes(validator)
+    ? ''
+    : `. Only a watched validator causes an alert, such as ${watched}`;
 }
 
 function indexFrom(parameter: string, text: string): number {

@@ -4,7 +4,8 @@ import { Sandbox } from '../../src/sandbox/world.ts';
 import { NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
-  const sandbox = new Sandbox({ start: NOW });
+  const watched = { validators: { mainnet: [12], hoodi: [] }, slots: 8 };
+  const sandbox = new Sandbox({ start: NOW, watched });
   return { sandbox, result: control(sandbox, { method, path }, NOW) };
 }
 
@@ -34,6 +35,14 @@ describe('sandbox/control', () => {
     const { sandbox, result } = order('/-/miss-proposal?chain=hoodi&validator=7');
     expect(result?.body).toMatch(/^validator 7 of hoodi misses slot \d+, which is final in 7 to 13 minutes\n$/);
     expect([...sandbox.chains.hoodi.missed.values()]).toEqual([7]);
+  });
+
+  it.each([
+    ['/-/offline?validator=12', /20 minutes\n$/],
+    ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
+    ['/-/miss-proposal?validator=13', /13 minutes\. Only a watched validator causes an alert, such as 12\n$/],
+  ])('says which validators cause an alert if it is not that of %s', (path, body) => {
+    expect(order(path).result?.body).toMatch(body);
   });
 
   it.each([

@@ -55,13 +55,13 @@ describe.concurrent('system/programs/reload', () => {
 
   it.each([
     ['web: {telemetry_path: /other}', 'web.telemetry_path has'],
-    ['web: {telemetry_path: /other}\nlog: {format: pretty}', 'web.telemetry_path, log.format have'],
-    ['', 'state has'],
+    ['state: {dir: "DIR-2"}', 'state has'],
+    ['state: {dir: "DIR-2"}\nweb: {telemetry_path: /other}', 'web.telemetry_path, state have'],
   ])('what takes a restart is refused: %s', async (more, refused) => {
-    const { file, dir, configure, reload, isUp } = await setUp();
+    const { file, dir, reload, isUp } = await setUp();
     await isUp('machines');
-    if (more) configure(`${more}\n`);
-    else writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\nstate: {dir: "${dir}-2"}\n`);
+    const state = more.includes('state:') ? '' : `\nstate: {dir: "${dir}"}`;
+    writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\n${more.replace('DIR', dir)}${state}\n`);
     const { status, text } = await reload();
     expect([status, text]).toEqual([500, `not reloaded: ${refused} changed: this requires a restart\n`]);
     expect(existsSync(`${dir}-2`)).toBe(false);
