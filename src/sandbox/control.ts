@@ -112,11 +112,9 @@ function validatorIn(given: URLSearchParams): [Chain, number] {
 
 /** The demo tells the sandbox some of the watched validators. */
 function noteOn({ chains }: Sandbox, chain: Chain, validator: number): string {
-  const { validators } = chains[chain].proposers;
-  const [watched] = validators;
-  return watched === undefined || validators.includes(validator)
-    ? ''
-    : `. Only a watched validator causes an alert, such as ${watched}`;
+  const { validators: watched } = chains[chain].proposers;
+  if (watched.length === 0 || watched.includes(validator)) return '';
+  return `. Only a watched validator causes an alert, such as ${watched[0]}`;
 }
 
 function indexFrom(parameter: string, text: string): number {

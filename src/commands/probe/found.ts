@@ -35,10 +35,8 @@ function machinesFound({ machines, groups }: Config, replies: readonly Reply[]):
   const missing = settings.filter(({ wanted }) => isWhole && !names.some((name) => isMatch(wanted, name)));
   const lines = missing.map(({ setting, wanted }) => {
     const own = settings.filter((one) => one.setting === setting).map((one) => one.wanted);
-    const near = nearest(
-      wanted,
-      names.filter((name) => !own.includes(name)),
-    );
+    const others = names.filter((name) => !own.includes(name));
+    const near = nearest(wanted, others);
     return `${setting}: the service lists no machine ${wanted}${near === undefined ? '' : `, but ${near}`}.`;
   });
   return [...found, ...lines].map((line) => visible(cropped(line, MAX_LENGTH)));

@@ -19,7 +19,6 @@ import { isObject } from '../../toolkit/lib/is-object.ts';
 import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { cropped, plural } from '../../toolkit/lib/words.ts';
-import { foundIn } from './found.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
@@ -52,8 +51,6 @@ export interface Probe {
   /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
   readonly replies: readonly Reply[];
-  /** Lines about the machines and validators that the configuration names. */
-  readonly found: readonly string[];
   /** In the order of the requests, repeated ones included. */
   readonly exchanges: readonly Exchange[];
 }
@@ -138,7 +135,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, replies, exchanges, found: foundIn(config, replies) };
+  return { ledger: client.limiter.ledger, replies, exchanges };
 }
 
 /** The JSON of the answer, or why there is none. */
@@ -251,8 +248,8 @@ export function verdictOf({ ledger, replies }: Probe): Verdict {
   return replies.every(isUnderstood) ? 'understood' : 'partly';
 }
 
-/** Pure. A row for each question, notes on the answers, the key and the plan. */
-export function reportOf(probe: Probe): string {
+/** Pure. A row for each question, notes on the answers, what was found, the key and the plan. */
+export function reportOf(probe: Probe, found: readonly string[]): string {
   const { replies } = probe;
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
   const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
@@ -261,7 +258,7 @@ export function reportOf(probe: Probe): string {
     ...columns([head, ...replies.map(rowOf)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
-    ...(probe.found.length > 0 ? [...probe.found, ''] : []),
+    ...(found.length > 0 ? [...found, ''] : []),
     describeKey(probe),
   ].join('\n');
 }

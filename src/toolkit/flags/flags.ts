@@ -74,7 +74,8 @@ export function parseCommand<Name extends string, Values>(
   if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
   if (typed.has('version')) return { name: 'version' };
   const ofCommand = program.flags.filter((flag) => flag.commands.includes(command));
-  if (stray !== undefined) throw unknownFlag(stray, ofCommand, 'argument');
+  const names = ofCommand.map((flag) => `--${flag.name}`);
+  if (stray !== undefined) throw unknown('argument', stray, names);
   for (const name of typed.keys()) refuseForeign(program, name, command);
   const settings = ofCommand.flatMap((flag) => {
     const texts = typed.get(flag.name);
@@ -142,7 +143,8 @@ function negatedBy(flags: readonly Flag[], { name, rawName, value }: OptionToken
 
 function textOf(flags: readonly Flag[], { name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(flags, name);
-  if (!flag && name !== 'help' && name !== 'version') throw unknownFlag(rawName, flags);
+  const names = flags.map((known) => `--${known.name}`);
+  if (!flag && name !== 'help' && name !== 'version') throw unknown('flag', rawName, names);
   if (!flag?.value) return value ?? 'true';
   if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
@@ -154,23 +156,14 @@ function flagOf(flags: readonly Flag[], name: string): Flag | undefined {
   return flags.find((known) => known.name === name);
 }
 
-function unknown(what: string, word: string, names: readonly string[]): string {
+function unknown(what: string, word: string, names: readonly string[]): UsageError {
   const meant = nearest(word, names);
-  return `unknown ${what} ${JSON.stringify(word)}, ${meant === undefined ? 'try --help' : `did you mean ${meant}?`}`;
-}
-
-function unknownFlag(word: string, flags: readonly Flag[], what = 'flag'): UsageError {
-  return new UsageError(
-    unknown(
-      what,
-      word,
-      flags.map(({ name }) => `--${name}`),
-    ),
-  );
+  const hint = meant === undefined ? 'try --help' : `did you mean ${meant}?`;
+  return new UsageError(`unknown ${what} ${JSON.stringify(word)}, ${hint}`);
 }
 
 function commandOf<Name extends string>({ commands }: Program<Name>, word: string): Name {
-  if (!Object.hasOwn(commands, word)) throw new UsageError(unknown('command', word, Object.keys(commands)));
+  if (!Object.hasOwn(commands, word)) throw unknown('command', word, Object.keys(commands));
   return word as Name;
 }
 

@@ -76,7 +76,12 @@ export function schemaFindings(
   return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
     const { code, path, message } = issue;
     if (code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, message) }));
+      const known = `one of ${message}`;
+      return issue.keys.map((key) => {
+        const meant = nearest(key, message.split(', '));
+        const expected = meant === undefined ? `expected ${known}` : `did you mean ${meant}? Expected ${known}`;
+        return { path: [...path, key], message: `unknown key, ${expected}` };
+      });
     }
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };
@@ -85,12 +90,6 @@ export function schemaFindings(
     const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
     return { path, message: `expected ${message}, got ${got}` };
   });
-}
-
-/** @param known The keys that could stand there, separated by commas. */
-function unknownKey(key: string, known: string): string {
-  const meant = nearest(key, known.split(', '));
-  return `unknown key, ${meant === undefined ? 'expected' : `did you mean ${meant}? Expected`} one of ${known}`;
 }
 
 /** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
