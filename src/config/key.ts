@@ -48,14 +48,11 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/**
- * The key, from the environment before the config file; undefined where none is given.
- * @param fileAsGiven The path of the key file as it was typed
- */
+/** The key, from the environment before the config file; undefined where none is given. @param typed The key file */
 export async function findKey(
   document: unknown,
   env: Environment,
-  fileAsGiven: unknown,
+  typed: unknown,
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
@@ -69,7 +66,7 @@ export async function findKey(
   const expected = variable && expectedKey(variable);
   if (expected) findings.push({ place: KEY_VARIABLE, path: [], message: `expected ${expected}` });
   if (variable || findings.length > 0) return { key: variable, findings };
-  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file), PATH.test(String(fileAsGiven)));
+  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file), PATH.test(String(typed)));
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }
 

@@ -59,11 +59,10 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
-  const keyFileAsGiven = keyFile ?? valueAt(inFile, ['api', 'key_file']);
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv, keyFileAsGiven);
+  const { key, findings } = await findKey(value, requestEnv, keyFile ?? valueAt(inFile, ['api', 'key_file']));
   const { proxies, findings: proxyFindings } = findProxies(requestEnv);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [

@@ -118,23 +118,21 @@ describe('config/key', () => {
   );
 
   it.each([
-    ['YOUR_API_KEY', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['<key>', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['your-key', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['...', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['$BEACONCHAIN_API_KEY', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['BEACONCHAIN_API_KEY', 'the API key of your account at beaconcha.in, got a placeholder'],
-    ['/run/secrets/x', 'the API key itself, got a path: set it as api.key_file or BEACONCHAIN_API_KEY_FILE'],
-    ['./key', 'the API key itself, got a path: set it as api.key_file or BEACONCHAIN_API_KEY_FILE'],
-    ['api.key', 'the API key itself, got a path: set it as api.key_file or BEACONCHAIN_API_KEY_FILE'],
-  ])('refuses %s in place of a key', async (text, expected) => {
-    expect(await refusal(withConfig(`api: {key: "${text}"}`, { env: {} }))).toEqual([
-      `config.yaml:1: api.key: expected ${expected}`,
-    ]);
-  });
-
-  it.each(['/cmVhbGx5L2Eva2V5', 'cunlDQS5NSsvLi4', 'xxapi_key1', 'yourk3y-Z'])('takes %s for a key', async (key) => {
-    expect((await withConfig(`api: {key: "${key}"}`, { env: {} })).key).toBe(key);
+    [
+      ['YOUR_API_KEY', '<key>', 'your-key', '...', '$BEACONCHAIN_API_KEY', 'BEACONCHAIN_API_KEY'],
+      'the API key of your account at beaconcha.in, got a placeholder',
+    ],
+    [
+      ['/run/secrets/x', './key', 'api.key'],
+      'the API key itself, got a path: set it as api.key_file or BEACONCHAIN_API_KEY_FILE',
+    ],
+  ])('refuses %j in place of a key', async (texts, expected) => {
+    for (const text of texts)
+      expect(await refusal(withConfig(`api: {key: "${text}"}`, { env: {} }))).toEqual([
+        `config.yaml:1: api.key: expected ${expected}`,
+      ]);
+    for (const key of ['/cmVhbGx5L2Eva2V5', 'cunlDQS5NSsvLi4', 'xxapi_key1', 'yourk3y-Z'])
+      expect((await withConfig(`api: {key: "${key}"}`, { env: {} })).key).toBe(key);
   });
 
   it('ignores settings about a key for a program that needs none', async () => {

@@ -26,20 +26,20 @@ function machinesFound({ machines, groups }: Config, replies: readonly Reply[]):
   const found = names.length > 0 ? [`Machines in these answers: ${names.join(', ')}.`] : [];
   // Other machines may be on further pages of the records. Only the list of names is whole.
   const isWhole = answers.some((one) => one.endpoint === 'machine_names' && !one.failure && one.unreadable === 0);
-  const settings = [
-    ...machines.expected.map((wanted) => ({ wanted, setting: 'machines.expected' })),
-    ...groups.flatMap((group) =>
-      group.machines.map((wanted) => ({ wanted, setting: `groups.${group.name}.machines` })),
-    ),
+  const lists: readonly (readonly [setting: string, wanted: readonly string[]])[] = [
+    ['machines.expected', machines.expected],
+    ...groups.map((group) => [`groups.${group.name}.machines`, group.machines] as const),
   ];
-  const missing = settings.filter(({ wanted }) => isWhole && !names.some((name) => isMatch(wanted, name)));
-  const lines = missing.map(({ setting, wanted }) => {
-    const own = settings.filter((one) => one.setting === setting).map((one) => one.wanted);
-    const others = names.filter((name) => !own.includes(name));
-    const near = nearest(wanted, others);
-    return `${setting}: the service lists no machine ${wanted}${near === undefined ? '' : `, but ${near}`}.`;
+  const missing = lists.flatMap(([setting, wanted]) => {
+    const others = names.filter((name) => !wanted.includes(name));
+    const absent = wanted.filter((one) => !names.some((name) => isMatch(one, name)));
+    return absent.map((one) => `${setting}: the service lists no machine ${one}${but(nearest(one, others))}.`);
   });
-  return [...found, ...lines].map((line) => visible(cropped(line, MAX_LENGTH)));
+  return [...found, ...(isWhole ? missing : [])].map((line) => visible(cropped(line, MAX_LENGTH)));
+}
+
+function but(name: string | undefined): string {
+  return name === undefined ? '' : `, but ${name}`;
 }
 
 /** Undefined if an answer that can be read as a whole is missing. */

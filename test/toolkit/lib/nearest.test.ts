@@ -7,14 +7,10 @@ describe('lib/nearest', () => {
     ['node_a', ['node-aa', 'node-a'], 'node-a'],
     ['validator', ['validator_s', 'validators'], 'validator_s'],
     ['chek', ['serve', 'check'], 'check'],
-    ['shceck', ['serve', 'check'], 'check'],
-    ['hcekc', ['check'], undefined],
     ['hceck', ['check'], 'check'],
     ['listen_adres', ['listen_address'], 'listen_address'],
     ['lisen_adres', ['listen_address'], undefined],
     ['ab', ['ac'], undefined],
-    ['', ['a'], undefined],
-    ['node-a', [], undefined],
   ])('means of %j among %j: %j', (typed, names, meant) => {
     expect(nearest(typed, names)).toBe(meant);
   });
