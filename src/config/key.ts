@@ -21,7 +21,7 @@ const KEY = /^[\x21-\x7e]+$/;
 const QUOTED_OR_ASSIGNED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
 
 /** Left from an example, or the name of the variable in place of its value. */
-const PLACEHOLDER = /^<.*>$|^\$\w+$|^([\w-]+[-_])?api[-_]?key$|^your[\w-]*key$|^change[-_]?me$|^[x.*]{3,}$/i;
+const PLACEHOLDER = /^<.*>$|^\$\w+$|^(beaconchain_)?api_?key$|^your[\w-]*key$|^change[-_]?me$|^[x.*]{3,}$/i;
 /** No key begins or ends like this. */
 const PATH = /^(~|\.{1,2})\/|^\/(config|data|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)\/|\.(key|txt)$/;
 

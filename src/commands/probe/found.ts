@@ -33,13 +33,12 @@ function machinesFound({ machines, groups }: Config, replies: readonly Reply[]):
   const missing = lists.flatMap(([setting, wanted]) => {
     const others = names.filter((name) => !wanted.includes(name));
     const absent = wanted.filter((one) => !names.some((name) => isMatch(one, name)));
-    return absent.map((one) => `${setting}: the service lists no machine ${one}${but(nearest(one, others))}.`);
+    return absent.map((one) => {
+      const near = nearest(one, others);
+      return `${setting}: the service lists no machine ${one}${near === undefined ? '' : `, but ${near}`}.`;
+    });
   });
   return [...found, ...(isWhole ? missing : [])].map((line) => visible(cropped(line, MAX_LENGTH)));
-}
-
-function but(name: string | undefined): string {
-  return name === undefined ? '' : `, but ${name}`;
 }
 
 /** Undefined if an answer that can be read as a whole is missing. */

@@ -109,10 +109,6 @@ describe('commands/flags', () => {
     [['--web.listen-adress=:1'], 'unknown flag "--web.listen-adress", did you mean --web.listen-address?'],
     [['--web-config-file=a'], 'unknown flag "--web-config-file", did you mean --web.config.file?'],
     [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
-    [
-      ['backfill', '--web.config.file=a'],
-      'unknown flag "--web.config.file" of backfill, it belongs to check, serve, sandbox, demo',
-    ],
     [['--config.file'], '--config.file expects a value: --config.file=FILE'],
     [['--config.file='], '--config.file expects a value: --config.file=FILE'],
     [['--config.file', '--log.level=info'], '--config.file expects a value: --config.file=FILE'],
