@@ -294,9 +294,7 @@ const Web = section({
   external_url: baseUrl
     .nullable()
     .prefault(null)
-    .describe(
-      'The URL at which you reach the exporter, for links in alerts. null: they begin with http:// and the label instance.',
-    ),
+    .describe('The URL at which you reach the exporter, for links in alerts.'),
 }).transform((web) => ({
   listenAddresses: web.listen_address,
   telemetryPath: web.telemetry_path,

@@ -224,7 +224,7 @@ function exporterFamilies(snapshot: Snapshot): Family[] {
     ]),
     family(
       'exporter_external_url_info',
-      'URL at which people reach the exporter (web.external_url); always 1, absent if it is not set',
+      'URL at which people reach the exporter; absent if not set',
       externalUrl === null ? [] : [{ labels: { url: externalUrl }, value: 1 }],
     ),
     family(
