@@ -196,10 +196,11 @@ groups:
     lines: [':1: api.key: expected an API key of printable ASCII characters without spaces'],
   },
   addresses: {
-    text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
+    text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/", external_url: "a:10032"}\n',
     lines: [
       ':1: web.listen_address: expected host:port, :port, or [::1]:port for IPv6, or a list of them, got "[::1]:70000"',
       ':1: web.telemetry_path: expected a path such as /metrics, other than /, /-/... and /docs/..., got "/"',
+      `:1: web.external_url: ${URL}`,
     ],
   },
   'IPv6 addresses without brackets, and IPv4 addresses with a number that is too large': {

@@ -132,7 +132,9 @@ describe.concurrent('system/programs/check-mistakes', () => {
   });
 
   it('serve logs them at the start and at each reload', async () => {
-    const folder = folderWith('log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\n');
+    const folder = folderWith(
+      'log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\nweb: {external_url: "http://a"}\n',
+    );
     const file = `--config.file=${folder}/config.yaml`;
     const program = startExporter([file, ANY_PORT], { BEACONCHAIN_API_KEY: KEY });
     const port = await portOf(program);
