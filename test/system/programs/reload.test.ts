@@ -41,10 +41,11 @@ describe.concurrent('system/programs/reload', () => {
   it('a file with a mistake changes nothing, says why, and is forgiven when it is mended', async () => {
     const { file, configure, reload, program, value, isUp } = await setUp();
     await isUp('machines');
-    configure('machines: {interval: soon}\n');
+    configure('machines: {interval: soon}\nslashings: {interval: late}\n');
     const { status, text } = await reload();
     expect(status).toBe(500);
     expect(text).toContain(`not reloaded: ${file}:3: machines.interval: expected`);
+    expect(text).toContain(`\n${file}:4: slashings.interval: expected`);
     expect(await program.line('configuration not reloaded')).toMatchObject({ level: 'error' });
     expect(await value(SUCCESSFUL)).toBe(0);
     expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
