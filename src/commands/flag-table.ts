@@ -132,7 +132,7 @@ export const PROGRAM: Program<CommandName> = {
   flags: [
     ...flagsOf(COMMAND_NAMES, CONFIG),
     ...flagsOf(['serve'], SERVE),
-    ...flagsOf(['check'], CHECK),
+    ...flagsOf(['check'], { ...CHECK, 'web.config.file': WEB['web.config.file'] }),
     ...flagsOf(['backfill'], BACKFILL),
     ...flagsOf(['serve', 'sandbox'], LISTEN),
     ...flagsOf(['demo'], DEMO),

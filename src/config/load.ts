@@ -65,7 +65,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv);
+  const { key, findings } = await findKey(value, requestEnv, keyFile ?? valueAt(inFile, ['api', 'key_file']));
   const { proxies, findings: proxyFindings } = findProxies(requestEnv);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [
@@ -88,7 +88,8 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const host = { name: given.hostname ?? hostname(), isPod: env['KUBERNETES_SERVICE_HOST'] !== undefined };
-  const warnings = locate(file ?? '', doubtsIn(config, keyless, host), document.positionOf);
+  const doubts = [...document.doubts, ...doubtsIn(config, keyless, host)];
+  const warnings = locate(file ?? '', doubts, document.positionOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 

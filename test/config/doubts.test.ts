@@ -38,6 +38,13 @@ describe('config/doubts', () => {
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
       ['config.yaml:1: all sources are disabled: nothing is polled'],
     ],
+    [
+      'machines: {expected: [node-a node-b, "My node"]}\ngroups:\n  home:\n    machines: [a,\n      b\n      c]',
+      [
+        'config.yaml:1: machines.expected[0]: "node-a node-b" is one text: put a comma between two, or quotes around one',
+        'config.yaml:5: groups.home.machines[1]: "b c" is one text: put a comma between two, or quotes around one',
+      ],
+    ],
     ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
     ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
   ])('%s', async (text, expected) => {
