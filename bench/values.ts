@@ -18,8 +18,7 @@ const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRe
 function machinesAt(count: number, now: number): Machines {
   const fleet = createFleet('bench', count, now);
   const machines = [...fleet.machines.values()].map((machine) => {
-    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
-    const records = processes.map((process) => {
+    const records = PROCESSES.map((process) => {
       const wire = JSON.parse(JSON.stringify(recordOf(process, { machine, time: now - 30_000 })));
       return [process, SCHEMAS[process].parse(wire)];
     });

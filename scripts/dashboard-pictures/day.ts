@@ -28,7 +28,7 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [16 * HOUR - 4 * MINUTE, outage(false)],
   [9 * HOUR, (sandbox, now) => sandbox.spend(60_000, now)],
   [5 * HOUR, (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now)],
-  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', 0.05, now)],
+  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', now)],
   [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],
   [2.5 * HOUR, outage(true)],
   [2.5 * HOUR - 12 * MINUTE, outage(false)],

@@ -25,9 +25,8 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
   '/-/fill-disk': (sandbox, given, now) => {
     const name = machineIn(sandbox, given);
-    const free = shareIn(given, 'free', '0.05');
-    sandbox.fillDisk(name, free, now);
-    return `${free * 100} % of the disk of ${name} is free`;
+    sandbox.fillDisk(name, now);
+    return `the disk of ${name} is almost full`;
   },
   '/-/slash': (sandbox, given, now) => {
     const chain = chainIn(given);
@@ -51,11 +50,6 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const [chain, validator] = validatorIn(given);
     sandbox.bringBack(chain, validator, now);
     return `validator ${validator} of ${chain} attests again`;
-  },
-  '/-/network': (sandbox, given, now) => {
-    const [chain, share] = [chainIn(given), shareIn(given, 'participation', '0.75')];
-    sandbox.chains[chain].participation.push({ from: now, share });
-    return share === 1 ? `${chain} attests as usual again` : `at most ${share * 100} % of ${chain} attests`;
   },
   '/-/revoke': (sandbox) => {
     sandbox.revoked = true;
@@ -97,12 +91,6 @@ function chainIn(given: URLSearchParams): Chain {
   const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
   if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
   return chain;
-}
-
-function shareIn(given: URLSearchParams, parameter: string, usual: string): number {
-  const share = Number(given.get(parameter) ?? usual);
-  if (!(share >= 0 && share <= 1)) throw new BadOrder(`${parameter}: expected a share from 0 to 1`);
-  return share;
 }
 
 function validatorIn(given: URLSearchParams): [Chain, number] {

@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { AggregateBody, NetworkPerformanceBody, QueuesBody } from './body.ts';
-import { epochOf, epochsRange, headSlot, kindOf, participationAt, proposerOf } from './chain-world.ts';
+import { epochOf, epochsRange, headSlot, isMissed, proposerOf } from './chain-world.ts';
 import { epochAt, existing, silentEpochs } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
@@ -16,13 +16,13 @@ const VOTES = {
  * times as often as real ones.
  */
 const BLOCK = { attestations: 43_947, signatures: 1_617, execution: 35_087 } as const;
-/** How many of the attestations of a whole chain are included on a usual day. */
-const USUALLY_INCLUDED = 0.9986;
-const ATTESTERS = 960_000;
 const SLOTS_PER_DAY = EPOCHS_PER_DAY * SLOTS_PER_EPOCH;
 
 /** Attestations and blocks in a day. */
 type Day = Readonly<Record<'assigned' | 'included' | 'blocks' | 'proposed', number>>;
+
+/** About those of mainnet. */
+const DAY_OF_NETWORK: Day = { assigned: 216_000_000, included: 215_697_600, blocks: SLOTS_PER_DAY, proposed: 7_128 };
 
 /** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
 export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
@@ -30,13 +30,8 @@ export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs)
 }
 
 /** POST /api/v2/ethereum/performance-aggregate (api-facts 11.2): all validators of the chain. */
-export function networkPerformance({ chains }: Sandbox, { chain }: NetworkPerformanceBody, now: UnixMs): string {
-  const { slot } = rangeOf(chain, now);
-  let included = 0;
-  for (let at = slot.start; at < slot.end; at += SLOTS_PER_EPOCH)
-    included += Math.round(ATTESTERS * Math.min(participationAt(chains[chain], at), USUALLY_INCLUDED));
-  const blocks = { blocks: SLOTS_PER_DAY, proposed: Math.round(SLOTS_PER_DAY * 0.99) };
-  return performanceAnswer(chain, { assigned: ATTESTERS * EPOCHS_PER_DAY, included, ...blocks }, now);
+export function networkPerformance(_: Sandbox, { chain }: NetworkPerformanceBody, now: UnixMs): string {
+  return performanceAnswer(chain, DAY_OF_NETWORK, now);
 }
 
 function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed }: Day, now: UnixMs): string {
@@ -104,7 +99,7 @@ function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixM
   const slots = Array.from({ length: SLOTS_PER_DAY }, (_, i) => slot.start + i);
   const asked = new Set(all);
   const own = slots.filter((at) => asked.has(proposerOf(world, at)));
-  const proposed = own.filter((at) => kindOf(world, at) === 'proposed').length;
+  const proposed = own.filter((at) => !isMissed(world, at)).length;
   return { assigned, included: assigned - missed, blocks: own.length, proposed };
 }
 

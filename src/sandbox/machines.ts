@@ -3,8 +3,8 @@ import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/dura
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
 import {
+  type CLIENTS,
   createMachine,
-  PROFILES,
   type ProcessName,
   type Push,
   recordOf,
@@ -13,8 +13,6 @@ import {
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
-/** The processes of a machine push one after the other. */
-const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
@@ -26,7 +24,7 @@ export interface Fleet {
 
 /** Silent since 5 h before the start, until `wake`. */
 export const QUIET_MACHINE = 'quiet-1';
-const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
+const NAMED: readonly (readonly [string, Chain, keyof typeof CLIENTS])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
   ['node-b', 'mainnet', 'teku'],
   ['node-c', 'mainnet', 'nimbus'],
@@ -37,11 +35,10 @@ export const NAMED_MACHINES = NAMED.length;
 
 /** The named machines, then machine-0001 and so on: `count` in all. */
 export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
-  const profiles = Object.values(PROFILES);
   const machines = Array.from({ length: count }, (_, i) => {
-    const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
-    const chosen = (profile ? PROFILES[profile] : profiles[i % profiles.length]) ?? PROFILES.lighthouse;
-    return createMachine(name, chain, chosen, seed);
+    const unnamed = `machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`;
+    const [name, chain, client] = NAMED[i] ?? [unnamed, 'mainnet', 'lighthouse'];
+    return createMachine(name, chain, client, seed);
   });
   const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
   if (quiet) quiet.silence = { from: start - 5 * MS_PER_HOUR, until: Number.POSITIVE_INFINITY };
@@ -66,30 +63,27 @@ interface RecordWindow {
   readonly gap: number;
 }
 
-/** The position of a record in the order of its process. */
 type RecordPosition = readonly [time: UnixMs, name: string];
 
-/** At most `max` pushes of one process after a position, newest first and by name at the same time. */
+/** At most `max` pushes after a position, newest first and by name at the same time. */
 export function newestPushes(
   ring: readonly SimulatedMachine[],
-  process: ProcessName,
   { oldest, newest, gap }: RecordWindow,
   after: RecordPosition | undefined,
   max: number,
 ): Push[] {
   const found: Push[] = [];
   if (ring.length === 0) return found;
-  const start = (after ? after[0] : newest) - DELAY[process];
+  const start = after ? after[0] : newest;
   let minute = Math.floor(start / MS_PER_MINUTE);
   const phase = start - minute * MS_PER_MINUTE;
   let i = ring.filter((machine) => comesBefore(machine, phase, after?.[1])).length;
-  for (; (minute + 1) * MS_PER_MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
+  for (; (minute + 1) * MS_PER_MINUTE > oldest; minute -= 1, i = 0) {
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
-      const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
+      const time = minute * MS_PER_MINUTE + machine.phase;
       if (time < oldest || found.length === max) return found;
-      const isRunning = process !== 'validator' || machine.profile.hasValidator;
-      if (isRunning && !isSilent(machine, time)) found.push({ time, machine });
+      if (!isSilent(machine, time)) found.push({ time, machine });
     }
   }
   return found;
@@ -107,46 +101,36 @@ function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
 
 const LISTED_MS = 300 * MS_PER_MINUTE;
 
-/**
- * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
- */
+/** Where the next page continues, and what the first page decided for all pages: the end and the thinning. */
 interface MachineMetricsCursor {
   readonly newest: UnixMs;
   readonly gap: number;
-  readonly after: readonly (RecordPosition | null)[];
+  readonly after: RecordPosition;
 }
 
-/** POST /api/v2/machine-metrics (api-facts 2). */
+/** POST /api/v2/machine-metrics (api-facts 2). All processes of a machine push together. */
 export function machineMetrics({ fleet }: { readonly fleet: Fleet }, asked: MachineMetricsBody, now: UnixMs): string {
   const { range, machines: names, page_size: size } = asked;
   const query = [range, names, size];
   const cursor = decodeCursor<MachineMetricsCursor>(query, asked.cursor);
   const window = windowOf(range, now, cursor);
   const ring = names.length === 0 ? fleet.ring : fleet.ring.filter(({ name }) => names.includes(name));
-  // One record more than fits shows whether there is another page.
-  const ahead = PROCESSES.map((process, i) =>
-    newestPushes(ring, process, window, cursor?.after[i] ?? undefined, size + 1),
-  );
-  const pages = ahead.map((found) => found.slice(0, size));
-  const isLast = ahead.every((found) => found.length <= size);
-  const after = pages.map((page, i) => lastOf(page) ?? cursor?.after[i] ?? null);
-  const next: MachineMetricsCursor = { newest: window.newest, gap: window.gap, after };
-  const arrays = PROCESSES.map((process, i) => [
-    `${process}_metrics`,
-    (pages[i] ?? []).map((push) => recordOf(process, push)),
-  ]);
+  // One more than fits shows whether there is another page.
+  const found = newestPushes(ring, window, cursor?.after, size + 1);
+  const page = found.slice(0, size);
+  const last = page.at(-1);
+  const next = last && { newest: window.newest, gap: window.gap, after: [last.time, last.machine.name] };
+  const arrays = PROCESSES.map((process) => [`${process}_metrics`, page.map((push) => recordOf(process, push))]);
   return JSON.stringify({
     data: Object.fromEntries(arrays),
-    paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
+    paging: { next_cursor: next && found.length > size ? encodeCursor(query, next) : '' },
   });
 }
 
 /** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
 export function machineNames({ fleet }: { readonly fleet: Fleet }, _: object, now: UnixMs): string {
   const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
-  const listed = [...fleet.machines.values()].filter(
-    (one) => newestPushes([one], 'system', window, undefined, 1).length > 0,
-  );
+  const listed = [...fleet.machines.values()].filter((one) => newestPushes([one], window, undefined, 1).length > 0);
   return JSON.stringify({ data: listed.map(({ name }) => name) });
 }
 
@@ -161,19 +145,7 @@ function windowOf(
   return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
 }
 
-/**
- * Of long ranges the service returns only every n-th record of a machine, depending on the minutes requested (api-facts
- * 2).
- */
+/** Of long ranges the service returns only every n-th record of a machine (api-facts 2). */
 function gapOf(minutes: number): number {
-  if (minutes > 20_160) return 8;
-  if (minutes > 10_080) return 7;
-  if (minutes > 2_880) return 5;
-  if (minutes > 1_440) return 4;
-  return minutes > 770 ? 2 : 1;
-}
-
-function lastOf(page: readonly Push[]): RecordPosition | undefined {
-  const last = page.at(-1);
-  return last && [last.time, last.machine.name];
+  return minutes > 770 ? 4 : 1;
 }

@@ -5,7 +5,7 @@ import {
   type ChainWorld,
   createChainWorld,
   headSlot,
-  kindOf,
+  isMissed,
   OFFENCES,
   type Offence,
   slashedInBlock,
@@ -63,8 +63,8 @@ export class Sandbox {
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  fillDisk(name: string, freeRatio: number, now: UnixMs): void {
-    machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
+  fillDisk(name: string, now: UnixMs): void {
+    machineOf(this.fleet, name).diskFullSince = now;
   }
 
   /** The next block slashes these validators. Returns its slot. */
@@ -102,6 +102,6 @@ export class Sandbox {
 /** The next slot that is not taken, with a block that can still be changed: that of the current slot has been sent. */
 function firstFreeSlot(world: ChainWorld, now: UnixMs, isTaken: (slot: number) => boolean): number {
   let slot = headSlot(world.chain, now) + 2;
-  while (kindOf(world, slot) !== 'proposed' || isTaken(slot)) slot += 1;
+  while (isMissed(world, slot) || isTaken(slot)) slot += 1;
   return slot;
 }

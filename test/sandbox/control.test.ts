@@ -39,8 +39,6 @@ describe('sandbox/control', () => {
   it.each([
     ['/-/slience?machine=node-a', 404, /^unknown order \/-\/slience, expected one of \/-\/silence, /],
     ['/-/silence', 400, /^machine: expected one of node-a, /],
-    ['/-/fill-disk?machine=node-a&free=2', 400, /^free: expected a share from 0 to 1/],
-    ['/-/network?participation=75', 400, /^participation: expected a share from 0 to 1/],
     ['/-/slash?validators=1,x', 400, /^validators: expected an index/],
     ['/-/slash?validators=1&offence=theft', 400, /^offence: expected attester or proposer/],
     ['/-/miss-proposal?validator=x', 400, /^validator: expected an index/],

@@ -42,7 +42,6 @@ describe('sandbox/machines', () => {
   it('sends records that the client reads, with one record per machine, process and minute', () => {
     const { data } = page(sandboxOf(), last(59, NOW), NOW);
     expect(data.system_metrics.map(({ machine }) => machine).sort()).toEqual(['hoodi-1', 'node-a', 'node-b', 'node-c']);
-    expect(data.validator_metrics.map(({ machine }) => machine).sort()).toEqual(['hoodi-1', 'node-a', 'node-b']);
     for (const record of data.system_metrics) SystemRecord.parse(record);
     for (const record of data.validator_metrics) ValidatorRecord.parse(record);
     for (const record of data.node_metrics) NodeRecord.parse(record);
@@ -63,17 +62,6 @@ describe('sandbox/machines', () => {
     expect(newest(later)).toBeLessThanOrEqual(NOW);
     sandbox.wake('node-a', later);
     expect(newest(later + 60_000)).toBeGreaterThan(later);
-    expect(() => sandbox.silence('node-x', NOW)).toThrow(RangeError);
-  });
-
-  it.each([
-    ['no range', {}],
-    ['a range that ends before it starts', { range: { timestamp: { start: 2, end: 1 } } }],
-    ['a page size of 11', { ...last(75), page_size: 11 }],
-    ['21 machines', { ...last(75), machines: Array.from({ length: 21 }, (_, i) => `m${i}`) }],
-    ['a cursor that is none', { ...last(75), cursor: 'AAAA' }],
-  ])('refuses %s', (_, body) => {
-    expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);
   });
 
   it('refuses a cursor with another body than the one it was given for', () => {

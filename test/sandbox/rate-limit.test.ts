@@ -29,20 +29,6 @@ describe('sandbox/rate-limit', () => {
     expect(headers).toEqual({ 'content-type': 'application/json', ...DOCUMENTED_HEADERS });
   });
 
-  it.each([
-    ['hobbyist', 1],
-    ['scale', 5],
-  ] as const)('repeats for %s the figure of the second in all longer windows', (plan, perSecond) => {
-    const { headers } = call(sandboxOf({ plan }), NOW);
-    expect(headers).toMatchObject({
-      'x-ratelimit-limit-second': String(perSecond),
-      'x-ratelimit-remaining-second': String(perSecond - 1),
-      ...longer('limit', perSecond),
-      ...longer('remaining', perSecond - 1),
-    });
-    expect(headers).not.toHaveProperty('retry-after');
-  });
-
   it('reports the month before the second when both are used up, until the UTC month ends', () => {
     const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 3 } });
     expect(statuses(sandbox, [0, 1000, 2000, 3000])).toEqual([200, 200, 200, 429]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
+import { AttesterSlashing } from '../../src/api/answers/slots.ts';
 import { type Chain, slotTime } from '../../src/facts/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
@@ -10,10 +10,8 @@ interface Row {
   readonly epoch: number;
   readonly status: string;
   readonly blockroot: string;
-  readonly parentroot: string | null;
   readonly attesterslashingscount: number;
   readonly proposerslashingscount: number;
-  readonly [field: string]: unknown;
 }
 
 const PREFIX: Record<Chain, string> = { mainnet: '', hoodi: '/hoodi' };
@@ -43,21 +41,6 @@ const HISTORY = EPOCHS.flatMap((epoch) => rowsOf(sandboxOf(), epoch));
 const CANONICAL = HISTORY.filter((row) => row.status === '1');
 
 describe('sandbox/v1', () => {
-  it('has the same fields in every row; a slot without a block has null except for counts', () => {
-    const fields = Object.keys(CANONICAL[0] ?? {}).sort();
-    const missed = HISTORY.filter((row) => row.status === '2');
-    for (const row of HISTORY) {
-      SlotRow.parse(row);
-      expect(Object.keys(row).sort()).toEqual(fields);
-    }
-    for (const row of missed) {
-      const values = Object.entries(row).filter(([, value]) => value !== null && value !== 0 && value !== '');
-      expect(values.map(([name]) => name).sort()).toEqual(['blockroot', 'epoch', 'proposer', 'slot', 'status']);
-      expect(row['exec_transactions_count']).toBe(0);
-      expect(['0x00', '0x01']).toContain(row.blockroot);
-    }
-  });
-
   it('shows of the latest epoch the slots up to the head, one slot behind the clock', () => {
     const sandbox = sandboxOf();
     for (const i of [0, 1, 17, 31]) {
@@ -88,14 +71,10 @@ describe('sandbox/v1', () => {
       expect(records).toHaveLength(row.attesterslashingscount);
       for (const record of records) {
         expect(record).toMatchObject({ block_root: row.blockroot, block_slot: row.slot, block_index: 0 });
-        expect(slashedBy(AttesterSlashing.parse(record)).length).toBeGreaterThan(0);
+        expect(slashedBy(AttesterSlashing.parse(record))).toHaveLength(1);
+        expect(kindOf(AttesterSlashing.parse(record))).toBe('double_vote');
       }
     }
-    const kinds = announced
-      .flatMap((row) => slashingsOf(sandbox, row.slot))
-      .map((one) => kindOf(AttesterSlashing.parse(one)));
-    expect(new Set(kinds)).toEqual(new Set(['double_vote', 'surround_vote']));
-    expect(kinds.filter((kind) => kind === 'surround_vote').length).toBeLessThan(kinds.length / 2);
     expect(CANONICAL.some((row) => row.proposerslashingscount > 0)).toBe(true);
   });
 

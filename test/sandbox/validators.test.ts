@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
 import { slotTime } from '../../src/facts/chain.ts';
-import { BAD_REQUEST, get, NOW, post, read, refusalOf, sandboxOf } from './call.ts';
+import { get, NOW, read, refusalOf, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/sync-committee';
 
@@ -23,13 +23,6 @@ describe('sandbox/validators', () => {
         },
       },
     });
-  });
-
-  it.each([
-    ['an unknown view', { sync_committee_period: { view: 'finalized' }, chain: 'mainnet' }],
-    ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],
-  ])('refuses %s', (_, body) => {
-    expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);
   });
 
   describe('members', () => {

@@ -109,7 +109,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
       if (!machine) throw new Error(`no machine ${name}`);
       for (const process of PROCESSES) {
         const window = { oldest: start * 1_000, newest: end * 1_000, gap: 1 };
-        const pushes = newestPushes([machine], process, window, undefined, 10_000).reverse();
+        const pushes = newestPushes([machine], window, undefined, 10_000).reverse();
         expect(pushes.length).toBeGreaterThan(230);
         const records = pushes.map((push) => recordOf(process, push) as Fields);
         const labels = `chain="${chain}",machine="${name}",${LABELS}`;
