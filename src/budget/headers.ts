@@ -35,13 +35,6 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     if (limit !== undefined) limits[window] = limit;
     if (left !== undefined) remaining[window] = left;
   }
-  const window = WINDOWS.find((name) => name === first(headers['ratelimit-window']));
-  if (window) {
-    const limit = count(headers['ratelimit-limit']);
-    const left = count(headers['ratelimit-remaining']);
-    if (limit !== undefined) limits[window] ??= limit;
-    if (left !== undefined) remaining[window] ??= left;
-  }
   const sentAt = httpDate(first(headers['date'])) ?? now;
   return {
     bucket: bucketName(first(headers['ratelimit-bucket'])),
