@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type PastRange, WINDOWS } from '../api/endpoints.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../facts/chain.ts';
@@ -86,13 +85,6 @@ export function rangeOf({ window, start }: BackfillOptions, end: UnixSeconds, no
 /** The flags of this command line that decide what is read and written. */
 export function decidingFlags(flags: Flags): Flags {
   return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-}
-
-/** The names of the flags that differ from those of an interrupted run. Those that are not given are the same. */
-export function differences(given: Flags, earlier: Flags): string[] {
-  return Object.entries(decidingFlags(given)).flatMap(([name, value]) =>
-    isDeepStrictEqual(value, earlier[name as keyof Flags]) ? [] : [`--${name}`],
-  );
 }
 
 /** Where to write. @throws UsageError */
