@@ -16,7 +16,7 @@ const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRe
 
 /** The state of `count` simulated machines half a minute after their push. */
 function machinesAt(count: number, now: number): Machines {
-  const fleet = createFleet('bench', count, now);
+  const fleet = createFleet('bench', count);
   const machines = [...fleet.machines.values()].map((machine) => {
     const records = PROCESSES.map((process) => {
       const wire = JSON.parse(JSON.stringify(recordOf(process, { machine, time: now - 30_000 })));

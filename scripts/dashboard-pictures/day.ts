@@ -5,7 +5,6 @@ import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { datapoints, newestDay } from '../../src/sandbox/daily-returns.ts';
-import { QUIET_MACHINE } from '../../src/sandbox/machines.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
@@ -32,7 +31,7 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],
   [2.5 * HOUR, outage(true)],
   [2.5 * HOUR - 12 * MINUTE, outage(false)],
-  [1.5 * HOUR, (sandbox, now) => sandbox.silence('quiet-1', now)],
+  [1.5 * HOUR, (sandbox, now) => sandbox.silence('node-d', now)],
 ];
 
 function outage(isOut: boolean) {
@@ -62,7 +61,6 @@ export async function simulatedDay(): Promise<string[]> {
       }),
   });
   const { sandbox, url } = service;
-  sandbox.wake(QUIET_MACHINE, 0);
   const settings = {
     config: ConfigFile.parse({
       api: { base_url: url },

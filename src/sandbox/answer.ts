@@ -16,7 +16,7 @@ import {
 import { dailyReturns } from './daily-returns.ts';
 import { networkPerformance, performance, queues, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
-import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
+import { charge, limitsOf, NO_ACCESS } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
 import { committee, syncCommittee, validators } from './validators.ts';
@@ -57,10 +57,8 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
     'ratelimit-validapikey': String(isKeyValid),
   };
   if (!isKeyValid) return { status: 401, headers: common, body: v2Error(401) };
-  if (sandbox.revoked) {
-    return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
-  }
-  const { refused, headers } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const limits = sandbox.revoked ? NO_ACCESS : limitsOf(sandbox.plan);
+  const { refused, headers } = charge(sandbox.account, limits, now);
   const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
   // Failures that the caller did not cause are refunded, after the headers showed them (api-facts 6.1).
   if (result.status === 429 || result.status >= 500) sandbox.account.inMonth -= 1;

@@ -1,5 +1,5 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH, slotTime } from '../facts/chain.ts';
-import { between, seedOf, unit } from '../toolkit/lib/random.ts';
+import { between, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
 export const OFFENCES = ['attester', 'proposer'] as const;
@@ -24,16 +24,6 @@ export interface ChainWorld {
   readonly missed: Map<number, number>;
   /** When validators do not attest, by index. */
   readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
-}
-
-export function createChainWorld(
-  chain: Chain,
-  worldSeed: string,
-  options: Pick<ChainWorld, 'slotsPerSlashing' | 'proposers'>,
-): ChainWorld {
-  const slashed = { attester: new Map(), proposer: new Map() };
-  const orders = { slashed, missed: new Map(), offline: new Map() };
-  return { chain, seed: seedOf(`${worldSeed} ${chain}`), ...options, ...orders };
 }
 
 /** Of a sync committee. */

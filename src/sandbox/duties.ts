@@ -59,36 +59,39 @@ function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed 
 
 /**
  * POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1), without the sums and details that the exporter
- * does not read. A wrong or missed vote for source or target costs what a correct one earns.
+ * does not read. A missed vote for source or target costs what a correct one earns.
  */
 export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
   const { assigned, included, blocks, proposed } = dayOf(sandbox, asked, now);
-  const [head, source, target] = [VOTES.head, VOTES.source, VOTES.target].map(({ correct, gwei }) => {
-    const reward = gwei * Math.floor(included * correct);
-    return { reward, missed_reward: gwei * assigned - reward };
-  }) as [Vote, Vote, Vote];
-  const penalty = source.missed_reward + target.missed_reward;
-  const missed = blocks - proposed;
+  const { head, source, target } = VOTES;
+  const missedVotes = assigned - included;
+  const penalty = missedVotes * (source.gwei + target.gwei);
+  const missedBlocks = blocks - proposed;
   const { attestations, signatures, execution } = BLOCK;
-  const gwei = {
-    total_penalty: penalty,
-    attestation: { total: head.reward + source.reward + target.reward - penalty, head, source, target },
-    sync_committee: { total: 0, missed_reward: 0 },
-    proposal: {
-      execution_layer_reward: proposed * execution,
-      attestation_inclusion_reward: proposed * attestations,
-      sync_inclusion_reward: proposed * signatures,
-      slashing_inclusion_reward: 0,
-      missed_cl_reward: missed * (attestations + signatures),
-      missed_el_reward: missed * execution,
+  const data = {
+    total_penalty: wei(penalty),
+    attestation: {
+      total: wei(included * (head.gwei + source.gwei + target.gwei) - penalty),
+      head: { missed_reward: wei(missedVotes * head.gwei) },
+      source: { missed_reward: wei(missedVotes * source.gwei) },
+      target: { missed_reward: wei(missedVotes * target.gwei) },
     },
-    finality: 'finalized',
+    sync_committee: { total: wei(0), missed_reward: wei(0) },
+    proposal: {
+      execution_layer_reward: wei(proposed * execution),
+      attestation_inclusion_reward: wei(proposed * attestations),
+      sync_inclusion_reward: wei(proposed * signatures),
+      slashing_inclusion_reward: wei(0),
+      missed_cl_reward: wei(missedBlocks * (attestations + signatures)),
+      missed_el_reward: wei(missedBlocks * execution),
+    },
   };
-  const wei = (_: string, value: unknown) => (typeof value === 'number' ? String(BigInt(value) * 10n ** 9n) : value);
-  return `{"data":${JSON.stringify(gwei, wei)},"range":${JSON.stringify(rangeOf(asked.chain, now))}}`;
+  return JSON.stringify({ data, range: rangeOf(asked.chain, now) });
 }
 
-type Vote = Readonly<Record<'reward' | 'missed_reward', number>>;
+function wei(gwei: number): string {
+  return String(BigInt(gwei) * 10n ** 9n);
+}
 
 function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixMs): Day {
   const world = sandbox.chains[chain];

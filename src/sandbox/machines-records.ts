@@ -1,7 +1,7 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../facts/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import { between, seedOf, unit } from '../toolkit/lib/random.ts';
-import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import { between, seedOf } from '../toolkit/lib/random.ts';
+import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 
 /** The clients of the machines, with their versions. */
 export const CLIENTS = {
@@ -17,6 +17,7 @@ export interface SimulatedMachine {
   readonly client: keyof typeof CLIENTS;
   readonly seed: number;
   readonly phase: Milliseconds;
+  readonly boot: UnixSeconds;
   /** It pushes nothing after `from` until `until`, inclusive. */
   silence?: { readonly from: UnixMs; readonly until: UnixMs };
   /** Since then little of its disk is free. */
@@ -30,11 +31,12 @@ export function createMachine(
   worldSeed: string,
 ): SimulatedMachine {
   const seed = seedOf(`${worldSeed} machine ${name}`);
-  return { name, chain, client, seed, phase: between(0, 59_999, seed, 1) };
+  const boot = FIRST_BOOT + between(0, 100 * SECONDS_PER_DAY, seed, 2);
+  return { name, chain, client, seed, phase: between(0, 59_999, seed, 1), boot };
 }
 
-/** Machines restart so rarely that a restart within a month is an exception. */
-const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
+/** 2025-01-01. Machines never restart. */
+const FIRST_BOOT: UnixSeconds = 1_735_689_600;
 const GIB = 2 ** 30;
 
 export type ProcessName = 'system' | 'validator' | 'node';
@@ -48,20 +50,15 @@ export interface Push {
 /** The record of one push, as the service sends it. */
 export function recordOf(process: ProcessName, { machine, time }: Push): object {
   const common = { timestamp: time, machine: machine.name };
+  const uptime = time / 1000 - machine.boot;
   switch (process) {
     case 'system':
-      return { ...common, ...system(machine, time) };
+      return { ...common, ...system(machine, uptime, time) };
     case 'validator':
-      return { ...common, ...program(machine, time, 2, 0.02), ...validator(machine) };
+      return { ...common, ...program(machine, uptime, 0.2, 0.02), ...validator(machine) };
     case 'node':
-      return { ...common, ...program(machine, time, 3, 0.4), ...node(machine, time) };
+      return { ...common, ...program(machine, uptime, 5, 0.4), ...node(machine, uptime, time) };
   }
-}
-
-function bootOf(machine: SimulatedMachine, time: UnixMs): number {
-  const offset = between(0, BOOT_EVERY_SECONDS, machine.seed, 2);
-  const seconds = Math.floor(time / 1000);
-  return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
 }
 
 /** A counter that grows by about `rate` per second, faster and slower over hours. */
@@ -70,10 +67,8 @@ function counter(uptime: Seconds, rate: number): number {
   return Math.floor(rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period))));
 }
 
-function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
-  const { seed } = machine;
-  const boot = bootOf(machine, time);
-  const uptime = time / 1000 - boot;
+function system(machine: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
+  const { seed, boot } = machine;
   const cores = 4 * between(1, 4, seed, 3);
   const threads = 2 * cores;
   const user = counter(uptime, threads * 0.12);
@@ -88,7 +83,7 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
     cpu_node_iowait_seconds_total: iowait,
     cpu_node_idle_seconds_total: Math.floor(threads * uptime) - user - iowait - kernel,
     ...memory(machine, uptime),
-    ...disk(machine, time, uptime),
+    ...disk(machine, uptime, time),
     disk_node_io_seconds: counter(uptime, 80),
     disk_node_reads_total: counter(uptime, 45),
     disk_node_writes_total: counter(uptime, 81),
@@ -101,8 +96,7 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
 
 function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
-  const noise = 0.02 * unit(seed, 5, Math.floor(uptime / 60));
-  const used = Math.floor(total * (0.45 + 0.08 * Math.sin(uptime / 9000) + noise));
+  const used = Math.floor(total * (0.45 + 0.08 * Math.sin(uptime / 9000)));
   const buffers = Math.floor(total * 0.013);
   const cached = Math.floor((total - used - buffers) * 0.85);
   return {
@@ -113,21 +107,18 @@ function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, num
   };
 }
 
-/** Fills by about 0.1 % of its size a day. */
-function disk({ seed, diskFullSince }: SimulatedMachine, time: UnixMs, uptime: Seconds): Record<string, number> {
+/** Fills by about 0.1 % of its size a day, and is emptied after 400 days. */
+function disk({ seed, diskFullSince }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, number> {
   const total = between(2, 4, seed, 6) * 1e12;
   const isFull = diskFullSince !== undefined && time >= diskFullSince;
-  const free = isFull ? 0.05 : 0.65 - 0.4 * (uptime / BOOT_EVERY_SECONDS);
+  const free = isFull ? 0.05 : 0.65 - 0.001 * ((uptime / SECONDS_PER_DAY) % 400);
   return { disk_node_bytes_total: total, disk_node_bytes_free: Math.floor(total * free) };
 }
 
-function program(machine: SimulatedMachine, time: UnixMs, salt: number, cpuPerSecond: number): Record<string, unknown> {
-  const { seed, client } = machine;
-  const uptime = time / 1000 - bootOf(machine, time);
-  const resident = (salt === 2 ? 0.2 : 5) * GIB * (1 + 0.1 * Math.sin(uptime / 5000) + 0.05 * unit(seed, 7, salt));
+function program({ client }: SimulatedMachine, uptime: Seconds, gib: number, cpuPerSecond: number) {
   return {
     cpu_process_seconds_total: counter(uptime, cpuPerSecond),
-    memory_process_bytes: Math.floor(resident),
+    memory_process_bytes: Math.floor(gib * GIB * (1 + 0.1 * Math.sin(uptime / 5000))),
     client_name: client,
     client_version: CLIENTS[client],
   };
@@ -138,9 +129,7 @@ function validator({ seed }: SimulatedMachine): Record<string, unknown> {
   return { validator_total: total, validator_active: total };
 }
 
-function node(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
-  const { seed, chain } = machine;
-  const uptime = time / 1000 - bootOf(machine, time);
+function node({ seed, chain }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
   return {
     disk_beaconchain_bytes_total: Math.floor(1.5e11 + 800 * uptime),
     network_libp2p_bytes_total_receive: counter(uptime, 9e5),

@@ -1,5 +1,5 @@
 import type { Chain } from '../facts/chain.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
 import {
@@ -10,6 +10,7 @@ import {
   recordOf,
   type SimulatedMachine,
 } from './machines-records.ts';
+import { Refusal } from './refusal.ts';
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
@@ -22,36 +23,32 @@ export interface Fleet {
   readonly ring: readonly SimulatedMachine[];
 }
 
-/** Silent since 5 h before the start, until `wake`. */
-export const QUIET_MACHINE = 'quiet-1';
 const NAMED: readonly (readonly [string, Chain, keyof typeof CLIENTS])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
   ['node-b', 'mainnet', 'teku'],
   ['node-c', 'mainnet', 'nimbus'],
   ['hoodi-1', 'hoodi', 'lodestar'],
-  [QUIET_MACHINE, 'mainnet', 'lighthouse'],
+  ['node-d', 'mainnet', 'lighthouse'],
 ];
 export const NAMED_MACHINES = NAMED.length;
 
 /** The named machines, then machine-0001 and so on: `count` in all. */
-export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
+export function createFleet(seed: string, count: number): Fleet {
   const machines = Array.from({ length: count }, (_, i) => {
     const unnamed = `machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`;
     const [name, chain, client] = NAMED[i] ?? [unnamed, 'mainnet', 'lighthouse'];
     return createMachine(name, chain, client, seed);
   });
-  const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
-  if (quiet) quiet.silence = { from: start - 5 * MS_PER_HOUR, until: Number.POSITIVE_INFINITY };
   return {
     machines: new Map(machines.map((machine) => [machine.name, machine])),
     ring: machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1)),
   };
 }
 
-/** @throws RangeError if no machine has this name. */
-export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
-  const machine = fleet.machines.get(name);
-  if (!machine) throw new RangeError(`no machine is called ${name}`);
+/** @throws Refusal if no machine has this name. */
+export function machineOf({ machines }: Fleet, name: string): SimulatedMachine {
+  const machine = machines.get(name);
+  if (!machine) throw new Refusal(400, `machine: expected one of ${[...machines.keys()].join(', ')}`);
   return machine;
 }
 
@@ -101,10 +98,9 @@ function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
 
 const LISTED_MS = 300 * MS_PER_MINUTE;
 
-/** Where the next page continues, and what the first page decided for all pages: the end and the thinning. */
+/** Where the next page continues, and the end of the first page, which is that of all pages. */
 interface MachineMetricsCursor {
   readonly newest: UnixMs;
-  readonly gap: number;
   readonly after: RecordPosition;
 }
 
@@ -119,7 +115,7 @@ export function machineMetrics({ fleet }: { readonly fleet: Fleet }, asked: Mach
   const found = newestPushes(ring, window, cursor?.after, size + 1);
   const page = found.slice(0, size);
   const last = page.at(-1);
-  const next = last && { newest: window.newest, gap: window.gap, after: [last.time, last.machine.name] };
+  const next = last && { newest: window.newest, after: [last.time, last.machine.name] };
   const arrays = PROCESSES.map((process) => [`${process}_metrics`, page.map((push) => recordOf(process, push))]);
   return JSON.stringify({
     data: Object.fromEntries(arrays),
@@ -142,7 +138,7 @@ function windowOf(
 ): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
-  return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
+  return { oldest: oldest * 1000, newest, gap: gapOf((newest / 1000 - oldest) / 60) };
 }
 
 /** Of long ranges the service returns only every n-th record of a machine (api-facts 2). */

@@ -8,6 +8,9 @@ export function limitsOf(plan: AccountPlan): PlanLimits {
   return typeof plan === 'string' ? PLANS[plan] : plan;
 }
 
+/** The limits after access was revoked (api-facts 6.3). */
+export const NO_ACCESS: PlanLimits = { perSecond: 0, perMonth: 0 };
+
 export interface Usage {
   secondOpenedAt: UnixMs;
   inSecond: number;
@@ -57,20 +60,6 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
       ...perWindow('limit', perSecond, perMonth),
       ...perWindow('remaining', leftInSecond, leftInMonth),
     },
-  };
-}
-
-/** The headers of revoked access: all limits are 0, and the reset has no meaning (api-facts 6.3). */
-export function revokedHeaders(now: UnixMs): Record<string, string> {
-  const reset = String(secondsToMonthEnd(now));
-  return {
-    'ratelimit-limit': '0',
-    'ratelimit-remaining': '0',
-    'ratelimit-reset': reset,
-    'ratelimit-window': 'month',
-    'retry-after': reset,
-    ...perWindow('limit', 0, 0),
-    ...perWindow('remaining', 0, 0),
   };
 }
 

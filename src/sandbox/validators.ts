@@ -87,13 +87,11 @@ export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: Uni
   });
 }
 
-/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known yet the answer is an empty list. */
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
-  const epoch = epochOf(headSlot(chain, now));
-  const period = numberOf(selector, periodOf(epoch));
-  // The service learns of the next committee when the first epoch of the period is over.
-  const newest = periodOf(epoch - 1) + 1;
-  return JSON.stringify({ status: 'OK', data: period > newest ? [] : membersOf(chains[chain], period) });
+  const latest = periodOf(epochOf(headSlot(chain, now)));
+  const period = numberOf(selector, latest);
+  return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : membersOf(chains[chain], period) });
 }
 
 function numberOf(selector: string, latest: number): number {

@@ -4,7 +4,7 @@ import { Sandbox } from '../../src/sandbox/world.ts';
 import { NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
-  const sandbox = new Sandbox({ start: NOW });
+  const sandbox = new Sandbox();
   return { sandbox, result: control(sandbox, { method, path }, NOW) };
 }
 

@@ -41,20 +41,21 @@ describe('sandbox/machines', () => {
 
   it('sends records that the client reads, with one record per machine, process and minute', () => {
     const { data } = page(sandboxOf(), last(59, NOW), NOW);
-    expect(data.system_metrics.map(({ machine }) => machine).sort()).toEqual(['hoodi-1', 'node-a', 'node-b', 'node-c']);
+    expect(data.system_metrics.map(({ machine }) => machine).sort()).toEqual([
+      'hoodi-1',
+      'node-a',
+      'node-b',
+      'node-c',
+      'node-d',
+    ]);
     for (const record of data.system_metrics) SystemRecord.parse(record);
     for (const record of data.validator_metrics) ValidatorRecord.parse(record);
     for (const record of data.node_metrics) NodeRecord.parse(record);
     expect(data.system_metrics.every(({ timestamp }) => timestamp > 1e12)).toBe(true);
   });
 
-  it('knows a machine that went silent 5 h before the start, and one that is silenced and woken', () => {
+  it('knows a machine that is silenced and woken', () => {
     const sandbox = sandboxOf();
-    expect(page(sandbox, { ...last(300), machines: ['quiet-1'] }).data.system_metrics).toEqual([]);
-    const quiet = page(sandbox, { ...last(6 * 3600), machines: ['quiet-1'] }).data.system_metrics;
-    expect(quiet[0]?.timestamp).toBeLessThanOrEqual(NOW - 5 * HOUR);
-    expect(quiet[0]?.timestamp).toBeGreaterThan(NOW - 5 * HOUR - 60_000);
-
     sandbox.silence('node-a', NOW);
     const later = NOW + HOUR;
     const newest = (now: number): number | undefined =>

@@ -56,7 +56,7 @@ export function fleetAt(
   count: number,
   { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
 ): Machines {
-  const fleet = createFleet('status', count, NOW);
+  const fleet = createFleet('status', count);
   const machines = [...fleet.machines.values()].map((machine, i) => {
     const name = names[i] ?? machine.name;
     const time = silent.includes(name) ? NOW - 5 * HOUR : NOW - 30_000 + (i % 7) * 1_000;
@@ -232,7 +232,7 @@ const STATE_OF = {
   }),
   silent: () => ({
     ledger: SCALE,
-    values: values(fleetAt(5, { silent: ['quiet-1'] }), [
+    values: values(fleetAt(5, { silent: ['node-d'] }), [
       ...RECENT,
       { slot: 15_328_700, kind: 'double_vote', validators: [12_345, 90_001], count: 40 },
     ]),
@@ -245,7 +245,7 @@ const STATE_OF = {
         : {},
   }),
   empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } } }),
-  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['quiet-1', 'machine-0500'] })) }),
+  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['node-d', 'machine-0500'] })) }),
   hostile: () => ({
     ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets['default'] ?? EMPTY_BUCKET } },
     values: values(
