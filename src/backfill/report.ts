@@ -1,7 +1,7 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
-import { plural, span } from '../toolkit/lib/words.ts';
+import { plural, spaced, span } from '../toolkit/lib/words.ts';
 import type { Written } from './write.ts';
 
 /** The cost of a run, and the limits that apply to it. */
@@ -121,22 +121,15 @@ export function summary({ source, written, bad, endings }: BackfillResult): stri
   const total = `${plural(records, 'record')}, ${plural(samples, 'sample')} in ${plural(files.length, 'file')}`;
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
-  if (endings.length > 0) {
-    lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
-  }
+  if (endings.length > 0) lines.push(`Data may be missing: reading ended early (${endings.map(spaced).join(', ')}).`);
   if (source === 'machines' && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
-    lines.push(
-      `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s: the service leaves out records of`,
-      'long ranges, and --full-resolution reads all of them; or these machines push less often.',
-    );
+    const apart = `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s`;
+    const why =
+      'the service leaves out records of long ranges (--full-resolution reads them), or machines push less often';
+    lines.push(`${apart}: ${why}.`);
   }
   return `${lines.join('\n')}\n`;
 }
-
-const ENDINGS: Readonly<Record<string, string>> = {
-  repeated_cursor: 'the service repeated pages that were already read',
-  empty_pages: 'the service sent several pages in a row without records',
-};
 
 /** Clients push once a minute (api-facts 1.1). A push that is half a minute late is no gap. */
 const MAX_GAP_SECONDS: Seconds = 90;

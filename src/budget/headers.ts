@@ -105,6 +105,5 @@ function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | unde
 }
 
 function flag(text: string | undefined): boolean | undefined {
-  const value = text?.trim().toLowerCase();
-  return value === 'true' ? true : value === 'false' ? false : undefined;
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }

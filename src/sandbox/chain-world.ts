@@ -5,19 +5,14 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 export const OFFENCES = ['attester', 'proposer'] as const;
 export type Offence = (typeof OFFENCES)[number];
 
-/** One of these validators proposes one block in each `slots` slots. Only an order makes one of them miss. */
-export interface Proposers {
-  readonly validators: readonly number[];
-  readonly slots: number;
-}
-
 /** A chain that is computed from its seed slot by slot, and the orders that change it. */
 export interface ChainWorld {
   readonly chain: Chain;
   readonly seed: number;
   /** On average one attester slashing in this many slots. */
   readonly slotsPerSlashing: number;
-  readonly proposers: Proposers;
+  /** One of these validators proposes one block in each `slots` slots. Only an order makes one of them miss. */
+  readonly proposers: { readonly validators: readonly number[]; readonly slots: number };
   /** The validators to be slashed for an offence, by slot of inclusion. */
   readonly slashed: Readonly<Record<Offence, Map<number, readonly number[]>>>;
   /** The validators that miss their proposal, by slot. */
@@ -36,6 +31,10 @@ export function headSlot(chain: Chain, now: UnixMs): number {
 
 export function epochOf(slot: number): number {
   return Math.floor(slot / SLOTS_PER_EPOCH);
+}
+
+export function headEpoch(chain: Chain, now: UnixMs): number {
+  return epochOf(headSlot(chain, now));
 }
 
 /** The range object of api-facts 3.1 for epochs, both inclusive. Its last second is the end of the time span. */

@@ -1,8 +1,8 @@
-import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochTime, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { AggregateBody, NetworkPerformanceBody, QueuesBody } from './body.ts';
-import { epochOf, epochsRange, headSlot, isMissed, proposerOf } from './chain-world.ts';
-import { epochAt, existing, silentEpochs } from './validators.ts';
+import { epochsRange, headEpoch, isMissed, proposerOf } from './chain-world.ts';
+import { existing, silentEpochs } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 /** How many of the included votes are correct, and what one earns, in gwei as in published samples (api-facts 11.1). */
@@ -52,7 +52,6 @@ function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed 
       sync_committee: { successful: 0, assigned: 0, missed: 0 },
       proposal: { successful: proposed, assigned: blocks, missed: blocks - proposed, included_slashings: 0 },
     },
-    finality: 'finalized',
   };
   return JSON.stringify({ data, range: rangeOf(chain, now) });
 }
@@ -108,7 +107,7 @@ function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixM
 
 /** The finalized epochs of the last day. */
 function rangeOf(chain: Chain, now: UnixMs) {
-  const last = epochAt(chain, now) - 2;
+  const last = headEpoch(chain, now) - 2;
   return epochsRange(chain, last + 1 - EPOCHS_PER_DAY, last);
 }
 
@@ -119,9 +118,8 @@ const CHURN = 256;
 /** POST /api/v2/ethereum/queues (api-facts 11.3). The queues always have the same length. */
 export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
   const endOf = (ether: number) => {
-    const epoch = epochOf(headSlot(chain, now)) + Math.ceil(ether / CHURN);
-    const churn = { amount: `${CHURN}${ETHER}`, interval_seconds: SECONDS_PER_EPOCH };
-    return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) }, churn };
+    const epoch = headEpoch(chain, now) + Math.ceil(ether / CHURN);
+    return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) } };
   };
   const deposits = { deposit_count: 1_200, deposit_balance: `38400${ETHER}` };
   const topups = { topup_count: 250, topup_balance: `1600${ETHER}` };
@@ -129,7 +127,6 @@ export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
     data: {
       deposit_queue: { ...deposits, ...topups, ...endOf(40_000) },
       exit_queue: { count: 400, balance: `12800${ETHER}`, ...endOf(12_800) },
-      finality: 'not_finalized',
     },
   });
 }

@@ -1,7 +1,8 @@
-import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../facts/chain.ts';
+import type { Chain } from '../facts/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { between, seedOf } from '../toolkit/lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+import { headSlot } from './chain-world.ts';
 
 /** The clients of the machines, with their versions. */
 export const CLIENTS = {
@@ -137,7 +138,6 @@ function node({ seed, chain }: SimulatedMachine, uptime: Seconds, time: UnixMs):
     network_peers_connected: between(70, 110, seed, 9, Math.floor(time / MS_PER_MINUTE)),
     sync_eth1_connected: true,
     sync_eth2_synced: true,
-    sync_beacon_head_slot:
-      Math.floor((time / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - between(0, 1, seed, 10),
+    sync_beacon_head_slot: headSlot(chain, time) + between(0, 1, seed, 10),
   };
 }

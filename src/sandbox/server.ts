@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -70,9 +70,8 @@ async function respond(
 }
 
 function urlOf(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
+  const { address, port } = server.address() as AddressInfo;
   // A client cannot connect to a wildcard address.
-  const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address.address] ?? address.address;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${address.port}`;
+  const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address] ?? address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

@@ -77,7 +77,7 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log.filter((line) => line.includes('closed'))).toHaveLength(3);
   });
 
-  it.each([401, 429])('keeps the wait of a %i at once', async (status) => {
+  it('keeps a 401 at once too', async () => {
     let kept = 0;
     const queue = await known({
       keep: async () => {
@@ -85,7 +85,7 @@ describe('budget/rateLimiter: 429', () => {
       },
     });
     await queue.ask('a');
-    await queue.answer('a', status, {});
+    await queue.answer('a', 401, {});
     expect(kept).toBe(1);
   });
 
@@ -103,18 +103,6 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log).toEqual(['a']);
     await queue.clock.advance(1);
     expect(queue.log).toEqual(['a', 'b', 'c']);
-  });
-
-  it('waits the reset out where the wall clock is set forth before the answer', async () => {
-    const queue = await known();
-    await queue.ask('a');
-    queue.clock.step(HOUR);
-    await queue.answer('a', 429, { 'ratelimit-reset': '10' });
-    await queue.ask('b');
-    await queue.clock.advance(9_999);
-    expect(queue.log).toEqual(['a']);
-    await queue.clock.advance(1);
-    expect(queue.log).toEqual(['a', 'b']);
   });
 });
 

@@ -60,12 +60,12 @@ describe('commands/backfill-flags', () => {
 
   it.each([
     [[], '--source is required'],
-    [['--source=slashings', '--output=a'], '--source: expected daily-returns or machines'],
+    [['--source=slashings', '--output=a'], '--source: expected daily-returns, machines'],
     [[...DAYS, '--full-resolution'], '--full-resolution requires'],
     [[...DAYS, '--window=1y'], '--window: expected 24h, 7d, 30d, 90d, all_time, got "1y"'],
     [[...DAYS, '--window=7d', '--start=1'], '--window cannot be combined'],
     [[...DAYS, '--step=2d'], '--step: expected'],
-    [[...DAYS, '--chain=hoodi'], '--chain: expected a configured chain (mainnet), got "hoodi"'],
+    [[...DAYS, '--chain=hoodi'], '--chain: expected mainnet, got "hoodi"'],
     [[...DAYS, '--label=job'], '--label: expected NAME=VALUE'],
     [[...DAYS, '--label=job=x', '--label=job=y'], '--label: job is given twice'],
     [[...MACHINES, '--window=7d'], '--window requires'],

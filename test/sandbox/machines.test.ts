@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { BAD_REQUEST, HOUR, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { BAD_REQUEST, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/machine-metrics';
 const ARRAYS = ['system_metrics', 'validator_metrics', 'node_metrics'] as const;
@@ -52,17 +52,6 @@ describe('sandbox/machines', () => {
     for (const record of data.validator_metrics) ValidatorRecord.parse(record);
     for (const record of data.node_metrics) NodeRecord.parse(record);
     expect(data.system_metrics.every(({ timestamp }) => timestamp > 1e12)).toBe(true);
-  });
-
-  it('knows a machine that is silenced and woken', () => {
-    const sandbox = sandboxOf();
-    sandbox.silence('node-a', NOW);
-    const later = NOW + HOUR;
-    const newest = (now: number): number | undefined =>
-      page(sandbox, { ...last(7200, now), machines: ['node-a'] }, now).data.system_metrics[0]?.timestamp;
-    expect(newest(later)).toBeLessThanOrEqual(NOW);
-    sandbox.wake('node-a', later);
-    expect(newest(later + 60_000)).toBeGreaterThan(later);
   });
 
   it('refuses a cursor with another body than the one it was given for', () => {

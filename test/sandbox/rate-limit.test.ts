@@ -49,21 +49,6 @@ describe('sandbox/rate-limit', () => {
     expect(call(sandbox, end).headers['x-ratelimit-remaining-month']).toBe('2');
   });
 
-  it('refunds 429 and 5xx in the month, and nothing else', () => {
-    const sandbox = sandboxOf({ plan: 'free_trial' });
-    const left = (now: number): number => Number(call(sandbox, now).headers['x-ratelimit-remaining-month']);
-    expect(left(NOW)).toBe(999);
-    expect(statuses(sandbox, [1, 2, 3])).toEqual([429, 429, 429]);
-    expect(left(NOW + 2000)).toBe(998);
-    sandbox.outage = true;
-    expect(statuses(sandbox, [4000, 6000])).toEqual([500, 500]);
-    sandbox.outage = false;
-    expect(left(NOW + 8000)).toBe(997);
-    expect(get(sandbox, '/api/v1/epoch/x/slots', NOW + 10_000).status).toBe(400);
-    expect(get(sandbox, '/api/v1/nothing', NOW + 12_000).status).toBe(404);
-    expect(left(NOW + 14_000)).toBe(994);
-  });
-
   it('answers a revoked key with 429, all five limits 0 and a reset that is none', () => {
     const sandbox = sandboxOf({ plan: 'scale' });
     sandbox.revoked = true;
