@@ -3,8 +3,8 @@ import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/ma
 import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../src/api/errors.ts';
 import { OwnMetrics } from '../src/exporter/own-metrics.ts';
-import { createFleet, PROCESSES } from '../src/sandbox/machines.ts';
-import { recordOf } from '../src/sandbox/machines-records.ts';
+import { createFleet } from '../src/sandbox/machines.ts';
+import { PROCESSES, recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies } from '../src/sources/machines/metrics.ts';
 import type { Machines } from '../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../src/sources/machines/shown.ts';

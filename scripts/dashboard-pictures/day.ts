@@ -34,9 +34,12 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [1.5 * HOUR, (sandbox, now) => sandbox.silence('node-d', now)],
 ];
 
-function outage(isOut: boolean) {
-  return (sandbox: Sandbox) => {
-    sandbox.outage = isOut;
+/** While it is true, the service answers every request with a 500. */
+let isDown = false;
+
+function outage(begins: boolean) {
+  return () => {
+    isDown = begins;
   };
 }
 
@@ -57,7 +60,8 @@ export async function simulatedDay(): Promise<string[]> {
       createServer((request, response) => {
         // The date is that of today, and the exporter would take its own clock for wrong.
         response.sendDate = false;
-        listener(request, response);
+        if (isDown) response.writeHead(500).end();
+        else listener(request, response);
       }),
   });
   const { sandbox, url } = service;

@@ -16,7 +16,6 @@ import { type Running, type Start, startDaemon } from './serve.ts';
 const SANDBOX_FLAG = '--sandbox.listen-address';
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
-const MAX_PROPOSERS = 100;
 
 /** Serves the simulated service. @throws UsageError */
 export async function sandbox({ settings: { config }, access, log }: Start): Promise<Running> {
@@ -50,7 +49,7 @@ export async function demo(start: Start): Promise<Running> {
     // Slashings happen only on order.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
-      validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },
+      validators: { mainnet: [...indicesOf(watch.mainnet)], hoodi: [...indicesOf(watch.hoodi)] },
       slots: SLOTS_PER_WATCHED_PROPOSAL,
     },
   }).catch((error: unknown) => {
@@ -129,10 +128,6 @@ type Ends = readonly [first: number, last: number];
 function watchOn(mainnet: Ends, hoodi: Ends): Config['validators']['watch'] {
   const rangeOf = ([first, last]: Ends): Watch => [{ first, last }];
   return { mainnet: rangeOf(mainnet), hoodi: rangeOf(hoodi) };
-}
-
-function firstOf(watch: Watch): number[] {
-  return indicesOf(watch).take(MAX_PROPOSERS).toArray();
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */

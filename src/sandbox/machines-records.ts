@@ -1,6 +1,6 @@
 import type { Chain } from '../facts/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import { between, seedOf } from '../toolkit/lib/random.ts';
+import { between } from '../toolkit/lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { headSlot } from './chain-world.ts';
 
@@ -25,22 +25,9 @@ export interface SimulatedMachine {
   diskFullSince?: UnixMs;
 }
 
-export function createMachine(
-  name: string,
-  chain: Chain,
-  client: keyof typeof CLIENTS,
-  worldSeed: string,
-): SimulatedMachine {
-  const seed = seedOf(`${worldSeed} machine ${name}`);
-  const boot = FIRST_BOOT + between(0, 100 * SECONDS_PER_DAY, seed, 2);
-  return { name, chain, client, seed, phase: between(0, 59_999, seed, 1), boot };
-}
-
-/** 2025-01-01. Machines never restart. */
-const FIRST_BOOT: UnixSeconds = 1_735_689_600;
 const GIB = 2 ** 30;
 
-export type ProcessName = 'system' | 'validator' | 'node';
+export const PROCESSES = ['system', 'validator', 'node'] as const;
 
 /** A record that is not serialized yet. */
 export interface Push {
@@ -49,7 +36,7 @@ export interface Push {
 }
 
 /** The record of one push, as the service sends it. */
-export function recordOf(process: ProcessName, { machine, time }: Push): object {
+export function recordOf(process: (typeof PROCESSES)[number], { machine, time }: Push): object {
   const common = { timestamp: time, machine: machine.name };
   const uptime = time / 1000 - machine.boot;
   switch (process) {

@@ -1,18 +1,10 @@
 import type { Chain } from '../facts/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { between, seedOf } from '../toolkit/lib/random.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
-import {
-  type CLIENTS,
-  createMachine,
-  type ProcessName,
-  type Push,
-  recordOf,
-  type SimulatedMachine,
-} from './machines-records.ts';
+import { type CLIENTS, PROCESSES, type Push, recordOf, type SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
-
-export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
 /** Older records are deleted (api-facts 2). */
 const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
@@ -32,12 +24,17 @@ const NAMED: readonly (readonly [string, Chain, keyof typeof CLIENTS])[] = [
 ];
 export const NAMED_MACHINES = NAMED.length;
 
+/** 2025-01-01. Machines never restart. */
+const FIRST_BOOT: UnixSeconds = 1_735_689_600;
+
 /** The named machines, then machine-0001 and so on: `count` in all. */
 export function createFleet(seed: string, count: number): Fleet {
-  const machines = Array.from({ length: count }, (_, i) => {
+  const machines = Array.from({ length: count }, (_, i): SimulatedMachine => {
     const unnamed = `machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`;
     const [name, chain, client] = NAMED[i] ?? [unnamed, 'mainnet', 'lighthouse'];
-    return createMachine(name, chain, client, seed);
+    const own = seedOf(`${seed} machine ${name}`);
+    const boot = FIRST_BOOT + between(0, 100 * SECONDS_PER_DAY, own, 2);
+    return { name, chain, client, seed: own, phase: between(0, 59_999, own, 1), boot };
   });
   return {
     machines: new Map(machines.map((machine) => [machine.name, machine])),
@@ -138,10 +135,7 @@ function windowOf(
 ): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
-  return { oldest: oldest * 1000, newest, gap: gapOf((newest / 1000 - oldest) / 60) };
-}
-
-/** Of long ranges the service returns only every n-th record of a machine (api-facts 2). */
-function gapOf(minutes: number): number {
-  return minutes > 770 ? 4 : 1;
+  // Of long ranges the service returns only some records of a machine (api-facts 2).
+  const gap = (newest / 1000 - oldest) / 60 > 770 ? 4 : 1;
+  return { oldest: oldest * 1000, newest, gap };
 }

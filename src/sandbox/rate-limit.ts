@@ -18,10 +18,6 @@ export interface Usage {
   inMonth: number;
 }
 
-export function newUsage(): Usage {
-  return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
-}
-
 /** Counts requests in both windows, including refused ones. The window of a second opens with its first request. */
 export function spend(usage: Usage, requests: number, now: UnixMs): void {
   // Also after the clock was set back, because a window in the future would never end.

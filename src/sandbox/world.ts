@@ -3,7 +3,7 @@ import { seedOf } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type ChainWorld, headSlot, isMissed, OFFENCES, type Offence, slashedInBlock } from './chain-world.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
-import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
+import { type AccountPlan, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -24,12 +24,10 @@ export class Sandbox {
   readonly key: string;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
-  readonly account: Usage = newUsage();
+  readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
   plan: AccountPlan;
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
-  /** Every request is answered with a 500. */
-  outage = false;
 
   constructor(options: SandboxOptions = {}) {
     const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;

@@ -115,12 +115,6 @@ describe('budget/ledger: 429', () => {
     expect(waitsAfter(['0', '0', '1', '0', '0', '7', '0', '0', '0'])).toEqual([1, 1, 1, 1, 1, 7, 1, 1, 60]);
     // Long after the wait, another one may have used up the second.
     expect(waitsAfter(row.slice(0, 4), 61_000)).toEqual([1, 1, 1, 1]);
-    // Refused together: one.
-    let ledger = emptyLedger();
-    for (const ms of [0, 1, 50, 400]) {
-      ledger = told(ledger, V1, { status: 429, at: NOW + ms, headers: { 'ratelimit-reset': '0' } });
-    }
-    expect(opensAt(ledger, V1)).toBe(NOW + 1_400);
   });
 
   it('takes refusals of requests that left together as one', () => {

@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { withKey } from '../../src/budget/ledger.ts';
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { bucket, Queue } from './queue.ts';
@@ -118,22 +117,6 @@ describe('budget/rateLimiter: the key', () => {
     await queue.ask('h');
     const closed = ['e', 'f', 'g', 'h'].map((name) => `${name}: closed until Infinity`);
     expect(queue.log).toEqual(['a', 'b', 'c', 'd', ...closed]);
-  });
-
-  it.each([
-    ['refused', 401, {}],
-    ['revoked', 429, ZEROS],
-  ])('%s: opens with the answer to its probe, also if NTP moves the clock meanwhile', async (_, status, headers) => {
-    const queue = await known();
-    await queue.ask('a');
-    await queue.answer('a', status, headers);
-    await queue.clock.advance(10 * MINUTE);
-    const { ledger } = queue.rateLimiter;
-    queue.rateLimiter.adopt({ utilization: 1 }, withKey(ledger, ledger.key.fingerprint, queue.clock.now()));
-    await queue.ask('b');
-    queue.clock.step(-0.5);
-    await queue.answer('b', 200);
-    expect(queue.rateLimiter.ledger.key.standing).toBe('valid');
   });
 });
 

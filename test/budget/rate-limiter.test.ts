@@ -72,20 +72,6 @@ describe('budget/rate-limiter', () => {
     expect(queue.waits).toEqual([0, 1.605]);
   });
 
-  it('reports a change of its ledger when a request is sent and when an answer came', async () => {
-    const queue = new Queue();
-    for (const [step, changes] of [
-      [() => queue.ask('a'), 1],
-      [() => queue.answer('a', 200, bucket('default', 1)), 2],
-      [() => queue.clock.advance(1_005), 2],
-      [() => queue.ask('b'), 3],
-      [() => queue.answer('b'), 4],
-    ] as const) {
-      await step();
-      expect(queue.changes).toBe(changes);
-    }
-  });
-
   it('applies the remaining requests of an answer as of the time when its request was counted', async () => {
     const queue = new Queue();
     const said = (left: number) => ({

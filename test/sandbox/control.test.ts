@@ -17,17 +17,13 @@ describe('sandbox/control', () => {
     expect(sandbox.fleet.machines.get('node-a')?.silence?.until).toBe(NOW + 1);
   });
 
-  it('slashes validators of a chain', () => {
-    const { sandbox, result } = order('/-/slash?chain=hoodi&validators=7,9');
-    expect(result?.body).toMatch(/^slot \d+ of hoodi slashes 7, 9\n$/);
-    expect([...sandbox.chains.hoodi.slashed.attester.values()]).toEqual([[7, 9]]);
-  });
-
-  it('slashes validators as proposers', () => {
-    const { sandbox, result } = order('/-/slash?offence=proposer&validators=7');
-    expect(result?.body).toMatch(/^slot \d+ of mainnet slashes 7\n$/);
-    expect([...sandbox.chains.mainnet.slashed.proposer.values()]).toEqual([[7]]);
-    expect(sandbox.chains.mainnet.slashed.attester.size).toBe(0);
+  it.each([
+    ['/-/slash?chain=hoodi&validators=7,9', 'hoodi', 'attester', [7, 9]],
+    ['/-/slash?offence=proposer&validators=7', 'mainnet', 'proposer', [7]],
+  ] as const)('%s slashes validators of %s as %s', (path, chain, offence, validators) => {
+    const { sandbox, result } = order(path);
+    expect(result?.body).toMatch(new RegExp(`^slot \\d+ of ${chain} slashes ${validators.join(', ')}\n$`));
+    expect([...sandbox.chains[chain].slashed[offence].values()]).toEqual([validators]);
   });
 
   it('lets a validator miss its proposal', () => {

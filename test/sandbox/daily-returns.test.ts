@@ -50,9 +50,8 @@ describe('sandbox/daily-returns', () => {
     }
   });
 
-  it.each(['free_trial', 'hobbyist', 'business'] as const)('refuses ranges on plan %s', (plan) => {
-    const sandbox = sandboxOf({ plan });
-    const { status, body } = post(sandbox, PATH, ask({ timestamp: { start: 0, end: 1 } }));
+  it('refuses ranges on a plan other than scale', () => {
+    const { status, body } = post(sandboxOf({ plan: 'business' }), PATH, ask({ timestamp: { start: 0, end: 1 } }));
     expect(status).toBe(403);
     expect(JSON.parse(body).error).toMatch(/^endpoint not allowed for your subscription tier; upgrade/);
   });

@@ -2,8 +2,8 @@ import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../../src/budget/bucket
 import { keyAt, type Ledger } from '../../../src/budget/ledger.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
-import { createFleet, PROCESSES } from '../../../src/sandbox/machines.ts';
-import { recordOf } from '../../../src/sandbox/machines-records.ts';
+import { createFleet } from '../../../src/sandbox/machines.ts';
+import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
