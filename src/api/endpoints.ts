@@ -96,6 +96,10 @@ interface EpochQuery extends OfChain {
   readonly priority: Priority;
 }
 
+interface MembersQuery extends OfChain {
+  readonly period: number | 'latest' | 'next';
+}
+
 /** A row of the table, whose types follow from its body and its envelope. */
 function define<Q, A>(definition: Definition<Q, A>): Definition<Q, A> {
   return definition;
@@ -227,7 +231,7 @@ export const ENDPOINTS = {
     version: 'v1',
     part: 'sync_committee',
     priority: 'sync_committee',
-    path: ({ period }: OfChain & { readonly period: number | 'latest' | 'next' }) => `/api/v1/sync_committee/${period}`,
+    path: ({ period }: MembersQuery) => `/api/v1/sync_committee/${period}`,
     envelope: MembersAnswer,
     records: {},
   }),

@@ -324,13 +324,8 @@ function waitAfter(
 /** The bucket as written before up to this much time in which more requests may have been sent. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
   const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
-  return lacks === 0
-    ? bucket
-    : withWindows(
-        bucket,
-        (name) => bucket[name],
-        (window) => ({ ...window, lacks }),
-      );
+  const windowOf = (name: LongWindowName): LongWindow | undefined => bucket[name];
+  return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
 }
 
 /** The bucket with its wait moved. */

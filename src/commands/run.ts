@@ -55,11 +55,10 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   }
 }
 
-async function runCommand(
-  { name, flags, overrides }: Extract<Command, { flags: unknown }>,
-  env: Environment,
-  stop: AbortSignal,
-): Promise<number> {
+/** A command with its flags. */
+type Flagged = Extract<Command, { flags: unknown }>;
+
+async function runCommand({ name, flags, overrides }: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
   let opened: Logger | undefined;
   whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => opened)));
   const keyless = name === 'demo' || name === 'sandbox';
