@@ -57,7 +57,11 @@ export async function demo(start: Start): Promise<Running> {
   });
   starting.defer(() => service.close());
   const { key } = service.sandbox;
-  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url);
+  const [own = { host: undefined, port: 0 }] = config.web.listenAddresses;
+  const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
+  // For port 0 the system chooses one, too late for the settings.
+  const externalUrl = own.port === 0 ? null : urlAt(own.port);
+  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url, externalUrl);
   const daemon = await startDaemon({
     ...start,
     settings: { ...settings, config: simulated(config), key },
@@ -70,7 +74,7 @@ export async function demo(start: Start): Promise<Running> {
     isSimulated: true,
   });
   starting.defer(() => daemon.stop());
-  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddresses[0]?.host)}:${daemon.port}`;
+  const url = urlAt(daemon.port);
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   output.write(advice(service.url.replace('127.0.0.1', 'localhost')));
   const started = starting.move();
@@ -131,12 +135,17 @@ function watchOn(mainnet: Ends, hoodi: Ends): Config['validators']['watch'] {
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */
-function onSandbox(config: Config, url: string): Config {
+function onSandbox(config: Config, url: string, externalUrl: string | null): Config {
+  const { web } = config;
   return {
     ...config,
     api: { ...config.api, baseUrl: url },
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
-    web: { ...config.web, listenAddresses: config.web.listenAddresses.map(onLoopback) },
+    web: {
+      ...web,
+      listenAddresses: web.listenAddresses.map(onLoopback),
+      externalUrl: web.externalUrl ?? externalUrl,
+    },
   };
 }
 
