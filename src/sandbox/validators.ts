@@ -11,6 +11,8 @@ import type { Sandbox } from './world.ts';
 export const EXISTING = 2_000_000;
 const MAX_IDENTIFIERS = 100;
 const MAX_IDENTIFIERS_OF_TRIAL = 20;
+/** The service computes the status once an epoch, about a minute after its start (api-facts 10.1). */
+const COMPUTED_AFTER_MS = 60_000;
 /** Offline: without an attestation in this many epochs (api-facts 10.1). */
 const SILENT_EPOCHS = 2;
 const GWEI = '000000000';
@@ -21,7 +23,7 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
   const all = existing(sandbox, validator.validator_identifiers);
   const query = [chain, validator, page_size];
   const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
-  const epoch = headEpoch(chain, now);
+  const epoch = headEpoch(chain, now - COMPUTED_AFTER_MS);
   const end = from + page_size;
   return JSON.stringify({
     data: all.slice(from, end).map((index) => rowOf(sandbox.chains[chain], index, epoch)),
