@@ -11,6 +11,7 @@ import { statusOf } from '../status-page/status.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
 import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
@@ -294,7 +295,7 @@ export class Exporter implements Pages {
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
       this.#isConfigRead = false;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.#exposition.touch(OWN);
       await this.#exposition.refresh();
       this.#log.error({ err: why }, 'configuration not reloaded');

@@ -110,7 +110,7 @@ describe('web/status', () => {
       'Needs attention: 1 machine silent; 1 watched validator of mainnet slashed',
       '1 watched validator of mainnet slashed: 12345.',
       '1 machine never seen: never-1.',
-      '1 machine silent: quiet-1.',
+      '1 machine silent: node-d.',
       `version ${VERSION}, up for 1 d 10 h`,
       'As of 2026-09-30 12:01:00 UTC.',
       'system, 5 h ago 07:01:00 UTC',

@@ -13,6 +13,7 @@ import { SocketAddress } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
@@ -101,7 +102,7 @@ export class Access {
         this.adopt({ ...config, tls });
         this.#log.info('certificates renewed');
       } catch (error) {
-        const err = error instanceof Error ? error.message : String(error);
+        const err = messageOf(error);
         if (err !== told) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
         told = err;
       }

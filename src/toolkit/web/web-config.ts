@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import * as z from 'zod';
+import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds } from '../lib/time.ts';
 import { readWhole } from '../state/whole-file.ts';
@@ -227,7 +228,7 @@ function contextFindings(tls: TlsSettings | undefined): Finding[] {
     if (tls) createSecureContext(tls.context);
     return [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return [{ path: [SECTION], message: `OpenSSL does not accept these settings: ${reason}` }];
   }
 }
