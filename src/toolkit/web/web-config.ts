@@ -205,7 +205,7 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
   ];
   const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems, dirname(file)) : undefined;
   const all = [...found, ...contextFindings(config?.tls)];
-  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.positionOf));
+  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.lineOf));
   return config;
 }
 

@@ -31,7 +31,7 @@ export interface ConfigDocument {
   readonly written: unknown;
   readonly findings: readonly Finding[];
   /** The line of a finding, or of as much of its path as exists below the root. */
-  positionOf(finding: Finding): number | undefined;
+  lineOf(finding: Finding): number | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;
   const lineAt = (offset: number): number => lines.linePos(Math.min(offset, end)).line;
-  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
+  const lineOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
     offset === undefined ? undefined : lineAt(offset);
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
@@ -62,11 +62,11 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   });
   const broken = [...syntaxFindings(others, lineAt), ...danglingAliases(document)];
   if (broken.length > 0) {
-    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], positionOf };
+    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], lineOf };
   }
   const written: unknown = document.toJS(SHARED);
   const unset = env ? substituteAll(document, env) : [];
-  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], positionOf };
+  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], lineOf };
 }
 
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
