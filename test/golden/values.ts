@@ -2,7 +2,7 @@ import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
-import { Network } from '../../src/sources/network/schema.ts';
+import { Network } from '../../src/sources/network/index.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';

@@ -76,7 +76,9 @@ describe('sources/history', () => {
   it('a repeated cursor ends the pages that estimate a history', async () => {
     const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
     const range = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
-    await machinesSource(machinesOptions()).history?.().estimate(api, [range], NOW / 1000, noSignal());
+    await machinesSource(machinesOptions())
+      .history?.()
+      .estimate(api, [range], NOW / 1000, noSignal());
     // Two pages of a minute, and one of a machine.
     expect(api.requests).toHaveLength(3);
   });

@@ -49,8 +49,9 @@ export async function pollMachines(poll: PollContext<MachinesOptions>, previous:
     await readNew(context);
     await listNames(context);
     await askUnknown(context);
-    if (sweep.dropped.size > 0 && previous.dropped === 0) warn(events, 'too_many_machines');
-    return { value: endedSweep(context), events };
+    const value = endedSweep(context);
+    if (value.dropped > 0 && previous.dropped === 0) warn(events, 'too_many_machines');
+    return { value, events };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { value: endedSweep(context), events, failure: error };
@@ -61,8 +62,8 @@ function warn(events: SourceEvent[], reason: Warning, machines?: readonly string
   events.push({ type: 'sweep_warning', reason, machines });
 }
 
-function endedSweep({ sweep, timing: { now }, events }: SweepContext): Machines {
-  const value = endSweep(sweep);
+function endedSweep({ options, sweep, timing: { now }, events }: SweepContext): Machines {
+  const value = endSweep(sweep, options);
   for (const [reason, applies] of [
     ['network_counters_fell', isNetworkWithheld],
     ['name_shared', isNameShared],

@@ -26,9 +26,6 @@ export interface Sweep {
   readonly newRecords: Map<string, MachineRecord[]>;
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
-  readonly dropped: Set<string>;
-  /** Machines that may be dropped if there are too many. The one that has been unseen for longest is last. */
-  readonly expendable: string[];
   /** Names with a request of their own, and when it was sent; 0: not yet. */
   readonly asked: Map<string, UnixMs>;
   progress: Progress;
@@ -40,26 +37,15 @@ const LATEST_MS = 8 * MS_PER_MINUTE;
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
   const known = machines.filter((machine) => isKept(options, machine, now));
-  const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
-  const byPriority = known.toSorted(
-    (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),
-  );
-  const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
+  const before = new Map(known.map((machine) => [machine.name, machine]));
   // What an outage or a stop of the program left out is not the silence of a machine.
   const knownAt = Math.min(now, (progress.beganAt ?? Number.POSITIVE_INFINITY) * 1000);
-  const isLive = (machine: Machine): boolean => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS;
-  const before = new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine]));
   return {
     silentMs,
     machines: new Map(before),
     before,
-    live: [...before.values()].filter(isLive),
+    live: known.filter((machine) => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS),
     newRecords: new Map(),
-    dropped,
-    expendable: byPriority
-      .slice(0, options.max)
-      .filter((machine) => !isLive(machine) && !isExpected(machine))
-      .map(({ name }) => name),
     found: new Set(),
     asked: new Map(asked.filter(([, at]) => at === 0 || elapsed(at, now) < RECORDS_KEPT_SECONDS * 1000)),
     progress,
@@ -71,41 +57,27 @@ export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRe
   const [process, record] = one;
   const name = machineName(record.machine);
   if (!isIncluded(options, name)) return;
-  let machine = sweep.machines.get(name);
-  if (!machine) {
-    if (sweep.machines.size >= options.max && !makeRoom(sweep)) {
-      sweep.dropped.add(name);
-      return;
-    }
-    sweep.dropped.delete(name);
-    machine = { name };
-  }
+  const machine = sweep.machines.get(name) ?? { name };
   sweep.found.add(name);
   const isNewerThan = (held: Machine | undefined): boolean => (held?.[process]?.timestamp ?? 0) < record.timestamp;
   if (isNewerThan(sweep.before.get(name))) sweep.newRecords.set(name, [...(sweep.newRecords.get(name) ?? []), one]);
   if (isNewerThan(machine)) sweep.machines.set(name, { ...machine, [process]: record });
 }
 
-/** Drops the machine that has been silent for longest. False: none is silent. */
-function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
-  for (let name = expendable.pop(); name !== undefined; name = expendable.pop()) {
-    if (found.has(name)) continue;
-    machines.delete(name);
-    dropped.add(name);
-    return true;
-  }
-  return false;
-}
-
-export function endSweep({ machines, before, newRecords, dropped, asked, progress }: Sweep): Machines {
+/** The state after the sweep. Of too many machines, those go that are not expected, then not live, then unseen for longest. */
+export function endSweep(sweep: Sweep, { expected, max }: MachinesOptions): Machines {
+  const { machines, before, live, newRecords, asked, progress } = sweep;
+  const wasLive = new Set(live.map(({ name }) => name));
+  const rankOf = ({ name }: Machine): number => (expected.includes(name) ? 2 : Number(wasLive.has(name)));
+  const kept = [...machines.values()].sort((a, b) => rankOf(b) - rankOf(a) || lastSeen(b) - lastSeen(a)).slice(0, max);
   const learnedOf = (machine: Machine): Machine => {
     const records = newRecords.get(machine.name);
     return records ? { ...machine, learned: learnAll(before.get(machine.name), records) } : machine;
   };
   return {
     ...progress,
-    machines: [...machines.values()].map(learnedOf),
-    dropped: dropped.size,
+    machines: kept.map(learnedOf),
+    dropped: machines.size - kept.length,
     asked: [...asked].filter(([name]) => !machines.has(machineName(name))),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Network } from '../../../src/sources/network/index.ts';
 import { networkSource } from '../../../src/sources/network/index.ts';
-import type { Network } from '../../../src/sources/network/schema.ts';
 import { type FakeApi, failing, fakeApi, pollOnce, type SentRequest } from '../../support/answers/fake-api.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
 import { seriesIn } from '../../support/exposition/samples.ts';

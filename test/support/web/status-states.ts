@@ -8,7 +8,7 @@ import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.t
 import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import { Network } from '../../../src/sources/network/schema.ts';
+import { Network } from '../../../src/sources/network/index.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
