@@ -85,8 +85,6 @@ export class Exporter implements Pages {
   #rendering: Promise<void> = Promise.resolve();
   /** Reloads, changes of the role and the stop happen one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** The reload that has not started. */
-  #upcoming: Promise<string | undefined> | undefined;
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
@@ -200,16 +198,9 @@ export class Exporter implements Pages {
     return this.#isReady;
   }
 
-  /**
-   * Reads the settings again; calls made before the reading begins share it. Returns undefined if they now apply, else the
-   * reason why nothing has changed.
-   */
+  /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */
   reload(): Promise<string | undefined> {
-    this.#upcoming ??= this.#inTurn(async () => {
-      this.#upcoming = undefined;
-      return this.#stopping.signal.aborted ? 'stopping' : this.#reload();
-    });
-    return this.#upcoming;
+    return this.#inTurn(async () => (this.#stopping.signal.aborted ? 'stopping' : this.#reload()));
   }
 
   /** Aborts the polls in progress and writes the state. To be called when nothing can be scraped any more. */

@@ -52,7 +52,6 @@ function opensslSuites(names: readonly string[]): string {
 
 const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** Oldest first. */
 const VERSIONS = {
   TLS10: 'TLSv1',
   TLS11: 'TLSv1.1',
@@ -233,7 +232,6 @@ function contextFindings(tls: TlsSettings | undefined): Finding[] {
 }
 
 const SECTION = 'tls_server_config';
-const VERSION_NAMES = Object.keys(VERSIONS);
 
 /** What is given as text, or as a file under `NAME_file`. */
 const PEM_NAMES = ['cert', 'key', 'client_ca'] as const;
@@ -256,18 +254,7 @@ function tlsFindings(document: unknown): Finding[] {
     ...['client_ca', 'client_ca_file', 'client_allowed_sans']
       .filter((key) => has(key) && asksNobody)
       .map((key) => at(key, unasked)),
-    ...versionFindings(tls),
   ];
-}
-
-function versionFindings({
-  min_version: min = 'TLS12',
-  max_version: max = 'TLS13',
-}: Readonly<Record<string, unknown>>): Finding[] {
-  const [lowest = -1, highest = -1] = [min, max].map((name) => VERSION_NAMES.indexOf(String(name)));
-  if (highest < 0 || lowest <= highest) return [];
-  const path = [SECTION, max === 'TLS13' ? 'min_version' : 'max_version'];
-  return [{ path, message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
 /** A text in PEM, and the key of the config that gave it. */
