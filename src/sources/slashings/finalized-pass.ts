@@ -57,25 +57,15 @@ export async function finalizedPass(
   const { scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state };
   const newest = newestToCount(state);
-  const count = Math.max(0, Math.min(newest - scannedEpoch, MAX_EPOCHS_PER_POLL));
-  const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
-  const drop = new AbortController();
-  const droppable = { ...context, signal: AbortSignal.any([context.signal, drop.signal]) };
-  const pending = epochs.map((epoch) => {
-    if (epoch === view?.epoch) return Promise.resolve(view);
-    return readEpoch(droppable, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
-  });
-  // The epochs are read at once and counted in order. When one cannot be counted, the rest is dropped, with its failures.
-  for (const promise of pending) promise.catch(() => undefined);
-  try {
-    for (const [i, epoch] of epochs.entries()) {
-      const next = (): Promise<EpochRows> => pending[i + 1] ?? readEpoch(context, epoch + 1, 'finalized_pass');
-      const step = await countNext(context, state, epoch, pending[i] as Promise<EpochRows>, sampled ? undefined : next);
-      ({ state } = step);
-      if (state.scannedEpoch !== epoch) return step;
-    }
-  } finally {
-    drop.abort();
+  const read = async (epoch: number): Promise<EpochRows> => {
+    if (epoch === view?.epoch) return view;
+    return readEpoch(context, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+  };
+  const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_POLL);
+  for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
+    const step = await countNext(context, state, epoch, read, !sampled);
+    ({ state } = step);
+    if (state.scannedEpoch !== epoch) return step;
   }
   return { state };
 }
@@ -118,14 +108,14 @@ export function withFinality(state: Slashings, epoch: number, chain: Chain, now:
 
 /**
  * Counts the next finalized epoch. Until it can be counted completely, it is read again, for up to an hour.
- * @param readNext Reads the epoch after it. Absent: the budget does not allow it.
+ * @param readsNext Whether the budget allows reading the epoch after it.
  */
 async function countNext(
   context: PollContext,
   previous: Slashings,
   epoch: number,
-  pending: Promise<EpochRows>,
-  readNext: (() => Promise<EpochRows>) | undefined,
+  read: (epoch: number) => Promise<EpochRows>,
+  readsNext: boolean,
 ): Promise<Step> {
   const { timing, options, events } = context;
   const { now } = timing;
@@ -133,23 +123,24 @@ async function countNext(
   const ms = ownTimeSince(tried.at, timing);
   const epochMs = tried.epochMs + ms;
   const isLastAttempt = epochMs >= GIVE_UP_AFTER_MS;
-  const answer = await attempt(context, () => pending);
+  const answer = await attempt(context, () => read(epoch));
   if (answer instanceof Error) {
     // During an outage, or while the service refuses all requests, no epoch is given up.
     if (!isRequestSpecific(answer)) return { state: previous, failure: answer };
     if (isLastAttempt) return { state: skipTo(previous, epoch) };
     return { state: { ...previous, tried: { ...tried, at: now, epochMs } }, failure: answer };
   }
-  const next = isTied(answer) && readNext ? await attempt(context, readNext) : undefined;
+  const next = isTied(answer) && readsNext ? await attempt(context, () => read(epoch + 1)) : undefined;
   const known = decided(answer, next instanceof Error ? undefined : next);
-  const isGuess = isTied(known) && (isLastAttempt || !readNext);
-  const read = isGuess ? decided(answer, undefined, true) : known;
-  const slashings = await readSlashings(context, previous, unreadBlocks(previous, read.rows));
+  const isGuess = isTied(known) && (isLastAttempt || !readsNext);
+  const decision = isGuess ? decided(answer, undefined, true) : known;
+  const { rows } = decision;
+  const slashings = await readSlashings(context, previous, unreadBlocks(previous, rows));
   const readFailure = next instanceof Error ? next : slashings.failure;
   if (readFailure && !isRequestSpecific(readFailure)) return { state: slashings.state, failure: readFailure };
-  const names = await readProposerNames(context, slashings.state, read.rows);
+  const names = await readProposerNames(context, slashings.state, rows);
   const { state } = names;
-  const isOpen = read.rows.some((row) => row.status === '0') || unreadBlocks(state, read.rows).length > 0;
+  const isOpen = rows.some((row) => row.status === '0') || unreadBlocks(state, rows).length > 0;
   const namesMs = tried.namesMs + (names.failure ? ms : 0);
   if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
     const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
@@ -157,12 +148,12 @@ async function countNext(
   }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
   if (isGuess) events.push({ type: 'blocks_tied', epoch });
-  const proposals = watchedProposals(read, options.watch);
+  const proposals = watchedProposals(decision, options.watch);
   for (const proposal of proposals) {
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
   }
-  const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
-  return { state: await countSeats(context, counted, epoch, read.rows) };
+  const counted = countProposals(countEpoch(state, epoch, rows), proposals);
+  return { state: await countSeats(context, counted, epoch, rows) };
 }
 
 /**

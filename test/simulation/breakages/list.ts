@@ -86,7 +86,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'scheduled slot of a finalized epoch counted at once',
-    find: "read.rows.some((row) => row.status === '0') || unreadBlocks",
+    find: "rows.some((row) => row.status === '0') || unreadBlocks",
     replace: 'unreadBlocks',
   },
   {
