@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SystemRecord } from '../../../src/api/answers/machines.ts';
-import { chainOf, groupOf, isIncluded, machineName, staleAfter } from '../../../src/sources/machines/options.ts';
+import { chainOf, groupOf, isIncluded, machineName } from '../../../src/sources/machines/options.ts';
 import { machinesOptions, systemRecord } from '../../support/answers/machine-records.ts';
-import { HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 describe('sources/machines/options', () => {
   it('admits everyone, or those included, but never those excluded', () => {
@@ -56,16 +55,5 @@ describe('sources/machines/options', () => {
     const groups = ['node-a', 'node-b', 'home-1', 'x-b', 'my-node-a', 'node-*'].map((name) => groupOf(options, name));
     expect(groups).toEqual(['home', 'nodes', 'home', 'all', undefined, 'nodes']);
     expect(groupOf(machinesOptions(), 'node-a')).toBeUndefined();
-  });
-
-  describe('stale_after auto', () => {
-    it('is ten minutes at short intervals', () => {
-      expect(staleAfter(machinesOptions(), timing())).toBe(10 * MINUTE);
-      expect(staleAfter(machinesOptions(), timing({ intervalMs: 210_000 }))).toBe(10 * MINUTE);
-    });
-
-    it('follows the effective interval, not the configured one', () => {
-      expect(staleAfter(machinesOptions(), timing({ intervalMs: HOUR }))).toBe(2 * HOUR + 3 * MINUTE);
-    });
   });
 });

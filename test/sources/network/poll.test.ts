@@ -137,17 +137,6 @@ describe('the network', () => {
         isRefused: true,
       });
     });
-
-    it('does not come of a 400, which is a failure at each poll', async () => {
-      const api = serviceOf({ [endpoint]: failing('bad_request') });
-      let state: Network = {};
-      for (let hour = 0; hour < 30; hour += 1) {
-        const { value, failure } = await poll(api, state, NOW + hour * HOUR);
-        expect(failure).toMatchObject({ endpoint, reason: 'bad_request' });
-        state = value;
-      }
-      expect(SOURCE.parts?.(state)).not.toContainEqual({ part, isRefused: true });
-    });
   });
 
   it('withdraws each part after two intervals, also when polls fail', async () => {
