@@ -21,7 +21,7 @@ import { type EpochRows, Head, type Slashings } from './schema.ts';
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
 
-/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
+/** After this many attempts at the head, a block is left to the finalized pass. */
 const MAX_TRIES = 3;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
@@ -55,14 +55,12 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
   let state = withHead(previous, latest, context.timing.now);
   const epochs = [latest];
   let failure: Error | undefined;
-  const { passed } = state;
-  if (passed) {
-    const answer = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
-    const read = answer instanceof Error ? answer : decided(answer, latest);
+  const { passedEpoch } = state;
+  if (passedEpoch !== undefined) {
+    const read = await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
     if (read instanceof Error) failure = read;
-    else epochs.unshift(read);
-    const isDone = passed.tries + 1 >= MAX_TRIES || (!(read instanceof Error) && isWhole(read));
-    state = { ...state, passed: isDone ? undefined : { ...passed, tries: passed.tries + 1 } };
+    else epochs.unshift(decided(read, latest));
+    if (!failure) state = { ...state, passedEpoch: undefined };
   }
   for (const { rows } of epochs) {
     const read = await readSlashings(context, state, unreadBlocks(state, rows, MAX_TRIES));
@@ -78,15 +76,7 @@ function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Sl
   const block = rows.findLast((row) => row.status === '1');
   const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse(block), headReadAt: now } : {}) };
   if (epoch <= headEpoch) return next;
-  return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
-}
-
-/**
- * Whether the rows were read after the end of the epoch. The service caches answers for about a minute (api-facts 5.1).
- * A missed last slot looks like one to come until it is final, and so do two blocks until a later one decides.
- */
-function isWhole({ rows }: EpochRows): boolean {
-  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
+  return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
 }
 
 /** Keeps what the status says of slashed validators, also after it is no longer read. */

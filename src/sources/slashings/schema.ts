@@ -78,8 +78,8 @@ export const Slashings = z.object({
   head: Head.optional(),
   /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),
-  /** The epoch that has just passed, while it is to be read once more by its number. */
-  passed: z.object({ epoch: Index, tries: z.number() }).optional(),
+  /** The epoch that has just passed, until it was read once more by its number. */
+  passedEpoch: Index.optional(),
   finalizedEpoch: Index.optional(),
   /** Whether the head epoch has advanced since the finalized view was last read. */
   isFinalityDue: z.boolean().optional(),

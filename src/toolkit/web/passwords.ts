@@ -2,8 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** As many good logins as exporter-toolkit remembers. */
-const MAX_REMEMBERED = 100;
 /** A comparison takes about 60 ms at the usual cost of 10: less than a minute for all. */
 export const MAX_WAITING = 900;
 /** Compared for a name that is not in the file. Otherwise the response time would reveal which names exist. */
@@ -42,7 +40,7 @@ export class TooBusy extends Error {
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
   readonly #salt = randomBytes(32);
-  /** Digests of good logins, the oldest first. */
+  /** Digests of good logins: few, because each is of a user in the file. */
   readonly #good = new Set<string>();
   /** The worker compares the first one. */
   readonly #waiting: Waiting[] = [];
@@ -60,19 +58,13 @@ export class Passwords {
       .digest('hex');
     if (this.#good.has(digest)) return true;
     const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY })) && hash !== undefined;
-    if (isAdmitted) this.#remember(digest);
+    if (isAdmitted) this.#good.add(digest);
     return isAdmitted;
   }
 
   /** Stops at once, even during a comparison. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
-  }
-
-  #remember(digest: string): void {
-    const [oldest] = this.#good;
-    if (oldest !== undefined && this.#good.size >= MAX_REMEMBERED) this.#good.delete(oldest);
-    this.#good.add(digest);
   }
 
   async #compare(digest: string, comparison: Comparison): Promise<boolean> {

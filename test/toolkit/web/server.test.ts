@@ -143,7 +143,7 @@ describe('web/server', () => {
       problem = 'the scheduler has stopped';
       const { status, body } = await ask(port, '/-/healthy');
       expect(status).toBe(503);
-      expect(body.toString()).toBe('unhealthy: the scheduler has stopped\n');
+      expect(body.toString()).toBe('not healthy: the scheduler has stopped\n');
     });
   });
 
