@@ -20,12 +20,9 @@ export interface Comparison {
   readonly hash: string;
 }
 
-interface Waiting {
+interface Waiting extends PromiseWithResolvers<boolean> {
   readonly comparison: Comparison;
   readonly digest: string;
-  readonly result: Promise<boolean>;
-  readonly resolve: (isEqual: boolean) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 export class TooBusy extends Error {
@@ -69,11 +66,11 @@ export class Passwords {
 
   async #compare(digest: string, comparison: Comparison): Promise<boolean> {
     const same = this.#waiting.find((one) => one.digest === digest);
-    if (same) return same.result;
+    if (same) return same.promise;
     if (this.#waiting.length >= MAX_WAITING) throw new TooBusy('too many passwords wait');
-    const { promise: result, ...settle } = Promise.withResolvers<boolean>();
-    if (this.#waiting.push({ comparison, digest, result, ...settle }) === 1) this.#next();
-    return result;
+    const waiting = { ...Promise.withResolvers<boolean>(), comparison, digest };
+    if (this.#waiting.push(waiting) === 1) this.#next();
+    return waiting.promise;
   }
 
   #next(): void {
