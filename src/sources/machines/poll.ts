@@ -29,9 +29,6 @@ import {
   unknownNames,
 } from './sweep.ts';
 
-/** A warning about a sweep that did not fail. */
-type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
-
 interface SweepContext extends PollContext<MachinesOptions> {
   readonly sweep: Sweep;
 }
@@ -57,6 +54,8 @@ export async function pollMachines(poll: PollContext<MachinesOptions>, previous:
     return { value: endedSweep(context), events, failure: error };
   }
 }
+
+type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
 
 function warn(events: SourceEvent[], reason: Warning, machines?: readonly string[]): void {
   events.push({ type: 'sweep_warning', reason, machines });

@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { type Chain, epochAt, periodOf, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, MS_PER_EPOCH, periodOf, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
 import { watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
@@ -21,13 +21,6 @@ import {
 } from './read.ts';
 import type { EpochRows, Slashings } from './schema.ts';
 
-export interface FinalizedOptions {
-  /** Read only the newest finalized epoch and skip the ones between, because the budget allows no more. */
-  readonly sampled: boolean;
-  /** Read the finalized view first; otherwise continue with the known finality. */
-  readonly readsFinality: boolean;
-}
-
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 const MIN_LAG = 2;
 /** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
@@ -40,17 +33,18 @@ const MAX_EPOCHS_PER_POLL = 12;
 const FRESH_EPOCHS = 3;
 
 /**
- * Counts every finalized epoch exactly once, in order.
+ * Counts every finalized epoch exactly once, in order. Where the budget does not allow that, only the newest one is read.
+ * @param isHeadRead Whether it is known that finality has not advanced if the head epoch has not
  * @throws when the finalized view cannot be read or is not plausible
  */
-export async function finalizedPass(
-  context: PollContext,
-  previous: Slashings,
-  { sampled, readsFinality }: FinalizedOptions,
-): Promise<Step> {
+export async function finalizedPass(context: PollContext, previous: Slashings, isHeadRead: boolean): Promise<Step> {
+  const { coverage, intervalMs } = context.timing;
+  // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
+  const sampled = coverage === 'sampled' && intervalMs > MS_PER_EPOCH;
+  const isAdvanced = previous.finalizedEpoch === undefined || previous.isFinalityDue === true;
   let state = previous;
   let view: EpochRows | undefined;
-  if (readsFinality) {
+  if (coverage !== 'full' || !isHeadRead || isAdvanced) {
     view = await readEpoch(context, 'finalized', 'finalized_pass');
     state = afterFinality(context, state, view.epoch, sampled);
   }

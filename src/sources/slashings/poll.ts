@@ -1,4 +1,4 @@
-import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
@@ -31,11 +31,8 @@ export async function pollSlashings(context: PollContext, previous: Slashings): 
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   if (!failure || isRequestSpecific(failure)) {
-    const isAdvanced = state.finalizedEpoch === undefined || state.isFinalityDue === true;
-    const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
-    // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
-    const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    const isHeadRead = failure === undefined;
+    const pass = await attempt(context, () => finalizedPass(context, state, isHeadRead));
     const step: Step = pass instanceof Error ? { state, failure: pass } : pass;
     ({ state } = step);
     failure ??= step.failure;
