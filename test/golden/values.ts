@@ -47,8 +47,8 @@ function slashings(headSlot: number, scale: number): Slashings {
   const headEpoch = Math.floor(headSlot / 32);
   return Slashings.parse({
     headPassAt: NOW - 20_000,
-    headReadAt: NOW - 20_000,
     head: {
+      readAt: NOW - 20_000,
       slot: headSlot,
       epoch: headEpoch,
       syncaggregate_participation: 0.9921875,

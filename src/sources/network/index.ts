@@ -5,7 +5,7 @@ import { requestTo } from '../../api/endpoints.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { expectPastEpoch } from '../answers.ts';
 import type { Summary } from '../content.ts';
 import { attestationFacts, Performance, performanceFamilies, performanceOf } from '../duties.ts';
@@ -64,7 +64,11 @@ export function networkSource(options: ChainOptions): Source<Network> {
     parts: partsOf('network', 'queues'),
     families: (value, timing) => networkFamilies(options, value, timing),
     summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
-    nextChange: (value, timing) => nextNetworkChange(options, value, timing),
+    nextChange: ({ performance, queues }, timing) =>
+      nextShownChange(
+        [performance, queues].map((one) => [one, maxAge(timing)] as const),
+        timing.now,
+      ),
   };
 }
 
@@ -119,21 +123,12 @@ function networkSummary({ performance }: Network, now: UnixMs): Summary {
   return performance ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, now) } : {};
 }
 
-/** At a stretched interval the queues are not read any more, so they are withdrawn as at the configured one. */
-function queuesAge({ intervalMs }: ChainOptions, timing: Timing): Milliseconds {
-  return maxAge({ intervalMs: Math.min(timing.intervalMs, intervalMs) });
-}
-
-function shownNetwork(options: ChainOptions, { performance, queues }: Network, timing: Timing): Network {
+/** At a stretched interval the queues are not read any more. */
+function shownNetwork({ intervalMs }: ChainOptions, { performance, queues }: Network, timing: Timing): Network {
   return {
     performance: fresh(performance, maxAge(timing), timing.now),
-    queues: fresh(queues, queuesAge(options, timing), timing.now),
+    queues: timing.intervalMs > intervalMs ? undefined : fresh(queues, maxAge(timing), timing.now),
   };
-}
-
-function nextNetworkChange(options: ChainOptions, { performance, queues }: Network, timing: Timing): UnixMs {
-  const ages = [[performance, maxAge(timing)] as const, [queues, queuesAge(options, timing)] as const];
-  return nextShownChange(ages, timing.now);
 }
 
 function networkFamilies(options: ChainOptions, value: Network, timing: Timing): Family[] {

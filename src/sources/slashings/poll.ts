@@ -71,7 +71,7 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
-  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse(block), headReadAt: now } : {}) };
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}) };
   if (epoch <= headEpoch) return next;
   return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
 }

@@ -25,6 +25,8 @@ export type Proposal = z.infer<typeof Proposal>;
 
 /** The fields of the newest canonical block that are shown, named as in the answer. */
 export const Head = z.object({
+  /** Unix ms. */
+  readAt: z.number(),
   slot: Index,
   epoch: Index,
   syncaggregate_participation: Quantity,
@@ -73,8 +75,6 @@ export type RecentSlashing = z.infer<typeof RecentSlashing>;
 export const Slashings = z.object({
   /** Unix ms of the last head pass; absent if it failed. */
   headPassAt: z.number().optional(),
-  /** Unix ms of the last head pass that found a block. */
-  headReadAt: z.number().optional(),
   head: Head.optional(),
   /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),

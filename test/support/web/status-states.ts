@@ -82,8 +82,7 @@ function slashings(
   return Slashings.parse({
     ...NO_SLASHINGS,
     headPassAt: NOW - 20_000 - age,
-    headReadAt: NOW - 20_000 - age,
-    head: { slot: headSlot, epoch: headEpoch },
+    head: { readAt: NOW - 20_000 - age, slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
     scannedEpoch: headEpoch - 2,
