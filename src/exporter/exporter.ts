@@ -70,7 +70,6 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  /** The status page is at most a second old. */
   readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
   /** Whether the configuration was valid when it was last read. */
@@ -139,7 +138,11 @@ export class Exporter implements Pages {
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       exposition,
     );
-    this.documents = documentsOf(renderedPage(() => this.#pieces(), clock));
+    const page = renderedPage(() => {
+      const snapshot = this.#snapshot();
+      return pagePieces(statusOf(snapshot, snapshot.now));
+    }, clock);
+    this.documents = documentsOf(page);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -369,10 +372,5 @@ export class Exporter implements Pages {
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
     };
-  }
-
-  #pieces(): Iterable<string> {
-    const snapshot = this.#snapshot();
-    return pagePieces(statusOf(snapshot, snapshot.now));
   }
 }
