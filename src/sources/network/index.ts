@@ -10,7 +10,7 @@ import { expectPastEpoch } from '../answers.ts';
 import type { Summary } from '../content.ts';
 import { attestationFacts, Performance, performanceFamilies, performanceOf } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
-import { partsOf, Refusals, readPart, refusedUntil } from '../refusal.ts';
+import { partsOf, Refusals, readPart } from '../refusal.ts';
 import { type ChainOptions, nextTick, type Poll, type PollContext, type Source, type Timing } from '../source.ts';
 
 /** What is not known is null. */
@@ -45,11 +45,7 @@ export function networkSource(options: ChainOptions): Source<Network> {
     intervalMs,
     empty: {},
     state: Network,
-    due(value, attempts, timing) {
-      const isStretched = timing.intervalMs > intervalMs;
-      const queuesUntil = isStretched ? Number.POSITIVE_INFINITY : refusedUntil(value, 'queues');
-      return Math.max(nextTick(attempts, timing.intervalMs), Math.min(refusedUntil(value, 'network'), queuesUntil));
-    },
+    due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
     isDaily: true,
     isNeverOverdue: true,
     weight,
