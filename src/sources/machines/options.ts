@@ -62,7 +62,7 @@ export function groupOf({ groups }: MachinesOptions, name: string): string | und
 }
 
 /** Matches a pattern against the whole name: `*` is any text. */
-function isMatch(pattern: string, name: string): boolean {
+export function isMatch(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(name);
 }
 
