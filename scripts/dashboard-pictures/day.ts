@@ -131,6 +131,6 @@ function pastReturns(seed: number): string[] {
     const days = datapoints(seed, chain, newest, newest - RETURN_DAYS + 1).map((wire) => Datapoint.parse(wire));
     return days
       .reverse()
-      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, day), 'text'), day.day_end * 1000));
+      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000));
   });
 }

@@ -71,7 +71,6 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  /** The status page is at most a second old. */
   readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
   /** Whether the configuration was valid when it was last read. */
@@ -86,8 +85,6 @@ export class Exporter implements Pages {
   #rendering: Promise<void> = Promise.resolve();
   /** Reloads, changes of the role and the stop happen one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** The reload that has not started. */
-  #upcoming: Promise<string | undefined> | undefined;
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
@@ -142,7 +139,11 @@ export class Exporter implements Pages {
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       exposition,
     );
-    this.documents = documentsOf(renderedPage(() => this.#pieces(), clock));
+    const page = renderedPage(() => {
+      const snapshot = this.#snapshot();
+      return pagePieces(statusOf(snapshot, snapshot.now));
+    }, clock);
+    this.documents = documentsOf(page);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -201,16 +202,9 @@ export class Exporter implements Pages {
     return this.#isReady;
   }
 
-  /**
-   * Reads the settings again; calls made before the reading begins share it. Returns undefined if they now apply, else the
-   * reason why nothing has changed.
-   */
+  /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */
   reload(): Promise<string | undefined> {
-    this.#upcoming ??= this.#inTurn(async () => {
-      this.#upcoming = undefined;
-      return this.#stopping.signal.aborted ? 'stopping' : this.#reload();
-    });
-    return this.#upcoming;
+    return this.#inTurn(async () => (this.#stopping.signal.aborted ? 'stopping' : this.#reload()));
   }
 
   /** Aborts the polls in progress and writes the state. To be called when nothing can be scraped any more. */
@@ -380,10 +374,5 @@ export class Exporter implements Pages {
       telemetryPath: this.#settings.config.web.telemetryPath,
       externalUrl: this.#settings.config.web.externalUrl,
     };
-  }
-
-  #pieces(): Iterable<string> {
-    const snapshot = this.#snapshot();
-    return pagePieces(statusOf(snapshot, snapshot.now));
   }
 }

@@ -118,15 +118,14 @@ export class Access {
   }
 
   /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
-  async #admits({ headers, socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
     if (this.#takeToken?.(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, config.users, socket.remoteAddress ?? '')))
-        return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users))) return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;

@@ -53,7 +53,6 @@ function opensslSuites(names: readonly string[]): string {
 
 const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** Oldest first. */
 const VERSIONS = {
   TLS10: 'TLSv1',
   TLS11: 'TLSv1.1',
@@ -206,7 +205,7 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
   ];
   const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems, dirname(file)) : undefined;
   const all = [...found, ...contextFindings(config?.tls)];
-  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.positionOf));
+  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.lineOf));
   return config;
 }
 
@@ -234,7 +233,6 @@ function contextFindings(tls: TlsSettings | undefined): Finding[] {
 }
 
 const SECTION = 'tls_server_config';
-const VERSION_NAMES = Object.keys(VERSIONS);
 
 /** What is given as text, or as a file under `NAME_file`. */
 const PEM_NAMES = ['cert', 'key', 'client_ca'] as const;
@@ -257,18 +255,7 @@ function tlsFindings(document: unknown): Finding[] {
     ...['client_ca', 'client_ca_file', 'client_allowed_sans']
       .filter((key) => has(key) && asksNobody)
       .map((key) => at(key, unasked)),
-    ...versionFindings(tls),
   ];
-}
-
-function versionFindings({
-  min_version: min = 'TLS12',
-  max_version: max = 'TLS13',
-}: Readonly<Record<string, unknown>>): Finding[] {
-  const [lowest = -1, highest = -1] = [min, max].map((name) => VERSION_NAMES.indexOf(String(name)));
-  if (highest < 0 || lowest <= highest) return [];
-  const path = [SECTION, max === 'TLS13' ? 'min_version' : 'max_version'];
-  return [{ path, message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
 /** A text in PEM, and the key of the config that gave it. */

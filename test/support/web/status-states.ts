@@ -8,7 +8,7 @@ import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.t
 import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import { Network } from '../../../src/sources/network/schema.ts';
+import { Network } from '../../../src/sources/network/index.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
@@ -81,8 +81,7 @@ function slashings(
   return Slashings.parse({
     ...NO_SLASHINGS,
     headPassAt: NOW - 20_000 - age,
-    headReadAt: NOW - 20_000 - age,
-    head: { slot: headSlot, epoch: headEpoch },
+    head: { readAt: NOW - 20_000 - age, slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
     scannedEpoch: headEpoch - 2,
