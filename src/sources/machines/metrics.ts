@@ -197,7 +197,7 @@ const OF_RECORDS: readonly MachineFamily[] = [
   // Accompanies a head slot, because its lag means nothing on an assumed chain.
   gauge(
     'chain_known',
-    "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
+    "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts it.",
     ({ labels, fresh, isChainKnown }) =>
       fresh.node?.sync_beacon_head_slot == null ? [] : [{ labels, value: Number(isChainKnown) }],
   ),
