@@ -157,7 +157,7 @@ const OF_RECORDS: readonly MachineFamily[] = [
   both(
     'consensus_fallback_connected',
     'sync_eth2_fallback_connected',
-    'Whether the second beacon node is in use; only Lighthouse validator clients report it',
+    'Whether a second beacon node is synced, in use or not; only Lighthouse validator clients report it',
   ),
   validator('validators', 'validator_total', 'Loaded validator keys'),
   validator(
@@ -193,7 +193,11 @@ const OF_RECORDS: readonly MachineFamily[] = [
     'sync_eth1_fallback_configured',
     'Whether a second execution client is configured',
   ),
-  node('execution_fallback_connected', 'sync_eth1_fallback_connected', 'Whether the second execution client is in use'),
+  node(
+    'execution_fallback_connected',
+    'sync_eth1_fallback_connected',
+    'Whether the second execution client is in use; no known client reports 1',
+  ),
   // Accompanies a head slot, because its lag means nothing on an assumed chain.
   gauge(
     'chain_known',
