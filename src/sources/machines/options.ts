@@ -46,10 +46,7 @@ export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' 
   return machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
-/**
- * Whether the chain label is more than an assumption: by a rule that the own node does not contradict, or by the node.
- * Nodes of two chains under one name contradict each other's label.
- */
+/** Whether a rule or the own node tells the chain. Nodes of two chains under one name contradict each other's label. */
 export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned' | 'node'>): boolean {
   const { learned, node } = machine;
   const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
