@@ -214,7 +214,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ isConfigRead, reloadedAt, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
+function exporterFamilies({ reloadError, reloadedAt, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
   return [
     family('exporter_build_info', 'Version of the exporter and of Node; always 1', [
       { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
@@ -222,7 +222,7 @@ function exporterFamilies({ isConfigRead, reloadedAt, isLeader, linesDropped, cl
     family(
       'exporter_config_last_reload_successful',
       '1 if the last load of the configuration succeeded, otherwise 0',
-      one(Number(isConfigRead)),
+      one(Number(reloadError === undefined)),
     ),
     family(
       'exporter_config_last_reload_success_timestamp_seconds',

@@ -1,11 +1,11 @@
 import type { Part } from '../api/endpoints.ts';
-import { isKeyClosed, type Ledger } from '../budget/ledger.ts';
+import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import type { SourceView, Wait } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { absolute, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
+import { absolute, count, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
 import type { StatusInput } from './status-input.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
@@ -15,6 +15,7 @@ export interface Summed {
 }
 
 const MAX_HEADLINE = 160;
+const MAX_REASON = 1_000;
 
 /** The answer to "is it working?". The first condition that applies names what is wrong now. */
 export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
@@ -33,6 +34,18 @@ export function headlineOf({ views, ledger }: StatusInput, notices: readonly Not
   ];
   const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
   return notice(tone, cropped(text, MAX_HEADLINE));
+}
+
+/** `15 of 15 validators online, 5 of 5 machines healthy`, over all chains. Sources are listed cheapest first. */
+export function countsOf(summaries: readonly Summed[]): string {
+  const tallies = summaries.toReversed().flatMap(({ summary }) => summary.tally ?? []);
+  const parts = [...Map.groupBy(tallies, ({ noun }) => noun)].flatMap(([noun, own]) => {
+    const sum = (of: 'well' | 'known' | 'unknown'): number => own.reduce((total, one) => total + one[of], 0);
+    const known = `${count(sum('well'))} of ${plural(sum('known'), noun)} ${own[0]?.state}`;
+    const unknown = `${plural(sum('unknown'), noun)} of unknown state`;
+    return [...(sum('known') > 0 ? [known] : []), ...(sum('unknown') > 0 ? [unknown] : [])];
+  });
+  return parts.join(', ');
 }
 
 /** What is wrong according to the notices of a tone; empty: nothing. */
@@ -61,7 +74,9 @@ function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [
-    ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
+    ...(input.reloadError === undefined
+      ? []
+      : [firing('BeaconchainConfigReloadFailed', [], cropped(input.reloadError, MAX_REASON))]),
     ...stateNotices(input, now),
     ...clockNotices(input),
     ...keyNotices(input.ledger, now),
@@ -87,7 +102,11 @@ function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
 
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
-  if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
+  if (standing === 'revoked') {
+    const from = since + ASK_AGAIN_AFTER_MS;
+    const when = from > now ? ` from ${absolute(from, now)} on (${relative(from, now)})` : '';
+    return [firing('BeaconchainAccessRevoked', [when], relative(since, now))];
+  }
   if (standing === 'refused') {
     const advice = [
       'The exporter tries it again a minute later, then every 10 minutes.',

@@ -10,17 +10,22 @@ import type { StatusInput } from './status-input.ts';
 /** The hour and month of each bucket: the requests used by each, reserved for others and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
-  const rows = buckets.flatMap(([name, bucket]) =>
-    LONG_WINDOWS.flatMap((window): Row[] => {
+  const quotas = buckets.flatMap(([name, bucket]) =>
+    LONG_WINDOWS.flatMap((window): Quota[] => {
       const state = windowAt(bucket, window, input.budgetOptions, now);
-      return state ? [rowOf(input, { name, bucket, window, state }, now)] : [];
+      return state ? [{ name, bucket, window, state }] : [];
     }),
+  );
+  const lefts = quotas.map(
+    ({ window, state: { left, limit } }) => `${count(left)} of ${count(limit)} left per ${window}`,
   );
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
-    rows,
-    size: rows.length,
+    rows: quotas.map((quota) => rowOf(input, quota, now)),
+    size: quotas.length,
+    shown: 0,
+    state: lefts.length > 0 ? lefts.join('; ') : 'no quota',
     empty: 'No quota is known.',
     notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };

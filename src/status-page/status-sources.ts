@@ -8,13 +8,22 @@ import { count, cropped, spaced, span } from '../toolkit/lib/words.ts';
 const MAX_ERROR = 120;
 
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
+  const [troubled, others] = [true, false].map((is) => views.filter((view) => isTroubled(view, now) === is));
+  const up = views.filter((view) => stateOf(view, now).tone === 'good').length;
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: views.map((view) => rowOf(view, now)),
+    rows: [...(troubled ?? []), ...(others ?? [])].map((view) => rowOf(view, now)),
     size: views.length,
+    shown: troubled?.length ?? 0,
+    state: `${up} of ${views.length} up`,
     empty: 'No source is enabled.',
   };
+}
+
+/** Whether there is something to read about it. All are stopped at once, for the reason in the headline. */
+function isTroubled(view: SourceView, now: UnixMs): boolean {
+  return stateOf(view, now).tone === 'warning';
 }
 
 function rowOf(view: SourceView, now: UnixMs): Row {

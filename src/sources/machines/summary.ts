@@ -11,7 +11,19 @@ import {
   THRESHOLDS,
   toneOf,
 } from '../conditions.ts';
-import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
+import {
+  badge,
+  bar,
+  type Cell,
+  lines,
+  type Notice,
+  notice,
+  type Row,
+  type Summary,
+  type Tally,
+  type Tone,
+  time,
+} from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
@@ -30,10 +42,11 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, now)],
     groups: groupsOf(options, all, now),
+    tally: tallyOf(all, now),
     tables: [
       {
         title: 'Machines',
-        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+        columns: ['Machine', 'State', 'Chain', 'Synced', 'Processes', 'Memory used', 'Disk used'],
         rows: { [Symbol.iterator]: () => all.values().map((one) => rowOf(options, one, now)) },
         size: all.length,
         empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
@@ -53,6 +66,13 @@ function statesOf(machine: ListedMachine, now: UnixMs): readonly [State, ...Stat
   if (isRecent(machine, now)) return [['healthy', 'good']];
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
   return [[isFresh(machine) ? 'not polled since' : 'out of date', 'neutral']];
+}
+
+function tallyOf(all: readonly ListedMachine[], now: UnixMs): Tally {
+  const tones = all.map((machine) => statesOf(machine, now)[0][1]);
+  const number = (of: Tone): number => tones.filter((tone) => tone === of).length;
+  const unknown = number('neutral');
+  return { noun: 'machine', state: 'healthy', well: number('good'), known: all.length - unknown, unknown };
 }
 
 /** How many machines of each group are healthy, and what is wrong with the others. */
@@ -111,7 +131,7 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, now: UnixMs): R
   if (!shown) return [...head, chainOf(options, { name }), '', '', '', ''];
   const { system } = shown.fresh;
   const processes = lines(...processLines(shown, now));
-  return [...head, shown.labels.chain, processes, syncedText(shown.fresh), memory(system), disk(system)];
+  return [...head, shown.labels.chain, syncedText(shown.fresh), processes, memory(system), disk(system)];
 }
 
 function titleOf(name: string): string {

@@ -1,10 +1,23 @@
 import { type Chain, epochTime, validatorUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
+import { type Watch, watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import {
+  type Cell,
+  type Facts,
+  lines,
+  link,
+  NOT_KNOWN,
+  type Notice,
+  quiet,
+  type Summary,
+  type Tally,
+  time,
+  VALIDATORS,
+} from '../content.ts';
 import { attestationFacts, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
@@ -25,6 +38,8 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
+    section: VALIDATORS,
+    ...(status && { tally: tallyOf(watch, sums) }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     facts: [
       ...attestations(value, shown, timing.now),
@@ -34,6 +49,12 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
     ],
   };
+}
+
+function tallyOf(watch: Watch, sums: Sums | undefined): Tally {
+  const known = sums?.validators.length ?? 0;
+  const unknown = Math.max(0, watchedCount(watch) - known);
+  return { noun: 'validator', state: 'online', well: sums?.online ?? 0, known, unknown };
 }
 
 /** As in the alert rule, a validator is offline if two answers of different epochs report it. */
@@ -93,7 +114,7 @@ function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now:
     return score === undefined ? [] : [`${group}${percent(score, 2)}`];
   });
   return lines(
-    `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
+    `${count(online)} of ${count(sums.validators.length)} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
