@@ -43,7 +43,7 @@ header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5
 h1 { font-size: 1.375rem; margin: 0; }
 h1 { flex: 1; }
 h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.5rem; }
-summary h2 { display: inline; margin: 0; }
+summary h2 { display: inline; margin: 0; font-size: 0.9375rem; }
 section:has(> details:first-child) { border-bottom: 1px solid var(--line); padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
@@ -84,7 +84,7 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 @media (max-width: 48rem) {
   h1 { font-size: 1.125rem; }
   h2 { margin-top: 1rem; }
-  .bar { width: 100%; }
+  .bar { width: 100%; margin: 0.125rem 0; }
   .key { display: block; }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   table, tbody, th, td { display: block; }

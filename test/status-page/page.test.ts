@@ -24,16 +24,17 @@ describe('web/page', () => {
     const text = pageText(
       pageWith({
         about: EVIL,
+        counts: EVIL,
         verdict: notice('bad', EVIL),
         notices: [notice('bad', EVIL)],
         tables: [
           { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
-          { title: 'b', columns: ['a'], rows: [], size: 0, empty: EVIL },
+          { title: 'b', columns: ['a'], rows: [], size: 0, shown: 0, state: EVIL, empty: EVIL },
         ],
       }),
     );
-    expect(text).not.toContain('<script');
-    expect(text.split(TAMED)).toHaveLength(15);
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text.split(TAMED)).toHaveLength(16);
   });
 
   it.each<[string, Cell, string]>([
@@ -53,13 +54,25 @@ describe('web/page', () => {
     expect(cellOf(cell)).toBe(markup);
   });
 
-  it('shows a thousand rows of a table, and says how many it leaves out', () => {
+  it('shows ten rows of a table, up to a thousand in a fold, and says how many it leaves out', () => {
     function* endless(): Generator<Row> {
       for (;;) yield ['a', 'b'];
     }
     const text = pageText(withRows(endless(), 5_000));
-    expect(text.split('<tr role="row"><th role="rowheader"')).toHaveLength(1_001);
+    const [open = '', folded = ''] = text.split('<details id="things-fold"><summary>4,990 more</summary>');
+    expect([open, folded].map((part) => part.split('<tr role="row"><th role="rowheader"').length - 1)).toEqual([
+      10, 990,
+    ]);
     expect(text).toContain('4,000 more rows not shown');
+  });
+
+  it('folds a whole table under its title and its state', () => {
+    const table = { title: 'The Things', columns: ['a'], rows: [], size: 0, empty: 'Nothing.' };
+    const text = pageText(pageWith({ tables: [{ ...table, shown: 0, state: 'all up' }] }));
+    expect(text).toContain(
+      '<details id="the-things-fold"><summary><h2 id="the-things">The Things</h2> <small>all up</small></summary>',
+    );
+    expect(text).toContain('</table>\n</details>\n</section>');
   });
 
   it('is made piece by piece: a row is not read before its turn', () => {

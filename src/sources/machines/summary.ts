@@ -50,7 +50,6 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
         rows: { [Symbol.iterator]: () => all.values().map((one) => rowOf(options, one, now)) },
         size: all.length,
         empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
-        notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
       },
     ],
   };
@@ -138,12 +137,16 @@ function titleOf(name: string): string {
   return cropped(name, MAX_NAME);
 }
 
+/** A line for those of one client that reported at the same time. */
 function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
-  return PROCESSES.flatMap((process): Cell[] => {
+  const reports = PROCESSES.flatMap((process) => {
     const record = seen[process];
     if (!record) return [];
-    return [html`${process}${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}`];
+    return [{ process, text: html`${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}` }];
   });
+  return [...Map.groupBy(reports, ({ text }) => text.text).values()].map(
+    (same) => html`${same.map(({ process }) => process).join(' and ')}${same.map(({ text }) => text).slice(0, 1)}`,
+  );
 }
 
 function clientOf(process: Process, fresh: Partial<Machine>): string {

@@ -3,7 +3,7 @@ import { etherOf } from '../../facts/ether.ts';
 import { type Watch, watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
+import { count, percent, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import {
   type Cell,
