@@ -1,4 +1,4 @@
-import { listed, plural } from '../toolkit/lib/words.ts';
+import { cropped, listed, plural } from '../toolkit/lib/words.ts';
 import { type Notice, notice, type Tone } from './content.ts';
 
 /**
@@ -13,6 +13,9 @@ export const THRESHOLDS = {
   source_stale_seconds: 900,
   clock_offset_seconds: 60,
 } as const;
+
+/** A reload names every mistake in the files. */
+const MAX_REASON = 1_000;
 
 const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const satisfies Record<string, Tone>;
 
@@ -127,9 +130,9 @@ export const CONDITIONS = {
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
 
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
-  BeaconchainAccessRevoked: condition('critical', ([when = ''], ago) => [
+  BeaconchainAccessRevoked: condition('critical', ([from = ''], ago) => [
     `The service revoked access ${ago}`,
-    `: the trial is over or the subscription was cancelled. Renew it, then restart or reload the exporter: it asks again${when}. Or set another key.`,
+    `: the trial is over or the subscription was cancelled. Set another key, or renew the plan: a restart or reload from ${from} on asks again.`,
   ]),
   // The page knows only the failures since the last success, so it reports the first one.
   BeaconchainSourceFailing: condition('warning', (names, all) => [
@@ -148,9 +151,9 @@ export const CONDITIONS = {
     `Waiting for ${what}`,
     `: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
   ]),
-  BeaconchainConfigReloadFailed: condition('warning', (_, reason) => [
+  BeaconchainConfigReloadFailed: condition('warning', (reasons) => [
     'The last configuration reload failed',
-    `. The previous configuration is still in use. The reason: ${reason}`,
+    `. The previous configuration is still in use. The reason: ${cropped(reasons.join(), MAX_REASON)}`,
   ]),
   BeaconchainStateWriteFailing: condition('critical', (_, ago) => [
     `The state could not be written ${ago}`,

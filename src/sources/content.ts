@@ -8,28 +8,16 @@ export interface Summary {
   /** About the chain of the source. Facts of several sources with the same label are in one cell. */
   readonly facts?: Facts;
   /** The title of the section with the facts. Default: that of the chains. */
-  readonly section?: typeof VALIDATORS | 'Proposals and slashings';
+  readonly section?: 'Validators' | 'Proposals and slashings';
   /** The facts in a few words, for a section that is folded. */
   readonly state?: string;
-  readonly tally?: Tally;
+  /** How many of the reader's own are well. The headline adds them up over all chains. */
+  readonly tally?: Record<'well' | 'known' | 'unknown', number> & { readonly noun: 'validator' | 'machine' };
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
-}
-
-/** The section that is not folded. */
-export const VALIDATORS = 'Validators';
-
-/** How many of the reader's own are well. The headline adds them up over all chains. */
-export interface Tally {
-  readonly noun: 'validator' | 'machine';
-  readonly state: 'online' | 'healthy';
-  readonly well: number;
-  /** Of how many it is known. */
-  readonly known: number;
-  readonly unknown: number;
 }
 
 /** In reading order. */

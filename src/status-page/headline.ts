@@ -15,7 +15,6 @@ export interface Summed {
 }
 
 const MAX_HEADLINE = 160;
-const MAX_REASON = 1_000;
 
 /** The answer to "is it working?". The first condition that applies names what is wrong now. */
 export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
@@ -41,9 +40,9 @@ export function countsOf(summaries: readonly Summed[]): string {
   const tallies = summaries.toReversed().flatMap(({ summary }) => summary.tally ?? []);
   const parts = [...Map.groupBy(tallies, ({ noun }) => noun)].flatMap(([noun, own]) => {
     const sum = (of: 'well' | 'known' | 'unknown'): number => own.reduce((total, one) => total + one[of], 0);
-    const known = `${count(sum('well'))} of ${plural(sum('known'), noun)} ${own[0]?.state}`;
+    const known = `${count(sum('well'))} of ${plural(sum('known'), noun)} ${noun === 'machine' ? 'healthy' : 'online'}`;
     const unknown = `${plural(sum('unknown'), noun)} of unknown state`;
-    return [...(sum('known') > 0 ? [known] : []), ...(sum('unknown') > 0 ? [unknown] : [])];
+    return [sum('known') > 0 ? known : [], sum('unknown') > 0 ? unknown : []].flat();
   });
   return parts.join(', ');
 }
@@ -74,9 +73,7 @@ function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [
-    ...(input.reloadError === undefined
-      ? []
-      : [firing('BeaconchainConfigReloadFailed', [], cropped(input.reloadError, MAX_REASON))]),
+    ...firingIf('BeaconchainConfigReloadFailed', [input.reloadError ?? []].flat()),
     ...stateNotices(input, now),
     ...clockNotices(input),
     ...keyNotices(input.ledger, now),
@@ -103,9 +100,8 @@ function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
   if (standing === 'revoked') {
-    const from = since + ASK_AGAIN_AFTER_MS;
-    const when = from > now ? ` from ${absolute(from, now)} on (${relative(from, now)})` : '';
-    return [firing('BeaconchainAccessRevoked', [when], relative(since, now))];
+    const from = absolute(since + ASK_AGAIN_AFTER_MS, now) ?? '';
+    return [firing('BeaconchainAccessRevoked', [from], relative(since, now))];
   }
   if (standing === 'refused') {
     const advice = [

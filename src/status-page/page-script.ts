@@ -1,34 +1,26 @@
 /**
- * Brings the status page up to date each minute while somebody looks at it. Open folds, the focus and the place to which
- * the reader has scrolled stay. If it fails, the page says since when, and is not green any more. Without the script the
- * page says of when it is.
+ * Brings the status page up to date each minute while somebody looks at it. Open folds, the focus and the scrolled place
+ * stay. If it fails, the page says since when, and is not green any more. Without it the page says of when it is.
  */
 export const STATUS_SCRIPT = `
 const main = document.querySelector('main');
-const place = (element) => element && element.parentNode.id + element.getAttribute('href');
-let isAsking = false;
+const nameOf = (element) => element.parentNode.id + element.getAttribute('href');
 
 function show(next) {
   const fresh = next.querySelector('main:has(#stale)');
   if (!fresh) throw new Error('another page answers');
-  for (const { id, open } of main.querySelectorAll('details')) {
-    const fold = next.getElementById(id);
-    if (fold) fold.open = open;
-  }
-  const focused = place(document.activeElement);
+  for (const { id } of main.querySelectorAll('details[open]')) next.getElementById(id)?.setAttribute('open', '');
+  const focused = nameOf(document.activeElement);
   main.replaceChildren(...fresh.childNodes);
   document.title = next.title;
-  const again = [...main.querySelectorAll('a, summary')].find((element) => place(element) === focused);
-  if (again) again.focus({ preventScroll: true });
+  const links = [...main.querySelectorAll('a, summary')];
+  links.find((element) => nameOf(element) === focused)?.focus({ preventScroll: true });
 }
 
 async function update() {
-  if (document.hidden || isAsking) return;
-  isAsking = true;
+  if (document.hidden) return;
   try {
-    const response = await fetch(location.pathname, { signal: AbortSignal.timeout(30000) }).catch(() => {
-      throw new Error('no answer');
-    });
+    const response = await fetch(location.pathname, { signal: AbortSignal.timeout(30000) });
     if (!response.ok) throw new Error('the answer is ' + response.status);
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
   } catch (error) {
@@ -36,8 +28,6 @@ async function update() {
     document.getElementById('stale').textContent = 'Not up to date since ' + since + ': ' + error.message + '.';
     document.querySelector('.verdict').classList.replace('good', 'warning');
     document.title = 'Not up to date · beaconchain-exporter';
-  } finally {
-    isAsking = false;
   }
 }
 

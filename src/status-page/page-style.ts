@@ -125,17 +125,13 @@ export function pageHead(title: string, style: string): Html {
 export function policyOf(style: string | Buffer, pictures = 'data:', script?: string): string {
   return [
     "default-src 'none'",
-    `style-src ${sourceOf(style)}`,
-    ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`, "connect-src 'self'"]),
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    ...(script ? [`script-src 'sha256-${hash('sha256', script, 'base64')}'`, "connect-src 'self'"] : []),
     `img-src ${pictures}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-function sourceOf(text: string | Buffer): string {
-  return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 
 export const STATUS_POLICY = policyOf(STATUS_STYLE, 'data:', STATUS_SCRIPT);

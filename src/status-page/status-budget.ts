@@ -10,24 +10,20 @@ import type { StatusInput } from './status-input.ts';
 /** The hour and month of each bucket: the requests used by each, reserved for others and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
-  const quotas = buckets.flatMap(([name, bucket]) =>
-    LONG_WINDOWS.flatMap((window): Quota[] => {
+  const rows = buckets.flatMap(([name, bucket]) =>
+    LONG_WINDOWS.flatMap((window): Row[] => {
       const state = windowAt(bucket, window, input.budgetOptions, now);
-      return state ? [{ name, bucket, window, state }] : [];
+      return state ? [rowOf(input, { name, bucket, window, state }, now)] : [];
     }),
-  );
-  const lefts = quotas.map(
-    ({ window, state: { left, limit } }) => `${count(left)} of ${count(limit)} left per ${window}`,
   );
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
-    rows: quotas.map((quota) => rowOf(input, quota, now)),
-    size: quotas.length,
+    rows,
+    size: rows.length,
     shown: 0,
-    state: lefts.length > 0 ? lefts.join('; ') : 'no quota',
+    state: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
     empty: 'No quota is known.',
-    notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };
 }
 

@@ -8,22 +8,18 @@ import { count, cropped, spaced, span } from '../toolkit/lib/words.ts';
 const MAX_ERROR = 120;
 
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
-  const [troubled, others] = [true, false].map((is) => views.filter((view) => isTroubled(view, now) === is));
-  const up = views.filter((view) => stateOf(view, now).tone === 'good').length;
+  const withTone = (tone: Notice['tone']): SourceView[] => views.filter((view) => stateOf(view, now).tone === tone);
+  // If all are stopped, the headline says why.
+  const troubled = withTone('warning');
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: [...(troubled ?? []), ...(others ?? [])].map((view) => rowOf(view, now)),
+    rows: [...new Set([...troubled, ...views])].map((view) => rowOf(view, now)),
     size: views.length,
-    shown: troubled?.length ?? 0,
-    state: `${up} of ${views.length} up`,
+    shown: troubled.length,
+    state: `${withTone('good').length} of ${views.length} up`,
     empty: 'No source is enabled.',
   };
-}
-
-/** Whether there is something to read about it. All are stopped at once, for the reason in the headline. */
-function isTroubled(view: SourceView, now: UnixMs): boolean {
-  return stateOf(view, now).tone === 'warning';
 }
 
 function rowOf(view: SourceView, now: UnixMs): Row {

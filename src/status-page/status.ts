@@ -1,7 +1,7 @@
 import type { Chain } from '../facts/chain.ts';
 import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import { type Cell, lines, quiet, type Summary, type Table, type Tone, VALIDATORS } from '../sources/content.ts';
+import { type Cell, lines, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
@@ -68,9 +68,9 @@ function factTable(title: string, summaries: readonly Summed[], chains: readonly
     label,
     ...chains.map((chain) => lines(...own.filter((fact) => fact.chain === chain).map(({ value }) => value))),
   ]);
-  const states = chains.flatMap((chain) => {
-    const own = summaries.flatMap(({ view, summary }) => (view.source.chain === chain ? (summary.state ?? []) : []));
-    return own.length === 0 ? [] : [`${chains.length > 1 ? `${chain}: ` : ''}${own.join(', ')}`];
+  const states = summaries.toReversed().flatMap(({ view: { source }, summary: { state } }) => {
+    if (state === undefined) return [];
+    return chains.length > 1 ? `${source.chain}: ${state}` : state;
   });
   return [
     {
@@ -78,7 +78,7 @@ function factTable(title: string, summaries: readonly Summed[], chains: readonly
       columns: ['What', ...chains],
       rows,
       size: rows.length,
-      ...(title !== VALIDATORS && { shown: 0, state: states.join('; ') }),
+      ...(title !== 'Validators' && { shown: 0, state: states.join('; ') }),
       empty: '',
       notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
     },

@@ -40,7 +40,7 @@ describe('web/status', () => {
       ['Proposals and slashings', 'mainnet: 2 proposed, 0 missed'],
       ['Chains', 'mainnet: 3.08 % a year; hoodi: 3.08 % a year'],
       ['Sources', '8 of 9 up'],
-      ['Budget', 'no quota'],
+      ['Budget', expect.stringMatching('Plan: 5 per second without a quota')],
     ]);
   });
 
@@ -113,7 +113,7 @@ describe('web/status', () => {
       `version ${VERSION}, up for 1 d 10 h`,
       'Updated 2026-09-30 12:01:00 UTC ;',
       '1 of 1 validator online, 4 of 6 machines healthy',
-      'system and validator and node, 5 h ago 07:01:00 UTC',
+      'system, validator, node, 5 h ago 07:01:00 UTC',
       '12345 watched , 90001 and 38 more',
       'ends in 22 h 4 min 2026-10-01 10:05:10 UTC',
       '3.08 % a year, day 2128',

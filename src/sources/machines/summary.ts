@@ -1,5 +1,5 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
-import { html } from '../../toolkit/lib/html.ts';
+import { Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { bytes, count, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
 import {
@@ -11,19 +11,7 @@ import {
   THRESHOLDS,
   toneOf,
 } from '../conditions.ts';
-import {
-  badge,
-  bar,
-  type Cell,
-  lines,
-  type Notice,
-  notice,
-  type Row,
-  type Summary,
-  type Tally,
-  type Tone,
-  time,
-} from '../content.ts';
+import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
@@ -39,10 +27,12 @@ const MAX_CLIENT = 40;
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
   const { now } = timing;
   const all = listedMachines(options, value, timing, polls);
+  const numberOf = (tone: Notice['tone']): number => all.filter((one) => statesOf(one, now)[0][1] === tone).length;
+  const unknown = numberOf('neutral');
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, now)],
     groups: groupsOf(options, all, now),
-    tally: tallyOf(all, now),
+    tally: { noun: 'machine', well: numberOf('good'), known: all.length - unknown, unknown },
     tables: [
       {
         title: 'Machines',
@@ -65,13 +55,6 @@ function statesOf(machine: ListedMachine, now: UnixMs): readonly [State, ...Stat
   if (isRecent(machine, now)) return [['healthy', 'good']];
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
   return [[isFresh(machine) ? 'not polled since' : 'out of date', 'neutral']];
-}
-
-function tallyOf(all: readonly ListedMachine[], now: UnixMs): Tally {
-  const tones = all.map((machine) => statesOf(machine, now)[0][1]);
-  const number = (of: Tone): number => tones.filter((tone) => tone === of).length;
-  const unknown = number('neutral');
-  return { noun: 'machine', state: 'healthy', well: number('good'), known: all.length - unknown, unknown };
 }
 
 /** How many machines of each group are healthy, and what is wrong with the others. */
@@ -139,14 +122,11 @@ function titleOf(name: string): string {
 
 /** A line for those of one client that reported at the same time. */
 function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
-  const reports = PROCESSES.flatMap((process) => {
-    const record = seen[process];
-    if (!record) return [];
-    return [{ process, text: html`${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}` }];
+  const reports = Map.groupBy(PROCESSES, (process) => {
+    const { timestamp } = seen[process] ?? {};
+    return timestamp && html`${clientOf(process, fresh)}, ${time(Math.round(timestamp) * 1000, now)}`.text;
   });
-  return [...Map.groupBy(reports, ({ text }) => text.text).values()].map(
-    (same) => html`${same.map(({ process }) => process).join(' and ')}${same.map(({ text }) => text).slice(0, 1)}`,
-  );
+  return [...reports].flatMap(([text, same]) => (text ? html`${same.join(', ')}${new Html(text)}` : []));
 }
 
 function clientOf(process: Process, fresh: Partial<Machine>): string {

@@ -2,7 +2,7 @@ import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import { type Summary, VALIDATORS } from '../content.ts';
+import type { Summary } from '../content.ts';
 import { attestationFacts, performanceFamilies } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import { partsOf, refusedUntil } from '../refusal.ts';
@@ -50,7 +50,7 @@ export function networkSource(options: ChainOptions): Source<Network> {
 
 function networkSummary({ performance }: Network, now: UnixMs): Summary {
   if (!performance) return {};
-  return { section: VALIDATORS, facts: attestationFacts('the network', [performance.sums], performance.readAt, now) };
+  return { section: 'Validators', facts: attestationFacts('the network', [performance.sums], performance.readAt, now) };
 }
 
 /** At a stretched interval the queues are not read any more, so they are withdrawn as at the configured one. */

@@ -1,23 +1,11 @@
 import { type Chain, epochTime, validatorUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { type Watch, watchedCount } from '../../facts/watch.ts';
+import { watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, percent, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import {
-  type Cell,
-  type Facts,
-  lines,
-  link,
-  NOT_KNOWN,
-  type Notice,
-  quiet,
-  type Summary,
-  type Tally,
-  time,
-  VALIDATORS,
-} from '../content.ts';
+import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { attestationFacts, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
@@ -33,13 +21,16 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
+  const known = sums?.validators.length ?? 0;
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
-    section: VALIDATORS,
-    ...(status && { tally: tallyOf(watch, sums) }),
+    section: 'Validators',
+    ...(status && {
+      tally: { noun: 'validator', well: sums?.online ?? 0, known, unknown: watchedCount(watch) - known },
+    }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     facts: [
       ...attestations(value, shown, timing.now),
@@ -49,12 +40,6 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
       ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
     ],
   };
-}
-
-function tallyOf(watch: Watch, sums: Sums | undefined): Tally {
-  const known = sums?.validators.length ?? 0;
-  const unknown = Math.max(0, watchedCount(watch) - known);
-  return { noun: 'validator', state: 'online', well: sums?.online ?? 0, known, unknown };
 }
 
 /** As in the alert rule, a validator is offline if two answers of different epochs report it. */
