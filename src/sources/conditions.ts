@@ -1,4 +1,4 @@
-import { cropped, listed, plural } from '../toolkit/lib/words.ts';
+import { listed, plural } from '../toolkit/lib/words.ts';
 import { type Notice, notice, type Tone } from './content.ts';
 
 /**
@@ -13,9 +13,6 @@ export const THRESHOLDS = {
   source_stale_seconds: 900,
   clock_offset_seconds: 60,
 } as const;
-
-/** A reload names every mistake in the files. */
-const MAX_REASON = 1_000;
 
 const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const satisfies Record<string, Tone>;
 
@@ -153,7 +150,7 @@ export const CONDITIONS = {
   ]),
   BeaconchainConfigReloadFailed: condition('warning', (reasons) => [
     'The last configuration reload failed',
-    `. The previous configuration is still in use. The reason: ${cropped(reasons.join(), MAX_REASON)}`,
+    `. The previous configuration is still in use. The reason: ${reasons.join()}`,
   ]),
   BeaconchainStateWriteFailing: condition('critical', (_, ago) => [
     `The state could not be written ${ago}`,
