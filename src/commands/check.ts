@@ -21,6 +21,7 @@ import { peek } from '../toolkit/state/file.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
+import { foundIn } from './probe/found.ts';
 import {
   isKeyRefused,
   mayProbe,
@@ -74,7 +75,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const { entries, problem, ...stored } = await storedState(config, plan, log);
   const head = ['The configuration is valid.', ...warnings];
   if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
-  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
+  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? stored.ledger;
   if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
@@ -87,7 +88,8 @@ export async function check(options: CheckOptions): Promise<string> {
     limitsFrom,
     now,
   };
-  return [...head, ...stretchWarnings(input), ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
+  const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
+  return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {

@@ -63,7 +63,11 @@ export async function demo(start: Start): Promise<Running> {
   // record.
   service.sandbox.wake(QUIET_MACHINE, 0);
   const { key } = service.sandbox;
-  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url);
+  const [own = { host: undefined, port: 0 }] = config.web.listenAddresses;
+  const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
+  // For port 0 the system chooses one, too late for the settings.
+  const externalUrl = own.port === 0 ? null : urlAt(own.port);
+  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url, externalUrl);
   const daemon = await startDaemon({
     ...start,
     settings: { ...settings, config: simulated(config), key },
@@ -76,7 +80,7 @@ export async function demo(start: Start): Promise<Running> {
     isSimulated: true,
   });
   starting.defer(() => daemon.stop());
-  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddresses[0]?.host)}:${daemon.port}`;
+  const url = urlAt(daemon.port);
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   const { host } = address;
   const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(service.url).port}`;
@@ -145,12 +149,17 @@ function firstOf(watch: Watch): number[] {
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */
-function onSandbox(config: Config, url: string): Config {
+function onSandbox(config: Config, url: string, externalUrl: string | null): Config {
+  const { web } = config;
   return {
     ...config,
     api: { ...config.api, baseUrl: url },
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
-    web: { ...config.web, listenAddresses: config.web.listenAddresses.map(onLoopback) },
+    web: {
+      ...web,
+      listenAddresses: web.listenAddresses.map(onLoopback),
+      externalUrl: web.externalUrl ?? externalUrl,
+    },
   };
 }
 

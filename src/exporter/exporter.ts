@@ -377,6 +377,7 @@ export class Exporter implements Pages {
       clockOffsetMs: this.#clock.offsetMs(),
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
+      externalUrl: this.#settings.config.web.externalUrl,
     };
   }
 

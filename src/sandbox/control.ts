@@ -2,6 +2,7 @@ import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { OFFENCES } from './chain-world.ts';
+import { EXISTING } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 class BadOrder extends Error {
@@ -40,12 +41,12 @@ const ORDERS: Readonly<Record<string, Order>> = {
   '/-/miss-proposal': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     const slot = sandbox.missProposal(chain, validator, now);
-    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/offline': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     sandbox.takeOffline(chain, validator, now);
-    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes`;
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/online': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
@@ -109,7 +110,15 @@ function validatorIn(given: URLSearchParams): [Chain, number] {
   return [chainIn(given), indexFrom('validator', given.get('validator') ?? '')];
 }
 
+/** The demo tells the sandbox some of the watched validators. */
+function noteOn({ chains }: Sandbox, chain: Chain, validator: number): string {
+  const { validators: watched } = chains[chain].proposers;
+  if (watched.length === 0 || watched.includes(validator)) return '';
+  return `. Only a watched validator causes an alert, such as ${watched[0]}`;
+}
+
 function indexFrom(parameter: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new BadOrder(`${parameter}: expected an index such as 12345`);
+  if (!/^\d{1,9}$/.test(text) || Number(text) >= EXISTING)
+    throw new BadOrder(`${parameter}: expected an index such as 12345, below ${EXISTING}`);
   return Number(text);
 }

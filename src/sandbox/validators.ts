@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
 /** Each chain has about this many validators. */
-const EXISTING = 2_000_000;
+export const EXISTING = 2_000_000;
 const MAX_IDENTIFIERS = 100;
 const MAX_IDENTIFIERS_OF_TRIAL = 20;
 /** The service computes the status once an epoch, about a minute after its start (api-facts 10.1). */

@@ -33,7 +33,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it('is all that it should be, with the operator and without', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
     const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
-    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'PrometheusRule', 'ServiceMonitor'].sort());
+    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
     expect(kindsOf(build(join(FOLDER, 'exporter')))).toEqual(kinds);
   });
 
@@ -42,11 +42,11 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   });
 
   it('the links of its alerts lead to the port of the service, as port-forward opens it', () => {
-    const file = parse(readFileSync(join(FOLDER, 'exporter-url.yaml'), 'utf8'));
-    const [{ record, labels }] = file.spec.groups[0].rules;
     const [{ port }] = one('Service').spec.ports;
-    expect([record, labels.url]).toEqual(['beaconchain:exporter_url:info', `http://localhost:${port}`]);
-    expect(manifests).toContainEqual(file);
+    for (const folder of ['kubernetes/exporter', 'kubernetes-replicas']) {
+      const { web } = parse(readFileSync(join('deploy', folder, 'config.yaml'), 'utf8'));
+      expect([folder, web.external_url]).toEqual([folder, `http://localhost:${port}`]);
+    }
   });
 
   it('service, monitor and policy find the pod and its port', () => {

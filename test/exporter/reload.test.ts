@@ -128,6 +128,18 @@ describe('exporter/reload', () => {
     expect(world.shown().value('beaconchain_source_interval_seconds', 'machines')).toBe(120);
   });
 
+  it('shows the external URL that it read, and none if there is none', async () => {
+    const { configure, reload, shown } = await start();
+    for (const external_url of ['https://a.example/b', 'http://c.example', null]) {
+      configure({ web: { external_url } });
+      await reload();
+      const urls = shown()
+        .of('beaconchain_exporter_external_url_info')
+        .map(({ labels }) => labels['url']);
+      expect(urls).toEqual(external_url === null ? [] : [external_url]);
+    }
+  });
+
   it('is logged when /metrics shows it', async () => {
     const world = await start();
     world.configure({ machines: { interval: '2m' } });

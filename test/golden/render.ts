@@ -77,6 +77,7 @@ export async function renderGolden(
     reloadedAt: NOW - 5 * MINUTE,
     isLeader: true,
     linesDropped: 3,
+    externalUrl: 'https://exporter.example/beaconchain',
     clockOffsetMs: -500,
   };
   const takeSnapshot = () => snapshot;

@@ -4,7 +4,8 @@ import { Sandbox } from '../../src/sandbox/world.ts';
 import { NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
-  const sandbox = new Sandbox({ start: NOW });
+  const watched = { validators: { mainnet: [12], hoodi: [] }, slots: 8 };
+  const sandbox = new Sandbox({ start: NOW, watched });
   return { sandbox, result: control(sandbox, { method, path }, NOW) };
 }
 
@@ -37,6 +38,14 @@ describe('sandbox/control', () => {
   });
 
   it.each([
+    ['/-/offline?validator=12', /20 minutes\n$/],
+    ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
+    ['/-/miss-proposal?validator=13', /13 minutes\. Only a watched validator causes/],
+  ])('says which validators cause an alert if it is not that of %s', (path, body) => {
+    expect(order(path).result?.body).toMatch(body);
+  });
+
+  it.each([
     ['/-/slience?machine=node-a', 404, /^unknown order \/-\/slience, expected one of \/-\/silence, /],
     ['/-/silence', 400, /^machine: expected one of node-a, /],
     ['/-/fill-disk?machine=node-a&free=2', 400, /^free: expected a share from 0 to 1/],
@@ -44,6 +53,7 @@ describe('sandbox/control', () => {
     ['/-/slash?validators=1,x', 400, /^validators: expected an index/],
     ['/-/slash?validators=1&offence=theft', 400, /^offence: expected attester or proposer/],
     ['/-/miss-proposal?validator=x', 400, /^validator: expected an index/],
+    ['/-/offline?validator=2000000', 400, /^validator: expected an index such as 12345, below 2000000/],
   ])('says what was expected instead of %s', (path, status, body) => {
     expect(order(path).result).toMatchObject({ status, body: expect.stringMatching(body) });
   });

@@ -86,7 +86,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   it.each([
     ['/docs/', PHONE],
     ['/docs/metrics', PHONE],
-    ['/docs/configuration', PHONE],
+    ['/docs/alerts', PHONE],
     ['/docs/dashboards', DESKTOP],
   ] as const)('%s fits, and is without a complaint', async (path, options) => {
     await expectGood(await open(path, options));

@@ -62,7 +62,7 @@ export function groupOf({ groups }: MachinesOptions, name: string): string | und
 }
 
 /** Matches a pattern against the whole name: `*` is any text. Each part is searched after the one before it. */
-function isMatch(pattern: string, name: string): boolean {
+export function isMatch(pattern: string, name: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
   if (last === undefined) return name === pattern;

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { codeOf, meaningOf } from '../lib/error-code.ts';
+import { nearest } from '../lib/nearest.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
@@ -75,7 +76,12 @@ export function schemaFindings(
   return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
     const { code, path, message } = issue;
     if (code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message }));
+      const known = `one of ${message}`;
+      return issue.keys.map((key) => {
+        const meant = nearest(key, message.split(', '));
+        const expected = meant === undefined ? `expected ${known}` : `did you mean ${meant}? Expected ${known}`;
+        return { path: [...path, key], message: `unknown key, ${expected}` };
+      });
     }
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };
