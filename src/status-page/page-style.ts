@@ -82,7 +82,7 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .key::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.375rem;
   border-radius: 2px; background: var(--key); }
 @media (max-width: 48rem) {
-  h1 { font-size: 1.125rem; }
+  h1, .verdict h2 { font-size: 1.125rem; }
   h2 { margin-top: 1rem; }
   .bar { width: 100%; margin: 0.125rem 0; }
   .key { display: block; }
@@ -90,7 +90,7 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   table, tbody, th, td { display: block; }
   tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.125rem 0.75rem;
     background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.5rem;
-    padding: 0.25rem 0.75rem; font-size: 0.875rem; line-height: 1.35; }
+    padding: 0.25rem 0.75rem; font-size: 0.875rem; line-height: 1.3; }
   tbody th, td { padding: 0; border: 0; max-width: none; min-width: 0; }
   tbody th, td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
   tbody th:has(+ td[data-label="State"], + td[data-label="Machines"]) { grid-column: 1; }
