@@ -127,7 +127,7 @@ export const CONDITIONS = {
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
 
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
-  BeaconchainAccessRevoked: condition('critical', ([from = ''], ago) => [
+  BeaconchainAccessRevoked: condition('critical', ([from], ago) => [
     `The service revoked access ${ago}`,
     `: the trial is over or the subscription was cancelled. Set another key, or renew the plan: a restart or reload from ${from} on asks again.`,
   ]),

@@ -100,8 +100,10 @@ function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
   if (standing === 'revoked') {
-    const from = absolute(since + ASK_AGAIN_AFTER_MS, now) ?? '';
-    return [firing('BeaconchainAccessRevoked', [from], relative(since, now))];
+    const from = since + ASK_AGAIN_AFTER_MS;
+    return [
+      firing('BeaconchainAccessRevoked', [`${absolute(from, now)} (${relative(from, now)})`], relative(since, now)),
+    ];
   }
   if (standing === 'refused') {
     const advice = [

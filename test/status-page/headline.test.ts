@@ -70,7 +70,7 @@ describe('web/headline', () => {
   it('reports the key before all else, and how to fix it', () => {
     expect(texts(knownIn('revoked'))).toEqual([
       expect.stringMatching(
-        /^The service revoked access 3 h ago: .* Set another key, or renew the plan: a restart or reload from 09:11:00 UTC on asks again\.$/,
+        /^The service revoked access 3 h ago: .* Set another key, or renew the plan: a restart or reload from 09:11:00 UTC \(2 h 50 min ago\) on asks again\.$/,
       ),
     ]);
     const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
