@@ -7,7 +7,7 @@ const main = document.querySelector('main');
 const nameOf = (element) => element.parentNode.id + element.getAttribute('href');
 
 function show(next) {
-  const fresh = next.querySelector('main:has(#stale)');
+  const fresh = next.getElementById('stale')?.closest('main');
   if (!fresh) throw new Error('another page answers');
   for (const { id } of main.querySelectorAll('details[open]')) next.getElementById(id)?.setAttribute('open', '');
   const focused = nameOf(document.activeElement);

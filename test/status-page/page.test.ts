@@ -66,15 +66,6 @@ describe('web/page', () => {
     expect(text).toContain('4,000 more rows not shown');
   });
 
-  it('folds a whole table under its title and its state', () => {
-    const table = { title: 'The Things', columns: ['a'], rows: [], size: 0, empty: 'Nothing.' };
-    const text = pageText(pageWith({ tables: [{ ...table, shown: 0, state: 'all up' }] }));
-    expect(text).toContain(
-      '<details id="the-things-fold"><summary><h2 id="the-things">The Things</h2> <small>all up</small></summary>',
-    );
-    expect(text).toContain('</table>\n</details>\n</section>');
-  });
-
   it('is made piece by piece: a row is not read before its turn', () => {
     const taken: string[] = [];
     function* rows(): Generator<Row> {
