@@ -100,10 +100,9 @@ function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
   if (standing === 'revoked') {
-    const from = since + ASK_AGAIN_AFTER_MS;
-    return [
-      firing('BeaconchainAccessRevoked', [`${absolute(from, now)} (${relative(from, now)})`], relative(since, now)),
-    ];
+    const at = since + ASK_AGAIN_AFTER_MS;
+    const from = `${absolute(at, now)} (${relative(at, now)})`;
+    return [firing('BeaconchainAccessRevoked', [from], relative(since, now))];
   }
   if (standing === 'refused') {
     const advice = [

@@ -27,6 +27,7 @@ async function update() {
     const since = document.querySelector('.asof time').textContent;
     document.getElementById('stale').textContent = 'Not up to date since ' + since + ': ' + error.message + '.';
     document.querySelector('.verdict').classList.replace('good', 'warning');
+    document.getElementById('verdict').textContent = 'Not up to date';
     document.title = 'Not up to date · beaconchain-exporter';
   }
 }

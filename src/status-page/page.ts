@@ -68,7 +68,8 @@ function top(page: StatusPage): Html {
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${headline}</h2>
-${counts && html`<p class="counts">${counts}</p>\n`}<p id="stale" role="status"></p>
+<p id="stale" role="status"></p>
+${counts && html`<p class="counts">${counts}</p>`}
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
 <p class="asof">Updated <time>${utc(now)}</time>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
 </section>

@@ -155,7 +155,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await ask(false);
     const stale = 'Not up to date since 2026-09-30 12:01:00 UTC: the answer is 502.';
     await expect.poll(() => page.getByRole('status').innerText()).toBe(stale);
-    expect(await page.locator('.verdict').getAttribute('class')).toBe('verdict warning');
+    expect(await page.locator('.verdict.warning h2').innerText()).toBe('Not up to date');
     await page.unroute('**/');
     await ask(false);
     await expect.poll(() => page.getByRole('status').innerText()).toBe('');
