@@ -14,6 +14,7 @@ import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { utc } from '../toolkit/lib/words.ts';
@@ -106,7 +107,7 @@ interface StoredState extends Pick<State, 'entries'> {
 async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, log: Logger): Promise<StoredState> {
   let problem: string | undefined;
   const note = (error: unknown): undefined => {
-    problem ??= error instanceof Error ? error.message : String(error);
+    problem ??= messageOf(error);
   };
   const replica = redis && (await Replica.open(redis, systemClock, log).catch(note));
   async function read<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {

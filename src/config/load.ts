@@ -84,12 +84,12 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = !keyless && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
-  const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
+  const mistakes = [...locate(file ?? '', all, document.lineOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const host = { name: given.hostname ?? hostname(), isPod: env['KUBERNETES_SERVICE_HOST'] !== undefined };
   const doubts = [...document.doubts, ...doubtsIn(config, keyless, host)];
-  const warnings = locate(file ?? '', doubts, document.positionOf);
+  const warnings = locate(file ?? '', doubts, document.lineOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 

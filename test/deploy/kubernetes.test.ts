@@ -21,6 +21,13 @@ function build(folder: string): Manifest[] {
   );
 }
 
+function withComponent(...folders: [folder: string, component: string]): Manifest[] {
+  const overlay = temporaryFolder();
+  const [resource, component] = folders.map((path) => relative(realpathSync(overlay), path));
+  writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
+  return build(overlay);
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
 function find(manifests: readonly Manifest[], kind: string): any {
   return manifests.find((manifest) => manifest.kind === kind);
@@ -87,12 +94,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it.each([FOLDER, `${FOLDER}-replicas`])(
     'a PodMonitor in place of the ServiceMonitor of %s gives the same series',
     (folder) => {
-      const overlay = temporaryFolder();
-      const [resource, component] = [folder, `${folder}/pod-monitor`].map((path) =>
-        relative(realpathSync(overlay), path),
-      );
-      writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
-      const built = build(overlay);
+      const built = withComponent(folder, `${folder}/pod-monitor`);
       expect(find(built, 'ServiceMonitor')).toBeUndefined();
       const before = find(build(folder), 'ServiceMonitor');
       const { spec, metadata } = find(built, 'PodMonitor');
@@ -107,6 +109,14 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
       expect(pod.spec.containers[0].ports[0].name).toBe(spec.podMetricsEndpoints[0].port);
     },
   );
+
+  it('with a password, the probes and the monitor log in', () => {
+    const built = withComponent(FOLDER, `${FOLDER}/password`);
+    const [{ livenessProbe, readinessProbe }] = find(built, 'Deployment').spec.template.spec.containers;
+    const headers = [{ name: 'Authorization', value: `Basic ${btoa('probe:PASSWORD')}` }];
+    expect([livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.httpHeaders)).toEqual([headers, headers]);
+    expect(find(built, 'ServiceMonitor').spec.endpoints[0].basicAuth.password.name).toBe('beaconchain-web');
+  });
 
   it('its replicas need no volume, reach Redis, and have series of their own', () => {
     const replicas = build(`${FOLDER}-replicas`);

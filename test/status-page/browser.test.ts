@@ -100,7 +100,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     const heads = await machines.getByRole('columnheader').allInnerTexts();
     expect(heads).toEqual(['Machine', 'State', 'Chain', 'Synced', 'Processes', 'Memory used', 'Disk used']);
     const names = await machines.getByRole('rowheader').allInnerTexts();
-    expect(names.slice(0, 2)).toEqual(['quiet-1', 'never-1']);
+    expect(names.slice(0, 2)).toEqual(['node-d', 'never-1']);
     await close();
   });
 

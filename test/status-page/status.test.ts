@@ -109,7 +109,7 @@ describe('web/status', () => {
       'Needs attention: 1 machine silent; 1 watched validator of mainnet slashed',
       '1 watched validator of mainnet slashed: 12345.',
       '1 machine never seen: never-1.',
-      '1 machine silent: quiet-1.',
+      '1 machine silent: node-d.',
       `version ${VERSION}, up for 1 d 10 h`,
       'Updated 2026-09-30 12:01:00 UTC ;',
       '1 of 1 validator online, 4 of 6 machines healthy',

@@ -61,19 +61,9 @@ export function groupOf({ groups }: MachinesOptions, name: string): string | und
   return (named ?? groups.find(({ machines }) => machines.some((pattern) => isMatch(pattern, name))))?.name;
 }
 
-/** Matches a pattern against the whole name: `*` is any text. Each part is searched after the one before it. */
+/** Matches a pattern against the whole name: `*` is any text. */
 export function isMatch(pattern: string, name: string): boolean {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop();
-  if (last === undefined) return name === pattern;
-  if (!name.startsWith(first)) return false;
-  let from = first.length;
-  for (const part of parts) {
-    const at = name.indexOf(part, from);
-    if (at === -1) return false;
-    from = at + part.length;
-  }
-  return name.length - last.length >= from && name.endsWith(last);
+  return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(name);
 }
 
 /** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */

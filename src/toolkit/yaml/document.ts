@@ -33,7 +33,7 @@ export interface ConfigDocument {
   /** Valid, and probably not what was meant. */
   readonly doubts: readonly Finding[];
   /** The line of a finding, or of as much of its path as exists below the root. */
-  positionOf(finding: Finding): number | undefined;
+  lineOf(finding: Finding): number | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;
   const lineAt = (offset: number): number => lines.linePos(Math.min(offset, end)).line;
-  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
+  const lineOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
     offset === undefined ? undefined : lineAt(offset);
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
@@ -61,7 +61,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   // Only the first error of each line, because other errors on the line mostly follow from it.
   const findingsOf = (errors: readonly YAMLError[]): Finding[] => {
     const findings = errors.map((error) => syntaxFinding(error, document, text));
-    return [...new Map(findings.toReversed().map((finding) => [positionOf(finding), finding])).values()];
+    return [...new Map(findings.toReversed().map((finding) => [lineOf(finding), finding])).values()];
   };
   const duplicates = findingsOf(twice).map((finding) => {
     const [name] = /^[\w.-]{1,40}/.exec(text.slice(finding.offset)) ?? [];
@@ -69,12 +69,12 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   });
   const broken = [...findingsOf(others), ...danglingAliases(document)];
   if (broken.length > 0) {
-    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], doubts: [], positionOf };
+    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], doubts: [], lineOf };
   }
   const doubts = spacedItems(document);
   const written: unknown = document.toJS(SHARED);
   const unset = env ? substituteAll(document, env) : [];
-  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], doubts, positionOf };
+  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], doubts, lineOf };
 }
 
 /** Values behind aliases are shared, not copied, so their number needs no limit. */

@@ -44,7 +44,7 @@ export function describeMistake({ place, line, path, message }: Mistake): string
 export function locate(
   file: string,
   findings: readonly Finding[],
-  positionOf: (finding: Finding) => number | undefined,
+  lineOf: (finding: Finding) => number | undefined,
 ): Mistake[] {
   const inFile = new Map<string, Mistake>();
   const elsewhere: Mistake[] = [];
@@ -53,7 +53,7 @@ export function locate(
     const path = pathText(finding.path);
     const spot = `${offset} ${path}`;
     if (place !== undefined) elsewhere.push({ place, path, message });
-    else if (!inFile.has(spot)) inFile.set(spot, { place: file, line: positionOf(finding), path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, line: lineOf(finding), path, message });
   }
   return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
 }

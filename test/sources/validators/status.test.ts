@@ -4,7 +4,7 @@ import { watchOf } from '../../../src/facts/watch.ts';
 import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import { NO_VALIDATORS, type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
 import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
@@ -222,7 +222,7 @@ describe('the status of watched validators', () => {
       const { value: later, events: afterwards } = await poll(api, state, options, NOW + DAY);
       expect(api.requests).toHaveLength(4);
       expect(afterwards).toEqual([]);
-      const reloaded = validatorsAnew(later);
+      const reloaded = source.anew?.(later, NOW + DAY) ?? later;
       expect(source.due(reloaded, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
         NOW + DAY + EPOCH,
       );

@@ -24,10 +24,10 @@ const FOLDERS = [
   'bin',
   'home/beaconchain-exporter',
   'etc/beaconchain-exporter',
+  'etc/grafana/provisioning/dashboards',
   'etc/systemd/system',
   STATE,
-  'var/lib/prometheus/wal',
-  'var/lib/prometheus/metrics2/wal',
+  'var/lib/tsdb/wal',
   'prometheus/wal',
 ];
 
