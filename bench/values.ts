@@ -3,8 +3,8 @@ import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/ma
 import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../src/api/errors.ts';
 import { OwnMetrics } from '../src/exporter/own-metrics.ts';
-import { createFleet, PROCESSES } from '../src/sandbox/machines.ts';
-import { recordOf } from '../src/sandbox/machines-records.ts';
+import { createFleet } from '../src/sandbox/machines.ts';
+import { PROCESSES, recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies } from '../src/sources/machines/metrics.ts';
 import type { Machines } from '../src/sources/machines/schema.ts';
 import { nextMachineChange } from '../src/sources/machines/shown.ts';
@@ -16,10 +16,9 @@ const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRe
 
 /** The state of `count` simulated machines half a minute after their push. */
 function machinesAt(count: number, now: number): Machines {
-  const fleet = createFleet('bench', count, now);
+  const fleet = createFleet('bench', count);
   const machines = [...fleet.machines.values()].map((machine) => {
-    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
-    const records = processes.map((process) => {
+    const records = PROCESSES.map((process) => {
       const wire = JSON.parse(JSON.stringify(recordOf(process, { machine, time: now - 30_000 })));
       return [process, SCHEMAS[process].parse(wire)];
     });

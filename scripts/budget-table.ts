@@ -32,7 +32,7 @@ export const SCRIPT = 'scripts/budget-table.ts';
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
-  const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
+  const sandbox = new Sandbox({ machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
   let entry: Entry = emptyEntry(source);
   for (let now = SEPTEMBER; now < SEPTEMBER + SWEEPS * MINUTE_MS; now += MINUTE_MS) {
     let requests = 0;

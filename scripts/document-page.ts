@@ -8,6 +8,8 @@ import { BASE_STYLE, pageHead } from '../src/status-page/page-style.ts';
 import { Html, html } from '../src/toolkit/lib/html.ts';
 
 const DOT = ' · ';
+/** Folded text, as GitHub shows it too. A summary has only words. */
+const FOLD = /^(?:<details><summary>[\w ']+<\/summary>|<\/details>)\s*$/;
 
 /** The first heading of each document, and what a reader finds in it. */
 export const TITLES: Readonly<Record<(typeof DOCUMENTS)[number], { readonly title: string; readonly about: string }>> =
@@ -120,7 +122,7 @@ interface Rendered {
 }
 
 /**
- * Renders a document of ours. HTML in it is shown as text, comments are left out.
+ * Renders a document of ours. HTML in it is shown as text, except folds; comments are left out.
  * @param linkOf The address of a link or picture; undefined: its text is shown without a link
  */
 export function renderMarkdown(markdown: string, linkOf: (target: string) => string | undefined): Rendered {
@@ -145,6 +147,7 @@ export function renderMarkdown(markdown: string, linkOf: (target: string) => str
         return source === undefined ? html`${text}`.text : html`<img src="${source}" alt="${text}">`.text;
       },
       html({ text }) {
+        if (FOLD.test(text)) return text;
         return html`${text.replace(/<!--[\s\S]*?-->/g, '')}`.text;
       },
       // Both scroll by themselves where the screen is narrow, which the keyboard must be able to do too.

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { dashboardFiles, FOLDER } from '../scripts/dashboards.ts';
 import { RECORDED_THRESHOLDS } from './support/contract/alert-rules.ts';
 import { ALL_LABELS, unknownNames } from './support/contract/exposed.ts';
 import { DASHBOARDS, interpolate, QUERIES } from './support/contract/grafana.ts';
+import { typeMistakes } from './support/contract/grafana-types.ts';
 import { mistakesIn, namesIn, ratedGauges } from './support/contract/promql.ts';
 
 const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel, dashboard: one.title })));
@@ -15,6 +17,27 @@ describe('dashboards', () => {
     const files = dashboardFiles();
     expect(readdirSync(FOLDER).sort()).toEqual([...files.keys()].sort());
     for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), name).toBe(text);
+  });
+
+  it("are what Grafana's types allow, also where the builders take anything", () => {
+    expect(typeMistakes([...dashboardFiles().values()])).toBe('');
+    const [text = expect.fail()] = dashboardFiles().values();
+    for (const good of ['"graphMode": "none"', '"type": "color-text"', '"id": "custom.width"', '"format": "table"']) {
+      expect(typeMistakes([text.replace(good, good.replace(/"$/, 's"'))])).toContain('error TS');
+    }
+  });
+
+  it('are where the provisioning looks for them, in one folder of Grafana', () => {
+    const file = 'deploy/grafana/provisioning/dashboards/beaconchain.yaml';
+    const { folder, options } = parse(readFileSync(file, 'utf8')).providers[0];
+    for (const [place, part] of [
+      ['deploy/grafana/kustomization.yaml', `grafana_folder: ${folder}\n`],
+      ['deploy/compose/compose.yaml', `../grafana/dashboards:${options.path}:ro\n`],
+      ['docs/dashboards.md', `folder\n\`${folder}\``],
+      ['docs/dashboards.md', `cp -r grafana/dashboards ${dirname(options.path)}/\n`],
+    ] as const) {
+      expect(readFileSync(place, 'utf8')).toContain(part);
+    }
   });
 
   it.each(QUERIES)(

@@ -112,7 +112,7 @@ describe('docs', () => {
   it.each(DOCUMENTS)('the sandbox obeys every order in %s', (file) => {
     const orders = readFileSync(file, 'utf8').matchAll(/\/-\/(?!healthy|ready|reload|metrics|\.\.\.)[a-z-]+[^\s"'`]*/g);
     const answers = [...orders].map(([path]) => {
-      const sandbox = new Sandbox({ start: NOW });
+      const sandbox = new Sandbox();
       return [path, control(sandbox, { method: 'POST', path }, NOW)?.status];
     });
     expect(answers.filter(([, status]) => status !== 200)).toEqual([]);

@@ -5,7 +5,6 @@ import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { datapoints, newestDay } from '../../src/sandbox/daily-returns.ts';
-import { QUIET_MACHINE } from '../../src/sandbox/machines.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
@@ -28,16 +27,19 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [16 * HOUR - 4 * MINUTE, outage(false)],
   [9 * HOUR, (sandbox, now) => sandbox.spend(60_000, now)],
   [5 * HOUR, (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now)],
-  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', 0.05, now)],
+  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', now)],
   [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],
   [2.5 * HOUR, outage(true)],
   [2.5 * HOUR - 12 * MINUTE, outage(false)],
-  [1.5 * HOUR, (sandbox, now) => sandbox.silence('quiet-1', now)],
+  [1.5 * HOUR, (sandbox, now) => sandbox.silence('node-d', now)],
 ];
 
-function outage(isOut: boolean) {
-  return (sandbox: Sandbox) => {
-    sandbox.outage = isOut;
+/** While it is true, the service answers every request with a 500. */
+let isDown = false;
+
+function outage(begins: boolean) {
+  return () => {
+    isDown = begins;
   };
 }
 
@@ -58,11 +60,11 @@ export async function simulatedDay(): Promise<string[]> {
       createServer((request, response) => {
         // The date is that of today, and the exporter would take its own clock for wrong.
         response.sendDate = false;
-        listener(request, response);
+        if (isDown) response.writeHead(500).end();
+        else listener(request, response);
       }),
   });
   const { sandbox, url } = service;
-  sandbox.wake(QUIET_MACHINE, 0);
   const settings = {
     config: ConfigFile.parse({
       api: { base_url: url },
@@ -129,6 +131,6 @@ function pastReturns(seed: number): string[] {
     const days = datapoints(seed, chain, newest, newest - RETURN_DAYS + 1).map((wire) => Datapoint.parse(wire));
     return days
       .reverse()
-      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, day), 'text'), day.day_end * 1000));
+      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000));
   });
 }

@@ -42,13 +42,14 @@ export async function readBody(
     counts.brackets += countOf(BRACKET, chunk) + countOf(BRACE, chunk);
     counts.commas += countOf(COMMA, chunk);
     for (const what of ['bytes', 'brackets', 'commas'] as const) {
-      if (counts[what] > limits[what]) throw invalidBody(endpoint, `more than ${limits[what]} ${what}`);
+      if (counts[what] > limits[what])
+        throw new RequestFailed(endpoint, 'invalid_body', `more than ${limits[what]} ${what}`);
     }
   }
   try {
     return JSON.parse(UTF8.decode(Buffer.concat(chunks)));
   } catch {
-    throw invalidBody(endpoint, 'not JSON');
+    throw new RequestFailed(endpoint, 'invalid_body', 'not JSON');
   }
 }
 
@@ -57,10 +58,6 @@ function countOf(byte: number, chunk: Uint8Array): number {
   let count = 0;
   for (let i = chunk.indexOf(byte); i !== -1; i = chunk.indexOf(byte, i + 1)) count += 1;
   return count;
-}
-
-function invalidBody(endpoint: Endpoint, detail: string): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail);
 }
 
 /**

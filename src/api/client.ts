@@ -101,27 +101,25 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     return answer;
   }
 
-  async function request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
-    let last: RequestFailed | undefined;
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await attempt(request, signal);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        // The previous failure closed the budget, so that failure is reported.
-        if (!(error instanceof RequestFailed)) throw last ?? error;
-        last = error;
-        const delay = retryDelay(error.reason, failures, random());
-        if (delay === undefined) throw error;
-        await clock.sleep(delay, signal);
-      }
-    }
-  }
-
   return {
     now: () => clock.now(),
 
-    request,
+    async request(request, signal) {
+      let last: RequestFailed | undefined;
+      for (let failures = 1; ; failures += 1) {
+        try {
+          return await attempt(request, signal);
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // The previous failure closed the budget, so that failure is reported.
+          if (!(error instanceof RequestFailed)) throw last ?? error;
+          last = error;
+          const delay = retryDelay(error.reason, failures, random());
+          if (delay === undefined) throw error;
+          await clock.sleep(delay, signal);
+        }
+      }
+    },
 
     records(endpoint, record, items, isPlausible = () => true) {
       const good: z.output<typeof record>[] = [];

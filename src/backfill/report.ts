@@ -1,7 +1,7 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
-import { plural, span } from '../toolkit/lib/words.ts';
+import { plural, spaced, span } from '../toolkit/lib/words.ts';
 import type { Written } from './write.ts';
 
 /** The cost of a run, and the limits that apply to it. */
@@ -33,32 +33,7 @@ function quotaText(requests: number, month: number | undefined): string {
   return `${Math.ceil((100 * requests) / month)} % of the ${month} requests left this month`;
 }
 
-/** The progress of a run. */
-export interface Progress {
-  /** Requests of this run. */
-  readonly done: number;
-  /** Requests that are still expected. */
-  readonly left: number;
-  readonly elapsedMs: Milliseconds;
-}
-
 const BAR_WIDTH = 24;
-
-/** One line: bar, requests done and expected, time left. */
-export function progressLine(progress: Progress): string {
-  const { done, left } = progress;
-  const share = shareOf(progress);
-  const filled = Math.round(BAR_WIDTH * share);
-  const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
-  const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
-  // Before, the rate is that of a few answers.
-  const time = done < 10 ? '' : `, ${span((left * progress.elapsedMs) / done)} left`;
-  return `${bar} ${percent}  ${done} of ${done + left} requests${time}`;
-}
-
-function shareOf({ done, left }: Progress): number {
-  return left === 0 ? 1 : done / (done + left);
-}
 
 export interface Terminal {
   readonly isTTY: boolean;
@@ -94,11 +69,19 @@ export class ProgressReport {
     if (this.#left) this.#showProgress(this.#left());
   };
 
+  /** Bar, requests done and expected, time left. */
   #showProgress(left: number): void {
-    const progress = { done: this.#done, left, elapsedMs: this.#clock.monotonic() - this.#began };
-    const tenths = Math.floor(10 * shareOf(progress));
-    if (this.#isRedrawn() || tenths > this.#tenths) this.#show(progressLine(progress));
-    this.#tenths = Math.max(this.#tenths, tenths);
+    const done = this.#done;
+    const share = left === 0 ? 1 : done / (done + left);
+    const tenths = Math.floor(10 * share);
+    if (!this.#isRedrawn() && tenths <= this.#tenths) return;
+    this.#tenths = tenths;
+    const bar = '#'.repeat(Math.round(BAR_WIDTH * share)).padEnd(BAR_WIDTH, '.');
+    const percent = `${Math.floor(100 * share)} %`.padStart(5);
+    const elapsedMs = this.#clock.monotonic() - this.#began;
+    // Before, the rate is that of a few answers.
+    const time = done < 10 ? '' : `, ${span((left * elapsedMs) / done)} left`;
+    this.#show(`[${bar}] ${percent}  ${done} of ${done + left} requests${time}`);
   }
 
   /** Nothing is requested before `until`. */
@@ -129,38 +112,27 @@ export interface BackfillResult {
   readonly bad: number;
   /** Why sequences of pages ended early. */
   readonly endings: readonly string[];
-  readonly fullResolution: boolean;
 }
 
 /** The written files, and the data that are missing in them. */
-export function summary({ source, written, bad, endings, fullResolution }: BackfillResult): string {
+export function summary({ source, written, bad, endings }: BackfillResult): string {
   const { files, records, samples, bytes, gapSeconds } = written;
   if (records === 0) return 'There are no records in this time range. Nothing was written.\n';
   const total = `${plural(records, 'record')}, ${plural(samples, 'sample')} in ${plural(files.length, 'file')}`;
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
-  if (endings.length > 0) {
-    lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
+  if (endings.length > 0) lines.push(`Data may be missing: reading ended early (${endings.map(spaced).join(', ')}).`);
+  if (source === 'machines' && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
+    const apart = `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s`;
+    const why =
+      'the service leaves out records of long ranges (--full-resolution reads them), or machines push less often';
+    lines.push(`${apart}: ${why}.`);
   }
-  const isThinned = gapSeconds > MAX_GAP_SECONDS && gapSeconds !== Number.POSITIVE_INFINITY;
-  if (source === 'machines' && isThinned) lines.push(thinned(gapSeconds, fullResolution));
   return `${lines.join('\n')}\n`;
 }
 
-const ENDINGS: Readonly<Record<string, string>> = {
-  repeated_cursor: 'the service repeated pages that were already read',
-  empty_pages: 'the service sent several pages in a row without records',
-};
-
 /** Clients push once a minute (api-facts 1.1). A push that is half a minute late is no gap. */
 const MAX_GAP_SECONDS: Seconds = 90;
-
-function thinned(gap: Seconds, fullResolution: boolean): string {
-  const apart = `Records are ${Math.round(gap)} s apart, although clients push every 60 s`;
-  return fullResolution
-    ? `${apart}: these machines push less often, or the service leaves out records of 12 hours too.`
-    : `${apart}: the service leaves out records of long ranges. Use --full-resolution to read all of them.`;
-}
 
 /**
  * For promtool, which makes blocks of two hours by default and reads the whole file for each. Prometheus merges every

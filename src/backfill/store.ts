@@ -126,10 +126,16 @@ export class Store implements Disposable {
       `INSERT INTO slice (id, next, "left", ending, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
        SET next = excluded.next, "left" = excluded."left", ending = excluded.ending, bad = bad + excluded.bad`,
     );
-    this.#transaction(() => {
+    this.#database.exec('BEGIN');
+    try {
       for (const one of records) record.run(source, history.group(one), history.at(one), JSON.stringify(one));
       slice.run(id, next, left, ending ?? null, bad);
-    });
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      // After some failures SQLite has already rolled back.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
   }
 
   /** Problems of the pages: dropped records, and why sequences ended early. */
@@ -164,24 +170,9 @@ export class Store implements Disposable {
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
   }
-
-  #transaction(work: () => void): void {
-    this.#database.exec('BEGIN');
-    try {
-      work();
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      // After some failures SQLite has already rolled back.
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  }
 }
 
-/** https://sqlite.org/rescode.html: a wrong statement. */
-const SQLITE_ERROR = 1;
-
-/** Whether the cause is the disk and not this program. */
+/** Whether the disk fails, or another process has the folder. */
 export function isStoreFailure(error: unknown): boolean {
-  return hasCode(error, 'ERR_SQLITE_ERROR') && (error as { errcode?: unknown }).errcode !== SQLITE_ERROR;
+  return hasCode(error, 'ERR_SQLITE_ERROR');
 }

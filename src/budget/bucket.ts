@@ -151,6 +151,12 @@ export interface Quota {
   readonly askedAt?: UnixMs | undefined;
 }
 
+const NO_QUOTA = {
+  left: Number.POSITIVE_INFINITY,
+  resetsAt: Number.POSITIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+};
+
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
   const { askedAt } = bucket;
   if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, askedAt };
@@ -160,12 +166,6 @@ export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Qu
   const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
   return { closedUntil, limit, left, resetsAt, end, askedAt };
 }
-
-const NO_QUOTA = {
-  left: Number.POSITIVE_INFINITY,
-  resetsAt: Number.POSITIVE_INFINITY,
-  end: Number.POSITIVE_INFINITY,
-};
 
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const charged = withWindows(bucket, (name) => currentWindow(bucket, name, options, now), charge);

@@ -35,13 +35,6 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     if (limit !== undefined) limits[window] = limit;
     if (left !== undefined) remaining[window] = left;
   }
-  const window = WINDOWS.find((name) => name === first(headers['ratelimit-window']));
-  if (window) {
-    const limit = count(headers['ratelimit-limit']);
-    const left = count(headers['ratelimit-remaining']);
-    if (limit !== undefined) limits[window] ??= limit;
-    if (left !== undefined) remaining[window] ??= left;
-  }
   const sentAt = httpDate(first(headers['date'])) ?? now;
   return {
     bucket: bucketName(first(headers['ratelimit-bucket'])),
@@ -112,6 +105,5 @@ function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | unde
 }
 
 function flag(text: string | undefined): boolean | undefined {
-  const value = text?.trim().toLowerCase();
-  return value === 'true' ? true : value === 'false' ? false : undefined;
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }

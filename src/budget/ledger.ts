@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,
@@ -69,7 +69,8 @@ interface AnswerHead {
 /** A single 401 may be a passing failure of the service. */
 const FIRST_REFUSED_KEY_WAIT_MS = MS_PER_MINUTE;
 const REFUSED_KEY_WAIT_MS = 10 * MS_PER_MINUTE;
-const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
+/** A start or reload before this time after a refusal asks nothing. */
+export const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
 
 const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 
@@ -103,21 +104,15 @@ export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
   return { ...past, key: { ...key, since: Math.min(key.since, now) } };
 }
 
-/** The ledger as an earlier process left it. */
-export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger): Ledger {
-  const whole = mapBuckets(ledger, (bucket) => lacking(bucket, mayLackMs));
-  return uncorrected(whole, -correctionMs);
-}
-
 /**
- * When no answer has corrected our clock yet: if it is as fast as it was, a wait ends at the same moment. If it was slow,
- * or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ * The ledger as an earlier process left it. No answer has corrected our clock yet: if it is as fast as it was, a wait ends
+ * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
  */
-function uncorrected(ledger: Ledger, fastMs: Milliseconds): Ledger {
-  if (fastMs <= 0) return ledger;
+export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger): Ledger {
+  const fastMs = Math.max(0, -correctionMs);
   const { key } = ledger;
   return {
-    ...mapBuckets(ledger, (bucket) => waitingLonger(bucket, fastMs)),
+    ...mapBuckets(ledger, (bucket) => waitingLonger(lacking(bucket, mayLackMs), fastMs)),
     key: { ...key, since: key.since + fastMs },
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { MonotonicMs, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {
@@ -146,7 +146,12 @@ export class RateLimiter implements Budget {
         else for (const window of windows) taken.add(window);
       }
     }
-    if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
+    if (wake === Number.POSITIVE_INFINITY) return;
+    this.#alarm = new AbortController();
+    this.#clock.sleep(wake, this.#alarm.signal).then(
+      () => this.#dispatch(),
+      () => undefined,
+    );
   }
 
   #send(waiting: Waiting, windows: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
@@ -202,14 +207,5 @@ export class RateLimiter implements Budget {
 
   #remove(waiting: Waiting): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
-  }
-
-  #setAlarm(ms: Milliseconds): void {
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    this.#clock.sleep(ms, alarm.signal).then(
-      () => this.#dispatch(),
-      () => undefined,
-    );
   }
 }

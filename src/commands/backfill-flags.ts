@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type PastRange, WINDOWS } from '../api/endpoints.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../facts/chain.ts';
@@ -54,8 +53,8 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
 
 /** Reads the flags of backfill. @throws UsageError */
 export function backfillOptions(flags: Flags, config: Config, now: UnixMs): BackfillOptions {
-  const source = sourceOf(flags.source);
-  const isDaily = source === 'daily_returns';
+  if (flags.source === undefined) refuse('--source is required: daily-returns or machines');
+  const isDaily = oneOf('--source', ['daily-returns', 'machines'], flags.source) === 'daily-returns';
   if (isDaily && flags['full-resolution']) refuse('--full-resolution requires --source=machines');
   if (!isDaily && flags.step !== undefined) refuse('--step requires --source=daily-returns');
   if (!isDaily && flags.window !== undefined) {
@@ -66,9 +65,10 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
   const end = flags.end === undefined ? undefined : Math.min(seconds, timeOf('--end', flags.end, seconds));
   if (start !== undefined && start >= (end ?? seconds)) refuse('--start must be before --end, and before now');
   if (!isDaily) refuseOldStart(start, seconds);
+  const chains = config.chains.map(({ name }) => name);
   return {
-    source,
-    chain: chainOf(flags.chain, config),
+    source: isDaily ? 'daily_returns' : 'machines',
+    chain: flags.chain === undefined ? undefined : oneOf('--chain', chains, flags.chain),
     window: isDaily ? windowOf(flags) : undefined,
     start,
     end,
@@ -88,13 +88,6 @@ export function decidingFlags(flags: Flags): Flags {
   return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
 }
 
-/** The names of the flags that differ from those of an interrupted run. Those that are not given are the same. */
-export function differences(given: Flags, earlier: Flags): string[] {
-  return Object.entries(decidingFlags(given)).flatMap(([name, value]) =>
-    isDeepStrictEqual(value, earlier[name as keyof Flags]) ? [] : [`--${name}`],
-  );
-}
-
 /** Where to write. @throws UsageError */
 export function outputOf({ output }: Flags): string {
   if (output === undefined) refuse('--output=FILE is required');
@@ -106,20 +99,9 @@ function refuse(message: string): never {
   throw new UsageError(message);
 }
 
-function sourceOf(text: string | undefined): BackfillOptions['source'] {
-  if (text === 'daily-returns') return 'daily_returns';
-  if (text === 'machines') return text;
-  if (text === undefined) refuse('--source is required: daily-returns or machines');
-  refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
-}
-
-function chainOf(text: string | undefined, config: Config): Chain | undefined {
-  if (text === undefined) return undefined;
-  const configured = config.chains.map(({ name }) => name);
-  const chain = configured.find((name) => name === text);
-  return (
-    chain ?? refuse(`--chain: expected a configured chain (${configured.join(', ')}), got ${JSON.stringify(text)}`)
-  );
+function oneOf<T extends string>(flag: string, names: readonly T[], text: string): T {
+  const found = names.find((name) => name === text);
+  return found ?? refuse(`${flag}: expected ${names.join(', ')}, got ${JSON.stringify(text)}`);
 }
 
 function labelsOf(texts: readonly string[], { groups }: Config): Record<string, string> {
@@ -156,8 +138,7 @@ function windowOf({ window, start }: Flags): BackfillOptions['window'] {
     if (window !== undefined) refuse('--window cannot be combined with --start');
     return undefined;
   }
-  const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
-  return known ?? refuse(`--window: expected ${WINDOWS.join(', ')}, got ${JSON.stringify(window)}`);
+  return oneOf('--window', WINDOWS, window ?? 'all_time');
 }
 
 function refuseOldStart(start: UnixSeconds | undefined, now: UnixSeconds): void {

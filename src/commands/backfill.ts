@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { RequestFailed } from '../api/errors.ts';
 import { fetchAll } from '../backfill/fetch.ts';
 import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
@@ -10,26 +11,20 @@ import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { type Account, type AccountLimits, openAccount } from '../exporter/client.ts';
+import { type Account, openAccount } from '../exporter/client.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
 import { systemClock, within } from '../toolkit/lib/clock.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { utc } from '../toolkit/lib/words.ts';
 import { StateLocked } from '../toolkit/state/lock.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { StateStore } from '../toolkit/state/store.ts';
-import {
-  type BackfillOptions,
-  backfillOptions,
-  decidingFlags,
-  differences,
-  outputOf,
-  rangeOf,
-} from './backfill-flags.ts';
+import { type BackfillOptions, backfillOptions, decidingFlags, outputOf, rangeOf } from './backfill-flags.ts';
 import type { Flags } from './flag-table.ts';
 import { CommandRefused } from './refusals.ts';
 
@@ -130,15 +125,12 @@ async function earlierRun(
     const store = opened.use(await Store.open(folder));
     const plan = store.plan();
     if (!plan) throw new Error('it has no plan');
-    const differing = differences(flags, plan.flags);
-    if (differing.length === 0) return { plan, store };
-    throw new CommandRefused(
-      `--resume: the interrupted run has another ${differing.join(', ')}. Give --output alone to continue it`,
-    );
+    const given = decidingFlags(flags);
+    if (Object.keys(given).length === 0 || isDeepStrictEqual(given, plan.flags)) return { plan, store };
+    throw new CommandRefused('--resume: the interrupted run has other flags. Give --output alone to continue it');
   } catch (error) {
     if (error instanceof CommandRefused) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandRefused(`${folder} cannot be read (${why}): remove it to start again`);
+    throw new CommandRefused(`${folder} cannot be read (${messageOf(error)}): remove it to start again`);
   }
 }
 
@@ -213,17 +205,14 @@ export function endOf(
   return { end: given, note: `Warning: ${first}, before --end: ${effect}.` };
 }
 
-function limitsOf({ account, options }: Run): AccountLimits {
-  return account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
-}
-
 /** Shows the costs of what is left to read. @throws CommandRefused if they exceed the quota and --yes is not given */
 function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
-  const { options, flags, histories } = run;
+  const { account, options, flags, histories } = run;
   const sequences = plan.slices.filter(({ id }) => left.get(id) !== 0).length;
   if (sequences === 0) return;
   const what = `Backfill of ${[...histories.keys()].join(' and ')}`;
-  const costs = { what, requests: requestsLeft(plan, left), sequences, ...limitsOf(run) };
+  const limits = account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
+  const costs = { what, requests: requestsLeft(plan, left), sequences, ...limits };
   terminal.write(costsText(costs));
   if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
   const advice = options.source === 'daily_returns' ? 'a smaller --window' : 'a later --start';
@@ -246,10 +235,10 @@ async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
   const { options, output, histories, signal } = run;
-  const { source, chain, labels, step, fullResolution } = options;
+  const { source, chain, labels, step } = options;
   const series = { labels, chain, step, end: plan.end };
   const written = await writeAll({ store, output, histories, series, clock, signal }, plan);
-  const result = { source, written, ...store.flaws(), fullResolution };
+  const result = { source, written, ...store.flaws() };
   terminal.write(summary(result));
   await store.remove();
   return nextSteps(result);

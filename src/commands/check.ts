@@ -14,6 +14,7 @@ import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { utc } from '../toolkit/lib/words.ts';
@@ -21,6 +22,7 @@ import { peek } from '../toolkit/state/file.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
+import { foundIn } from './probe/found.ts';
 import {
   isKeyRefused,
   mayProbe,
@@ -74,7 +76,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const { entries, problem, ...stored } = await storedState(config, plan, log);
   const head = ['The configuration is valid.', ...warnings];
   if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
-  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe), ''].join('\n');
+  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? stored.ledger;
   if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
@@ -87,7 +89,8 @@ export async function check(options: CheckOptions): Promise<string> {
     limitsFrom,
     now,
   };
-  return [...head, ...stretchWarnings(input), ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
+  const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
+  return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -104,7 +107,7 @@ interface StoredState extends Pick<State, 'entries'> {
 async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, log: Logger): Promise<StoredState> {
   let problem: string | undefined;
   const note = (error: unknown): undefined => {
-    problem ??= error instanceof Error ? error.message : String(error);
+    problem ??= messageOf(error);
   };
   const replica = redis && (await Replica.open(redis, systemClock, log).catch(note));
   async function read<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {

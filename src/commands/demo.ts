@@ -4,13 +4,11 @@ import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
-import { QUIET_MACHINE } from '../sandbox/machines.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { visible } from '../toolkit/lib/text.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { cropped } from '../toolkit/lib/words.ts';
 import { createServer } from '../toolkit/web/server.ts';
 import { ADDRESS, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
@@ -18,7 +16,6 @@ import { type Running, type Start, startDaemon } from './serve.ts';
 const SANDBOX_FLAG = '--sandbox.listen-address';
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
-const MAX_PROPOSERS = 100;
 
 /** Serves the simulated service. @throws UsageError */
 export async function sandbox({ settings: { config }, access, log }: Start): Promise<Running> {
@@ -52,18 +49,19 @@ export async function demo(start: Start): Promise<Running> {
     // Slashings happen only on order.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
-      validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },
+      validators: { mainnet: [...indicesOf(watch.mainnet)], hoodi: [...indicesOf(watch.hoodi)] },
       slots: SLOTS_PER_WATCHED_PROPOSAL,
     },
   }).catch((error: unknown) => {
     throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
   starting.defer(() => service.close());
-  // As if the machine had never been silent. If it started pushing now, it would be reported as silent until its next
-  // record.
-  service.sandbox.wake(QUIET_MACHINE, 0);
   const { key } = service.sandbox;
-  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url);
+  const [own = { host: undefined, port: 0 }] = config.web.listenAddresses;
+  const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
+  // For port 0 the system chooses one, too late for the settings.
+  const externalUrl = own.port === 0 ? null : urlAt(own.port);
+  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url, externalUrl);
   const daemon = await startDaemon({
     ...start,
     settings: { ...settings, config: simulated(config), key },
@@ -76,11 +74,9 @@ export async function demo(start: Start): Promise<Running> {
     isSimulated: true,
   });
   starting.defer(() => daemon.stop());
-  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddresses[0]?.host)}:${daemon.port}`;
+  const url = urlAt(daemon.port);
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-  const { host } = address;
-  const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(service.url).port}`;
-  output.write(advice(orders, demonstrated(config)));
+  output.write(advice(service.url.replace('127.0.0.1', 'localhost')));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
 }
@@ -98,14 +94,12 @@ function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
 }
 
 /** What to try, and where alerts go. README.md shows the same commands. */
-function advice(url: string, { chains, validators }: Config): string {
-  const [chain = 'mainnet'] = chains.map(({ name }) => name);
-  const [slashed = 12_340, offline] = firstOf(validators.watch[chain]);
+function advice(url: string): string {
   return [
     'Cause an alert:',
-    `  curl -X POST '${url}/-/slash?chain=${chain}&validators=${slashed}'`,
+    `  curl -X POST '${url}/-/slash?chain=mainnet&validators=12340'`,
     `  curl -X POST '${url}/-/silence?machine=node-a'`,
-    ...(offline === undefined ? [] : [`  curl -X POST '${url}/-/offline?chain=${chain}&validator=${offline}'`]),
+    `  curl -X POST '${url}/-/offline?chain=mainnet&validator=12341'`,
     `Alerts that Alertmanager sends to ${url}${ALERTS_PATH} are printed here.`,
     '',
   ].join('\n');
@@ -140,17 +134,18 @@ function watchOn(mainnet: Ends, hoodi: Ends): Config['validators']['watch'] {
   return { mainnet: rangeOf(mainnet), hoodi: rangeOf(hoodi) };
 }
 
-function firstOf(watch: Watch): number[] {
-  return indicesOf(watch).take(MAX_PROPOSERS).toArray();
-}
-
 /** The two hosts of the real service are two paths of the sandbox. */
-function onSandbox(config: Config, url: string): Config {
+function onSandbox(config: Config, url: string, externalUrl: string | null): Config {
+  const { web } = config;
   return {
     ...config,
     api: { ...config.api, baseUrl: url },
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
-    web: { ...config.web, listenAddresses: config.web.listenAddresses.map(onLoopback) },
+    web: {
+      ...web,
+      listenAddresses: web.listenAddresses.map(onLoopback),
+      externalUrl: web.externalUrl ?? externalUrl,
+    },
   };
 }
 
@@ -167,39 +162,22 @@ const AlertMessage = z.object({
 });
 type Alert = z.infer<typeof AlertMessage>['alerts'][number];
 
-/** Prints the alerts that Alertmanager posts, a line for each; undefined for any other path. */
+/** Prints the alerts that Alertmanager posts, a line for each; undefined for any other path. @throws for another body */
 export function receiveAlerts(
-  { method, path, body }: Pick<SandboxRequest, 'method' | 'path' | 'body'>,
+  { path, body }: Pick<SandboxRequest, 'path' | 'body'>,
   now: UnixMs,
   print: (text: string) => void,
 ): SandboxAnswer | undefined {
   if (path !== ALERTS_PATH) return undefined;
-  if (method !== 'POST') return textAnswer(405, `${ALERTS_PATH} requires POST`);
-  const message = AlertMessage.safeParse(parsed(body));
-  if (!message.success) return textAnswer(400, 'not a message of Alertmanager');
+  const { alerts } = AlertMessage.parse(JSON.parse(body));
   const time = new Date(now).toTimeString().slice(0, 'HH:MM:SS'.length);
-  for (const alert of message.data.alerts) print(`${time} ${lineOf(alert)}\n`);
+  for (const alert of alerts) print(`${time} ${lineOf(alert)}\n`);
   return textAnswer(200, 'printed');
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Longer texts are cut. Those of the shipped rules are shorter. */
-const MAX_TEXT = 200;
-
 function lineOf({ status, labels, annotations }: Alert): string {
-  const name = [labels['severity'], labels['alertname']].map(shown).filter(Boolean).join(' ');
-  const text = [annotations['summary'], annotations['runbook_url']].map(shown).filter(Boolean).join(' ');
-  return `${status === 'firing' ? 'ALERT firing' : 'RESOLVED'} ${name}${text && ': '}${text}`;
-}
-
-/** The text is untrusted: in one line, and without control sequences of a terminal. */
-function shown(text = ''): string {
-  return visible(cropped(text.toWellFormed(), MAX_TEXT));
+  const name = [labels['severity'], labels['alertname']].filter(Boolean).join(' ');
+  const text = [annotations['summary'], annotations['runbook_url']].filter(Boolean).join(' ');
+  // The text is untrusted: in one line, and without control sequences of a terminal.
+  return visible(`${status === 'firing' ? 'ALERT firing' : 'RESOLVED'} ${name}${text && ': '}${text}`);
 }

@@ -107,6 +107,14 @@ const WEB = {
   },
 } satisfies Table;
 
+const EXTERNAL_URL = {
+  'web.external-url': {
+    value: 'URL',
+    config: ['web', 'external_url'],
+    help: 'URL at which you reach the exporter, for links in alerts.',
+  },
+} satisfies Table;
+
 const LOG = {
   'log.level': { value: 'LEVEL', config: ['log', 'level'], help: 'debug, info, warn or error (default info).' },
   'log.format': {
@@ -124,11 +132,12 @@ export const PROGRAM: Program<CommandName> = {
   flags: [
     ...flagsOf(COMMAND_NAMES, CONFIG),
     ...flagsOf(['serve'], SERVE),
-    ...flagsOf(['check'], CHECK),
+    ...flagsOf(['check'], { ...CHECK, 'web.config.file': WEB['web.config.file'] }),
     ...flagsOf(['backfill'], BACKFILL),
     ...flagsOf(['serve', 'sandbox'], LISTEN),
     ...flagsOf(['demo'], DEMO),
     ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
+    ...flagsOf(['serve', 'check', 'sandbox', 'demo'], EXTERNAL_URL),
     ...flagsOf(COMMAND_NAMES, LOG),
   ],
   notes: ['BEACONCHAIN_API_KEY is the API key, BEACONCHAIN_API_KEY_FILE a file that contains it.'],
@@ -139,7 +148,15 @@ function flagsOf(commands: readonly CommandName[], table: Table): Flag<CommandNa
 }
 
 export type Flags = FlagsOf<
-  typeof CONFIG & typeof SERVE & typeof CHECK & typeof BACKFILL & typeof LISTEN & typeof DEMO & typeof WEB & typeof LOG
+  typeof CONFIG &
+    typeof SERVE &
+    typeof CHECK &
+    typeof BACKFILL &
+    typeof LISTEN &
+    typeof DEMO &
+    typeof WEB &
+    typeof EXTERNAL_URL &
+    typeof LOG
 >;
 
 export type Command = CommandOf<CommandName, Flags>;

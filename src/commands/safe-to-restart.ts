@@ -67,15 +67,13 @@ function safeToRestart(
       const why = failure?.message ?? 'the service does not know the members yet';
       return { isSafe: false, reason: `not known for the ${chain} sync committee ${when}: ${why}` };
     }
-    if (members.length > 0)
-      return { isSafe: false, reason: `no: in the ${chain} sync committee ${when}: ${named(members)}` };
+    if (members.length > 0) {
+      const who = `${plural(members.length, 'watched validator')} (${listed(members)})`;
+      return { isSafe: false, reason: `no: in the ${chain} sync committee ${when}: ${who}` };
+    }
   }
   return {
     isSafe: true,
     reason: `yes: no watched validator of ${chain} is in a sync committee until ${utc(startOf(chain, last + 1))}`,
   };
-}
-
-function named(validators: readonly number[]): string {
-  return `${plural(validators.length, 'watched validator')} (${listed(validators.map(String))})`;
 }

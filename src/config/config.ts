@@ -291,10 +291,15 @@ const Web = section({
     .describe(
       'A file with TLS, authentication and rate limits (docs/operations.md). null: plain HTTP without authentication.',
     ),
+  external_url: baseUrl
+    .nullable()
+    .prefault(null)
+    .describe('The URL at which you reach the exporter, for links in alerts.'),
 }).transform((web) => ({
   listenAddresses: web.listen_address,
   telemetryPath: web.telemetry_path,
   configFile: web.config_file,
+  externalUrl: web.external_url,
 }));
 
 const Log = section({

@@ -1,14 +1,21 @@
+import { isIPv6 } from 'node:net';
 import { CHAINS } from '../facts/chain.ts';
 import { autoStaleAfter } from '../facts/stale-after.ts';
 import { formatDuration, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Finding } from '../toolkit/yaml/mistakes.ts';
 import type { Config } from './config.ts';
 
+/** Where the program runs. */
+export interface Host {
+  readonly name: string;
+  readonly isPod: boolean;
+}
+
 /**
  * Pure. Settings that are valid but do not work as intended, or let others get the key. The path of each locates its line
  * in the file.
  */
-export function doubtsIn(config: Config, keyless: boolean): Finding[] {
+export function doubtsIn(config: Config, keyless: boolean, host: Host): Finding[] {
   const { machines, validators } = config;
   const watches = Object.values(validators.watch).some((ranges) => ranges.length > 0);
   const isOff = (section: object): boolean => !('enabled' in section && section.enabled === true);
@@ -20,6 +27,7 @@ export function doubtsIn(config: Config, keyless: boolean): Finding[] {
     ...(machines.enabled ? machineDoubts(machines) : []),
     ...(watches ? watchDoubts(config) : []),
     ...directoryDoubts(config.state),
+    ...(keyless ? [] : linkDoubts(config.web, host)),
   ];
 }
 
@@ -92,4 +100,17 @@ function directoryDoubts({ dir, redis }: Config['state']): Finding[] {
   if (redis || part === undefined) return [];
   const expected = part === '~' ? 'HOME' : part.slice(1);
   return [{ path: ['state', 'dir'], message: `${part} is part of a name here: expected \${${expected}}` }];
+}
+
+/** The names that Docker and Podman give to containers. */
+const CONTAINER_NAME = /^[0-9a-f]{12}$/;
+
+/** Alerts link the address that Prometheus scrapes, unless an external URL is set. Only Prometheus has that address. */
+function linkDoubts({ externalUrl, listenAddresses }: Config['web'], { name, isPod }: Host): Finding[] {
+  const isLocal = listenAddresses.every(({ host = '' }) => LOOPBACK.test(isIPv6(host) ? `[${host}]` : host));
+  const isContained = isPod || CONTAINER_NAME.test(name);
+  if (externalUrl !== null || !(isLocal || isContained)) return [];
+  const leadTo = isLocal ? 'localhost' : 'an address that only containers reach';
+  const message = `not set, so links in alerts lead to ${leadTo}: expected the URL at which your browser reaches the exporter`;
+  return [{ path: ['web', 'external_url'], message }];
 }

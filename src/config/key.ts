@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
-import { type Finding, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
+import { type Finding, fileFailure, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 
 // Messages never show the key, or a file name that may be a misplaced key.
@@ -20,9 +20,16 @@ const KEY = /^[\x21-\x7e]+$/;
 /** As in a line of a shell script or of a .env file. */
 const QUOTED_OR_ASSIGNED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
 
+/** Left from an example, or the name of the variable in place of its value. */
+const PLACEHOLDER = /^<.*>$|^\$\w+$|^(beaconchain_)?api_?key$|^your[\w-]*key$|^change[-_]?me$|^[x.*]{3,}$/i;
+/** No key begins or ends like this. */
+const PATH = /^(~|\.{1,2})\/|^\/(config|data|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)\/|\.(key|txt)$/;
+
 /** What was expected instead of this text; undefined: it can be a key. */
 function expectedKey(text: string): string | undefined {
   if (!KEY.test(text)) return RULE;
+  if (PLACEHOLDER.test(text)) return 'the API key of your account at beaconcha.in, got a placeholder';
+  if (PATH.test(text)) return `the API key itself, got a path: set it as api.key_file or ${KEY_FILE_VARIABLE}`;
   return QUOTED_OR_ASSIGNED.test(text) ? ALONE : undefined;
 }
 
@@ -41,10 +48,11 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/** The key, from the environment before the config file; undefined where none is given. */
+/** The key, from the environment before the config file; undefined where none is given. @param typed The key file */
 export async function findKey(
   document: unknown,
   env: Environment,
+  typed: unknown,
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
@@ -58,17 +66,20 @@ export async function findKey(
   const expected = variable && expectedKey(variable);
   if (expected) findings.push({ place: KEY_VARIABLE, path: [], message: `expected ${expected}` });
   if (variable || findings.length > 0) return { key: variable, findings };
-  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
+  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file), PATH.test(String(typed)));
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }
 
-async function readKeyFile(file: string): Promise<{ key: string | undefined; findings: Finding[] }> {
+async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string | undefined; findings: Finding[] }> {
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
     text = await readWhole(file);
   } catch (error) {
-    return refuse(`the file ${readFailure(error)}; its name is not shown, because it may be the key`);
+    if (isPath) return refuse(fileFailure(file, error));
+    return refuse(
+      `the file ${readFailure(error)}; its name is not shown, because it may be the key, which belongs in api.key`,
+    );
   }
   const key = text.trim();
   const expected = expectedKey(key);

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { CHAIN_NAMES } from '../facts/chain.ts';
@@ -30,6 +31,8 @@ export interface LoadOptions {
   readonly file?: string | undefined;
   readonly overrides?: readonly Override[];
   readonly env: Environment;
+  /** The name of this host. */
+  readonly hostname?: string;
   /** For programs that send no requests: whatever is configured about a key is ignored. Otherwise it is required. */
   readonly keyless?: boolean;
 }
@@ -62,7 +65,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv);
+  const { key, findings } = await findKey(value, requestEnv, keyFile ?? valueAt(inFile, ['api', 'key_file']));
   const { proxies, findings: proxyFindings } = findProxies(requestEnv);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [
@@ -81,10 +84,12 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = !keyless && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
-  const mistakes = [...locate(file ?? '', all, document.positionOf), ...webMistakes, ...noKey];
+  const mistakes = [...locate(file ?? '', all, document.lineOf), ...webMistakes, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
-  const warnings = locate(file ?? '', doubtsIn(config, keyless), document.positionOf);
+  const host = { name: given.hostname ?? hostname(), isPod: env['KUBERNETES_SERVICE_HOST'] !== undefined };
+  const doubts = [...document.doubts, ...doubtsIn(config, keyless, host)];
+  const warnings = locate(file ?? '', doubts, document.lineOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 

@@ -11,6 +11,7 @@ import { statusOf } from '../status-page/status.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
 import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
@@ -70,11 +71,10 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  /** The status page is at most a second old. */
   readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
-  /** Whether the configuration was valid when it was last read. */
-  #isConfigRead = true;
+  /** Why the last reload failed; undefined: it did not. */
+  #reloadError: string | undefined;
   /** When it was last read and valid. */
   #reloadedAt: UnixMs;
   /** When a write of the state last failed; undefined: none has. */
@@ -85,8 +85,6 @@ export class Exporter implements Pages {
   #rendering: Promise<void> = Promise.resolve();
   /** Reloads, changes of the role and the stop happen one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** The reload that has not started. */
-  #upcoming: Promise<string | undefined> | undefined;
   readonly #stopping = new AbortController();
   readonly #readAgain: () => Promise<Settings>;
 
@@ -141,7 +139,11 @@ export class Exporter implements Pages {
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
       exposition,
     );
-    this.documents = documentsOf(renderedPage(() => this.#pieces(), clock));
+    const page = renderedPage(() => {
+      const snapshot = this.#snapshot();
+      return pagePieces(statusOf(snapshot, snapshot.now));
+    }, clock);
+    this.documents = documentsOf(page);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -200,16 +202,9 @@ export class Exporter implements Pages {
     return this.#isReady;
   }
 
-  /**
-   * Reads the settings again; calls made before the reading begins share it. Returns undefined if they now apply, else the
-   * reason why nothing has changed.
-   */
+  /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */
   reload(): Promise<string | undefined> {
-    this.#upcoming ??= this.#inTurn(async () => {
-      this.#upcoming = undefined;
-      return this.#stopping.signal.aborted ? 'stopping' : this.#reload();
-    });
-    return this.#upcoming;
+    return this.#inTurn(async () => (this.#stopping.signal.aborted ? 'stopping' : this.#reload()));
   }
 
   /** Aborts the polls in progress and writes the state. To be called when nothing can be scraped any more. */
@@ -293,8 +288,8 @@ export class Exporter implements Pages {
       return undefined;
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
-      this.#isConfigRead = false;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
+      this.#reloadError = why;
       this.#exposition.touch(OWN);
       await this.#exposition.refresh();
       this.#log.error({ err: why }, 'configuration not reloaded');
@@ -321,7 +316,7 @@ export class Exporter implements Pages {
     };
     const { ledger, entries } = underKey(before, next.key, now);
     this.#settings = next;
-    this.#isConfigRead = true;
+    this.#reloadError = undefined;
     this.#reloadedAt = this.#clock.now();
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
@@ -369,7 +364,7 @@ export class Exporter implements Pages {
       ledger,
       budgetOptions: this.#plan.budgetOptions,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),
-      isConfigRead: this.#isConfigRead,
+      reloadError: this.#reloadError,
       reloadedAt: this.#reloadedAt,
       unwrittenAt: this.#unwrittenAt,
       isLeader: this.#replica === undefined || this.#polling !== undefined,
@@ -377,11 +372,7 @@ export class Exporter implements Pages {
       clockOffsetMs: this.#clock.offsetMs(),
       isSimulated: this.#options.isSimulated,
       telemetryPath: this.#settings.config.web.telemetryPath,
+      externalUrl: this.#settings.config.web.externalUrl,
     };
-  }
-
-  #pieces(): Iterable<string> {
-    const snapshot = this.#snapshot();
-    return pagePieces(statusOf(snapshot, snapshot.now));
   }
 }

@@ -24,6 +24,8 @@ export interface Snapshot extends StatusInput {
   readonly reloadedAt: UnixMs;
   /** The number of lines of the log that could not be written. */
   readonly linesDropped: number;
+  /** Where people reach the exporter. */
+  readonly externalUrl: string | null;
 }
 
 /**
@@ -214,15 +216,21 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
 }
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ isConfigRead, reloadedAt, isLeader, linesDropped, clockOffsetMs }: Snapshot): Family[] {
+function exporterFamilies(snapshot: Snapshot): Family[] {
+  const { reloadError, reloadedAt, isLeader, linesDropped, clockOffsetMs, externalUrl } = snapshot;
   return [
     family('exporter_build_info', 'Version of the exporter and of Node; always 1', [
       { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
     ]),
     family(
+      'exporter_external_url_info',
+      'URL at which people reach the exporter; absent if not set',
+      externalUrl === null ? [] : [{ labels: { url: externalUrl }, value: 1 }],
+    ),
+    family(
       'exporter_config_last_reload_successful',
       '1 if the last load of the configuration succeeded, otherwise 0',
-      one(Number(isConfigRead)),
+      one(Number(reloadError === undefined)),
     ),
     family(
       'exporter_config_last_reload_success_timestamp_seconds',

@@ -16,7 +16,7 @@ export function isOtherService(before: Settings, after: Settings, chain: Chain |
   return !isDeepStrictEqual(partsOf(before), partsOf(after));
 }
 
-/** @throws Error if a setting has changed that takes effect only at a start. */
+/** @throws Error with all settings that have changed and take effect only at a start. */
 export function assertNoRestartNeeded(before: Settings, after: Settings): void {
   const [now, next] = [before.config, after.config];
   const [tls, nextTls] = [before.webConfig?.tls, after.webConfig?.tls];
@@ -30,9 +30,10 @@ export function assertNoRestartNeeded(before: Settings, after: Settings): void {
     state: [now.state, next.state],
     'log.format': [now.log.format, next.log.format],
   };
-  for (const [setting, values] of Object.entries(fixed)) {
-    if (!isDeepStrictEqual(values[0], values[1])) throw new Error(`${setting} has changed: this requires a restart`);
-  }
+  const changed = Object.entries(fixed).filter(([, values]) => !isDeepStrictEqual(values[0], values[1]));
+  if (changed.length === 0) return;
+  const settings = changed.map(([setting]) => setting).join(', ');
+  throw new Error(`${settings} ${changed.length === 1 ? 'has' : 'have'} changed: this requires a restart`);
 }
 
 /** Much longer than reading a few small files takes. */

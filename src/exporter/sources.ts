@@ -89,7 +89,11 @@ const SOURCES: Readonly<Record<string, Create>> = {
     machines.enabled ? [machinesSource({ ...machines, groups, weight: WEIGHTS.machines, chains })] : [],
   validators: (config, chains) => chains.flatMap((chain) => validatorsOf(config, chain)),
   network: (config, chains) =>
-    chains.filter((chain) => isNetworkOn(config, chain)).map((chain) => networkOf(config, chain)),
+    chains
+      .filter((chain) => isNetworkOn(config, chain))
+      .map((chain) =>
+        networkSource({ chain, intervalMs: config.network.intervalMs, weight: WEIGHTS.network / chains.length }),
+      ),
   slashings: (config, chains, lastValueOf) =>
     config.slashings.enabled ? chains.map((chain) => slashingsOf(config, chain, lastValueOf)) : [],
 };
@@ -134,10 +138,6 @@ export function validatorsOptions(config: Config, chain: Chain): ValidatorsOptio
 /** `auto`: beside one's own validators. */
 function isNetworkOn({ network, validators }: Config, chain: Chain): boolean {
   return network.enabled === 'auto' ? validators.watch[chain].length > 0 : network.enabled;
-}
-
-function networkOf({ network, chains }: Config, chain: Chain): Source {
-  return networkSource({ chain, intervalMs: network.intervalMs, weight: WEIGHTS.network / chains.length });
 }
 
 function slashingsOf(config: Config, chain: Chain, lastValueOf: LastValueOf): Source {

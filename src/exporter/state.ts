@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
 import type { Source } from '../sources/source.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { unusable } from '../toolkit/state/directory.ts';
@@ -110,10 +111,6 @@ export async function loadDocument<S extends z.ZodType>(documents: Pick<StateSto
     if (error instanceof StateOfOtherVersion) throw new StateRefused(error.message);
     throw new StateRefused(`the state of ${name} cannot be read: ${messageOf(error)}`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Distinguishes keys without revealing them: a key has too much entropy to be guessed. */

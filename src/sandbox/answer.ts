@@ -16,7 +16,7 @@ import {
 import { dailyReturns } from './daily-returns.ts';
 import { networkPerformance, performance, queues, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
-import { charge, limitsOf, revokedHeaders } from './rate-limit.ts';
+import { charge, limitsOf, NO_ACCESS } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
 import { committee, syncCommittee, validators } from './validators.ts';
@@ -49,7 +49,7 @@ interface RequestTarget {
 /** The answer of the service at `now`. Changes only the counters of the rate limits. */
 export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
   const target = parseTarget(request.path);
-  if (!target) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };
+  if (!target) return textAnswer(404, '404 page not found');
   const isKeyValid = keyOf(target, request.headers) === sandbox.key;
   const common = {
     'content-type': 'application/json',
@@ -57,13 +57,11 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
     'ratelimit-validapikey': String(isKeyValid),
   };
   if (!isKeyValid) return { status: 401, headers: common, body: v2Error(401) };
-  if (sandbox.revoked) {
-    return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
-  }
-  const { refused, headers } = charge(sandbox.account, limitsOf(sandbox.plan), now);
+  const limits = sandbox.revoked ? NO_ACCESS : limitsOf(sandbox.plan);
+  const { refused, headers } = charge(sandbox.account, limits, now);
   const result = refused ? { status: 429, body: v2Error(429) } : serve(sandbox, target, request, now);
-  // Failures that the caller did not cause are refunded, after the headers showed them (api-facts 6.1).
-  if (result.status === 429 || result.status >= 500) sandbox.account.inMonth -= 1;
+  // A 429 is refunded, after the headers showed it (api-facts 6.1).
+  if (refused) sandbox.account.inMonth -= 1;
   return { ...result, headers: { ...common, ...headers } };
 }
 
@@ -86,7 +84,6 @@ function serve(
   now: UnixMs,
 ): { status: number; body: string } {
   try {
-    if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
     return { status: 200, body: served({ ...request, path }, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

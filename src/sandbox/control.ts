@@ -2,60 +2,52 @@ import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { OFFENCES } from './chain-world.ts';
+import { Refusal } from './refusal.ts';
+import { EXISTING } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
-class BadOrder extends Error {
-  override readonly name = 'BadOrder';
-}
-
-/** Carries out an order and returns what has happened, in a line. @throws BadOrder */
+/** Carries out an order and returns what has happened, in a line. @throws Refusal */
 type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 
 /** Changes and faults for trying out alerts, by path. docs/alerts.md lists them with their alerts. */
 const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': (sandbox, given, now) => {
-    const name = machineIn(sandbox, given);
+    const name = machineIn(given);
     sandbox.silence(name, now);
     return `${name} has stopped pushing`;
   },
   '/-/wake': (sandbox, given, now) => {
-    const name = machineIn(sandbox, given);
+    const name = machineIn(given);
     sandbox.wake(name, now);
     return `${name} pushes again`;
   },
   '/-/fill-disk': (sandbox, given, now) => {
-    const name = machineIn(sandbox, given);
-    const free = shareIn(given, 'free', '0.05');
-    sandbox.fillDisk(name, free, now);
-    return `${free * 100} % of the disk of ${name} is free`;
+    const name = machineIn(given);
+    sandbox.fillDisk(name, now);
+    return `the disk of ${name} is almost full`;
   },
   '/-/slash': (sandbox, given, now) => {
     const chain = chainIn(given);
     const validators = (given.get('validators') ?? '').split(',').map((one) => indexFrom('validators', one));
     const offence = OFFENCES.find((name) => name === (given.get('offence') ?? 'attester'));
-    if (!offence) throw new BadOrder('offence: expected attester or proposer');
+    if (!offence) throw new Refusal(400, 'offence: expected attester or proposer');
     const slot = sandbox.slash(chain, validators, now, offence);
     return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
   },
   '/-/miss-proposal': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     const slot = sandbox.missProposal(chain, validator, now);
-    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/offline': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     sandbox.takeOffline(chain, validator, now);
-    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes`;
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${noteOn(sandbox, chain, validator)}`;
   },
   '/-/online': (sandbox, given, now) => {
     const [chain, validator] = validatorIn(given);
     sandbox.bringBack(chain, validator, now);
     return `validator ${validator} of ${chain} attests again`;
-  },
-  '/-/network': (sandbox, given, now) => {
-    const [chain, share] = [chainIn(given), shareIn(given, 'participation', '0.75')];
-    sandbox.chains[chain].participation.push({ from: now, share });
-    return share === 1 ? `${chain} attests as usual again` : `at most ${share * 100} % of ${chain} attests`;
   },
   '/-/revoke': (sandbox) => {
     sandbox.revoked = true;
@@ -81,35 +73,34 @@ export function control(
   try {
     return textAnswer(200, order(sandbox, new URLSearchParams(query), now));
   } catch (error) {
-    if (error instanceof BadOrder) return textAnswer(400, error.message);
+    if (error instanceof Refusal) return textAnswer(error.status, error.message);
     throw error;
   }
 }
 
-function machineIn({ fleet }: Sandbox, given: URLSearchParams): string {
-  const names = [...fleet.machines.keys()];
-  const name = given.get('machine') ?? '';
-  if (!names.includes(name)) throw new BadOrder(`machine: expected one of ${names.join(', ')}`);
-  return name;
+function machineIn(given: URLSearchParams): string {
+  return given.get('machine') ?? '';
 }
 
 function chainIn(given: URLSearchParams): Chain {
   const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
-  if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
+  if (!chain) throw new Refusal(400, `chain: expected ${CHAIN_NAMES.join(' or ')}`);
   return chain;
-}
-
-function shareIn(given: URLSearchParams, parameter: string, usual: string): number {
-  const share = Number(given.get(parameter) ?? usual);
-  if (!(share >= 0 && share <= 1)) throw new BadOrder(`${parameter}: expected a share from 0 to 1`);
-  return share;
 }
 
 function validatorIn(given: URLSearchParams): [Chain, number] {
   return [chainIn(given), indexFrom('validator', given.get('validator') ?? '')];
 }
 
+/** The demo tells the sandbox the watched validators. */
+function noteOn({ chains }: Sandbox, chain: Chain, validator: number): string {
+  const { validators: watched } = chains[chain].proposers;
+  if (watched.length === 0 || watched.includes(validator)) return '';
+  return `. Only a watched validator causes an alert, such as ${watched[0]}`;
+}
+
 function indexFrom(parameter: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new BadOrder(`${parameter}: expected an index such as 12345`);
+  if (!/^\d{1,9}$/.test(text) || Number(text) >= EXISTING)
+    throw new Refusal(400, `${parameter}: expected an index such as 12345, below ${EXISTING}`);
   return Number(text);
 }

@@ -33,19 +33,13 @@ function askedDays({ plan }: Sandbox, { chain, range }: DailyReturnsBody, now: U
     return { first: Math.max(0, newest - WINDOW_DAYS[range.evaluation_window] + 1), from: newest };
   }
   if (plan !== 'scale') throw new Refusal(403);
-  // The range is widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: UnixSeconds): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
-  const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   const { start, end } = range.timestamp;
-  const last = dayAt(midnight(end) + SECONDS_PER_DAY - 1);
-  return { first: Math.max(0, dayAt(midnight(start))), from: Math.min(newest, last) };
+  return { first: Math.max(0, dayAt(start)), from: Math.min(newest, dayAt(end)) };
 }
 
-const WEI_PER_ETHER = 10n ** 18n;
-const WEI_PER_GWEI = 10n ** 9n;
 /** Finality and computation delay the publication of a day (api-facts 3.4). */
 const PUBLISHED_AFTER_SECONDS = 40 * 60;
-const MAX_WINDOW_DAYS = 31;
 
 /** The newest day that is published at `now`; negative if none is. */
 export function newestDay(chain: Chain, now: UnixMs): number {
@@ -54,38 +48,36 @@ export function newestDay(chain: Chain, now: UnixMs): number {
 
 /** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as the service sends them. */
 export function datapoints(seed: number, chain: Chain, newest: number, oldest: number): object[] {
-  const first = Math.max(0, oldest - MAX_WINDOW_DAYS + 1);
-  const days = Array.from({ length: newest - first + 1 }, (_, i) => dayOf(seed, chain, first + i));
-  return days
-    .slice(oldest - first)
-    .map((day) => datapoint(chain, day, days.slice(0, day.number - first + 1)))
-    .reverse();
+  return Array.from({ length: newest - oldest + 1 }, (_, i) => datapoint(seed, chain, newest - i));
 }
 
-interface Day {
-  readonly number: number;
-  readonly effective: bigint;
-  readonly start: bigint;
-  readonly deposits: bigint;
-  readonly withdrawals: bigint;
-  readonly consensus: bigint;
-  readonly execution: bigint;
-}
-
-function dayOf(seed: number, chain: Chain, number: number): Day {
-  const parts = [seed, CHAINS[chain].genesis, number];
-  const effective = effectiveEther(chain, number) + between(0, 2000, 1, ...parts);
-  // A testnet can lose ether on a day.
-  const apr = chain === 'hoodi' && unit(6, ...parts) < 0.02 ? -0.004 : 0.0276 + 0.0008 * unit(7, ...parts);
+/** The moving averages are the values of the day itself. */
+function datapoint(seed: number, chain: Chain, day: number): object {
+  const { genesis } = CHAINS[chain];
+  const start = genesis + day * SECONDS_PER_DAY;
+  const effective = effectiveEther(chain, day);
+  const deposits = between(0, 3000, seed, genesis, day, 1);
+  const gwei = effective * 1e9;
+  const consensus = Math.round((gwei * (0.0276 + 0.0008 * unit(seed, genesis, day, 2))) / 365);
+  const execution = between(220, 420, seed, genesis, day, 3) * 1e9;
+  const total = consensus + execution;
+  const rewards = { consensus_layer: wei(0, consensus), execution_layer: wei(0, execution) };
+  const apr = {
+    combined: (365 * total) / gwei,
+    consensus_layer: (365 * consensus) / gwei,
+    execution_layer: (365 * execution) / gwei,
+  };
   return {
-    number,
-    effective: BigInt(effective) * WEI_PER_ETHER,
-    start: gwei(effective * 1.0003e9),
-    deposits: BigInt(between(0, 3000, 2, ...parts)) * WEI_PER_ETHER,
-    withdrawals: gwei(between(500, 4000, 3, ...parts) * 1e9),
-    consensus: gwei(effective * (apr / 365) * 1e9),
-    // Fees are paid in wei.
-    execution: gwei(between(220, 420, 4, ...parts) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
+    day,
+    day_start: start,
+    day_end: start + SECONDS_PER_DAY,
+    effective_balance: wei(effective),
+    start_balance: wei(effective),
+    end_balance: wei(effective + deposits, consensus),
+    deposits: wei(deposits),
+    rewards: { total: wei(0, total), ...rewards },
+    apr,
+    moving_averages: { window_7d: { apr, rewards }, window_31d: { apr, rewards } },
   };
 }
 
@@ -94,47 +86,6 @@ function effectiveEther(chain: Chain, day: number): number {
   return chain === 'mainnet' ? 500_000 + 16_400 * day : 38_000_000 + 1000 * day;
 }
 
-function gwei(amount: number): bigint {
-  return BigInt(Math.round(amount)) * WEI_PER_GWEI;
-}
-
-function datapoint(chain: Chain, day: Day, upToDay: readonly Day[]): object {
-  const start = CHAINS[chain].genesis + day.number * SECONDS_PER_DAY;
-  return {
-    day: day.number,
-    day_start: start,
-    day_end: start + SECONDS_PER_DAY,
-    effective_balance: String(day.effective),
-    start_balance: String(day.start),
-    end_balance: String(day.start + day.consensus + day.deposits - day.withdrawals),
-    deposits: String(day.deposits),
-    rewards: {
-      total: String(day.consensus + day.execution),
-      consensus_layer: String(day.consensus),
-      execution_layer: String(day.execution),
-    },
-    apr: aprOf(day),
-    moving_averages: { window_7d: averages(upToDay.slice(-7)), window_31d: averages(upToDay.slice(-31)) },
-  };
-}
-
-function aprOf({ effective, consensus, execution }: Pick<Day, 'effective' | 'consensus' | 'execution'>): object {
-  const annual = (reward: bigint): number => (365 * Number(reward)) / Number(effective);
-  return {
-    combined: annual(consensus + execution),
-    consensus_layer: annual(consensus),
-    execution_layer: annual(execution),
-  };
-}
-
-function averages(days: readonly Day[]): object {
-  const sum = (amount: (day: Day) => bigint): bigint => days.reduce((total, day) => total + amount(day), 0n);
-  const effective = sum((day) => day.effective);
-  const consensus = sum((day) => day.consensus);
-  const execution = sum((day) => day.execution);
-  const count = BigInt(days.length);
-  return {
-    apr: aprOf({ effective, consensus, execution }),
-    rewards: { consensus_layer: String(consensus / count), execution_layer: String(execution / count) },
-  };
+function wei(ether: number, gwei = 0): string {
+  return String(BigInt(ether) * 10n ** 18n + BigInt(gwei) * 10n ** 9n);
 }

@@ -1,8 +1,8 @@
-import { type Chain, EPOCHS_PER_DAY, epochTime, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochTime, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import type { AggregateBody, NetworkPerformanceBody, QueuesBody } from './body.ts';
-import { epochOf, epochsRange, headSlot, kindOf, participationAt, proposerOf } from './chain-world.ts';
-import { epochAt, existing, silentEpochs } from './validators.ts';
+import { epochsRange, headEpoch, isMissed, proposerOf } from './chain-world.ts';
+import { existing, silentEpochs } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 /** How many of the included votes are correct, and what one earns, in gwei as in published samples (api-facts 11.1). */
@@ -16,13 +16,13 @@ const VOTES = {
  * times as often as real ones.
  */
 const BLOCK = { attestations: 43_947, signatures: 1_617, execution: 35_087 } as const;
-/** How many of the attestations of a whole chain are included on a usual day. */
-const USUALLY_INCLUDED = 0.9986;
-const ATTESTERS = 960_000;
 const SLOTS_PER_DAY = EPOCHS_PER_DAY * SLOTS_PER_EPOCH;
 
 /** Attestations and blocks in a day. */
 type Day = Readonly<Record<'assigned' | 'included' | 'blocks' | 'proposed', number>>;
+
+/** About those of mainnet. */
+const DAY_OF_NETWORK: Day = { assigned: 216_000_000, included: 215_697_600, blocks: SLOTS_PER_DAY, proposed: 7_128 };
 
 /** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 10.2). Every evaluation window is that of a day. */
 export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
@@ -30,13 +30,8 @@ export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs)
 }
 
 /** POST /api/v2/ethereum/performance-aggregate (api-facts 11.2): all validators of the chain. */
-export function networkPerformance({ chains }: Sandbox, { chain }: NetworkPerformanceBody, now: UnixMs): string {
-  const { slot } = rangeOf(chain, now);
-  let included = 0;
-  for (let at = slot.start; at < slot.end; at += SLOTS_PER_EPOCH)
-    included += Math.round(ATTESTERS * Math.min(participationAt(chains[chain], at), USUALLY_INCLUDED));
-  const blocks = { blocks: SLOTS_PER_DAY, proposed: Math.round(SLOTS_PER_DAY * 0.99) };
-  return performanceAnswer(chain, { assigned: ATTESTERS * EPOCHS_PER_DAY, included, ...blocks }, now);
+export function networkPerformance(_: Sandbox, { chain }: NetworkPerformanceBody, now: UnixMs): string {
+  return performanceAnswer(chain, DAY_OF_NETWORK, now);
 }
 
 function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed }: Day, now: UnixMs): string {
@@ -57,43 +52,45 @@ function performanceAnswer(chain: Chain, { assigned, included, blocks, proposed 
       sync_committee: { successful: 0, assigned: 0, missed: 0 },
       proposal: { successful: proposed, assigned: blocks, missed: blocks - proposed, included_slashings: 0 },
     },
-    finality: 'finalized',
   };
   return JSON.stringify({ data, range: rangeOf(chain, now) });
 }
 
 /**
  * POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1), without the sums and details that the exporter
- * does not read. A wrong or missed vote for source or target costs what a correct one earns.
+ * does not read. A missed vote for source or target costs what a correct one earns.
  */
 export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
   const { assigned, included, blocks, proposed } = dayOf(sandbox, asked, now);
-  const [head, source, target] = [VOTES.head, VOTES.source, VOTES.target].map(({ correct, gwei }) => {
-    const reward = gwei * Math.floor(included * correct);
-    return { reward, missed_reward: gwei * assigned - reward };
-  }) as [Vote, Vote, Vote];
-  const penalty = source.missed_reward + target.missed_reward;
-  const missed = blocks - proposed;
+  const { head, source, target } = VOTES;
+  const missedVotes = assigned - included;
+  const penalty = missedVotes * (source.gwei + target.gwei);
+  const missedBlocks = blocks - proposed;
   const { attestations, signatures, execution } = BLOCK;
-  const gwei = {
-    total_penalty: penalty,
-    attestation: { total: head.reward + source.reward + target.reward - penalty, head, source, target },
-    sync_committee: { total: 0, missed_reward: 0 },
-    proposal: {
-      execution_layer_reward: proposed * execution,
-      attestation_inclusion_reward: proposed * attestations,
-      sync_inclusion_reward: proposed * signatures,
-      slashing_inclusion_reward: 0,
-      missed_cl_reward: missed * (attestations + signatures),
-      missed_el_reward: missed * execution,
+  const data = {
+    total_penalty: wei(penalty),
+    attestation: {
+      total: wei(included * (head.gwei + source.gwei + target.gwei) - penalty),
+      head: { missed_reward: wei(missedVotes * head.gwei) },
+      source: { missed_reward: wei(missedVotes * source.gwei) },
+      target: { missed_reward: wei(missedVotes * target.gwei) },
     },
-    finality: 'finalized',
+    sync_committee: { total: wei(0), missed_reward: wei(0) },
+    proposal: {
+      execution_layer_reward: wei(proposed * execution),
+      attestation_inclusion_reward: wei(proposed * attestations),
+      sync_inclusion_reward: wei(proposed * signatures),
+      slashing_inclusion_reward: wei(0),
+      missed_cl_reward: wei(missedBlocks * (attestations + signatures)),
+      missed_el_reward: wei(missedBlocks * execution),
+    },
   };
-  const wei = (_: string, value: unknown) => (typeof value === 'number' ? String(BigInt(value) * 10n ** 9n) : value);
-  return `{"data":${JSON.stringify(gwei, wei)},"range":${JSON.stringify(rangeOf(asked.chain, now))}}`;
+  return JSON.stringify({ data, range: rangeOf(asked.chain, now) });
 }
 
-type Vote = Readonly<Record<'reward' | 'missed_reward', number>>;
+function wei(gwei: number): string {
+  return String(BigInt(gwei) * 10n ** 9n);
+}
 
 function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixMs): Day {
   const world = sandbox.chains[chain];
@@ -104,13 +101,13 @@ function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixM
   const slots = Array.from({ length: SLOTS_PER_DAY }, (_, i) => slot.start + i);
   const asked = new Set(all);
   const own = slots.filter((at) => asked.has(proposerOf(world, at)));
-  const proposed = own.filter((at) => kindOf(world, at) === 'proposed').length;
+  const proposed = own.filter((at) => !isMissed(world, at)).length;
   return { assigned, included: assigned - missed, blocks: own.length, proposed };
 }
 
 /** The finalized epochs of the last day. */
 function rangeOf(chain: Chain, now: UnixMs) {
-  const last = epochAt(chain, now) - 2;
+  const last = headEpoch(chain, now) - 2;
   return epochsRange(chain, last + 1 - EPOCHS_PER_DAY, last);
 }
 
@@ -121,9 +118,8 @@ const CHURN = 256;
 /** POST /api/v2/ethereum/queues (api-facts 11.3). The queues always have the same length. */
 export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
   const endOf = (ether: number) => {
-    const epoch = epochOf(headSlot(chain, now)) + Math.ceil(ether / CHURN);
-    const churn = { amount: `${CHURN}${ETHER}`, interval_seconds: SECONDS_PER_EPOCH };
-    return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) }, churn };
+    const epoch = headEpoch(chain, now) + Math.ceil(ether / CHURN);
+    return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) } };
   };
   const deposits = { deposit_count: 1_200, deposit_balance: `38400${ETHER}` };
   const topups = { topup_count: 250, topup_balance: `1600${ETHER}` };
@@ -131,7 +127,6 @@ export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
     data: {
       deposit_queue: { ...deposits, ...topups, ...endOf(40_000) },
       exit_queue: { count: 400, balance: `12800${ETHER}`, ...endOf(12_800) },
-      finality: 'not_finalized',
     },
   });
 }

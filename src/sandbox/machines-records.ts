@@ -1,45 +1,33 @@
-import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../facts/chain.ts';
+import type { Chain } from '../facts/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import { between, seedOf, unit } from '../toolkit/lib/random.ts';
-import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import { between } from '../toolkit/lib/random.ts';
+import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+import { headSlot } from './chain-world.ts';
 
-interface Profile {
-  readonly name: string;
-  readonly version: string;
-  readonly hasValidator: boolean;
-  /** The version of the standalone exporter, which is the only one that reports its version. */
-  readonly exporter: string;
-}
-
-export const PROFILES = {
-  lighthouse: { name: 'lighthouse', version: '8.0.0', hasValidator: true, exporter: '' },
-  teku: { name: 'teku', version: 'v25.11.0', hasValidator: true, exporter: '' },
-  nimbus: { name: 'nimbus', version: 'v25.11.0-1a2b3c', hasValidator: false, exporter: 'beaconcha.in@0f3e1d2' },
-  lodestar: { name: 'lodestar', version: 'v1.36.0/2ad2fb5', hasValidator: true, exporter: '' },
-} as const satisfies Record<string, Profile>;
+/** The clients of the machines, with their versions. */
+export const CLIENTS = {
+  lighthouse: '8.0.0',
+  teku: 'v25.11.0',
+  nimbus: 'v25.11.0-1a2b3c',
+  lodestar: 'v1.36.0/2ad2fb5',
+} as const;
 
 export interface SimulatedMachine {
   readonly name: string;
   readonly chain: Chain;
-  readonly profile: Profile;
+  readonly client: keyof typeof CLIENTS;
   readonly seed: number;
   readonly phase: Milliseconds;
+  readonly boot: UnixSeconds;
   /** It pushes nothing after `from` until `until`, inclusive. */
-  silence: { readonly from: UnixMs; readonly until: UnixMs } | undefined;
-  /** The share of the disk that is free since `from`. */
-  disk: { readonly from: UnixMs; readonly free: number } | undefined;
+  silence?: { readonly from: UnixMs; readonly until: UnixMs };
+  /** Since then little of its disk is free. */
+  diskFullSince?: UnixMs;
 }
 
-export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): SimulatedMachine {
-  const seed = seedOf(`${worldSeed} machine ${name}`);
-  return { name, chain, profile, seed, phase: between(0, 59_999, seed, 1), silence: undefined, disk: undefined };
-}
-
-/** Machines restart so rarely that a restart within a month is an exception. */
-const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
 const GIB = 2 ** 30;
 
-export type ProcessName = 'system' | 'validator' | 'node';
+export const PROCESSES = ['system', 'validator', 'node'] as const;
 
 /** A record that is not serialized yet. */
 export interface Push {
@@ -48,40 +36,27 @@ export interface Push {
 }
 
 /** The record of one push, as the service sends it. */
-export function recordOf(process: ProcessName, { machine, time }: Push): object {
-  const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
+export function recordOf(process: (typeof PROCESSES)[number], { machine, time }: Push): object {
+  const common = { timestamp: time, machine: machine.name };
+  const uptime = time / 1000 - machine.boot;
   switch (process) {
     case 'system':
-      return wire({ ...common, ...system(machine, time) });
+      return { ...common, ...system(machine, uptime, time) };
     case 'validator':
-      return wire({ ...common, ...program(machine, time, 2, 0.02), ...validator(machine) });
+      return { ...common, ...program(machine, uptime, 0.2, 0.02), ...validator(machine) };
     case 'node':
-      return wire({ ...common, ...program(machine, time, 3, 0.4), ...node(machine, time) });
+      return { ...common, ...program(machine, uptime, 5, 0.4), ...node(machine, uptime, time) };
   }
-}
-
-/** Omits 0, false and empty texts, but never the name (api-facts 1.1). JSON omits undefined. */
-function wire(record: Record<string, unknown>): object {
-  for (const key in record) if (!record[key] && key !== 'machine') record[key] = undefined;
-  return record;
-}
-
-function bootOf(machine: SimulatedMachine, time: UnixMs): number {
-  const offset = between(0, BOOT_EVERY_SECONDS, machine.seed, 2);
-  const seconds = Math.floor(time / 1000);
-  return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
 }
 
 /** A counter that grows by about `rate` per second, faster and slower over hours. */
 function counter(uptime: Seconds, rate: number): number {
   const period = 21_600 / (2 * Math.PI);
-  return rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period)));
+  return Math.floor(rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period))));
 }
 
-function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
-  const { seed, profile } = machine;
-  const boot = bootOf(machine, time);
-  const uptime = time / 1000 - boot;
+function system(machine: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
+  const { seed, boot } = machine;
   const cores = 4 * between(1, 4, seed, 3);
   const threads = 2 * cores;
   const user = counter(uptime, threads * 0.12);
@@ -92,16 +67,16 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
     cpu_threads: threads,
     // All modes, idle included (api-facts 1.3).
     cpu_node_system_seconds_total: Math.floor(threads * uptime),
-    cpu_node_user_seconds_total: Math.floor(user),
-    cpu_node_iowait_seconds_total: Math.floor(iowait),
-    cpu_node_idle_seconds_total: Math.floor(threads * uptime - user - iowait - kernel),
+    cpu_node_user_seconds_total: user,
+    cpu_node_iowait_seconds_total: iowait,
+    cpu_node_idle_seconds_total: Math.floor(threads * uptime) - user - iowait - kernel,
     ...memory(machine, uptime),
-    ...disk(machine, time, uptime),
-    disk_node_io_seconds: profile.exporter ? Math.floor(counter(uptime, 80)) : 0,
-    disk_node_reads_total: Math.floor(counter(uptime, 45)),
-    disk_node_writes_total: Math.floor(counter(uptime, 81)),
-    network_node_bytes_total_receive: Math.floor(counter(uptime, 2.1e6)),
-    network_node_bytes_total_transmit: Math.floor(counter(uptime, 1.8e6)),
+    ...disk(machine, uptime, time),
+    disk_node_io_seconds: counter(uptime, 80),
+    disk_node_reads_total: counter(uptime, 45),
+    disk_node_writes_total: counter(uptime, 81),
+    network_node_bytes_total_receive: counter(uptime, 2.1e6),
+    network_node_bytes_total_transmit: counter(uptime, 1.8e6),
     misc_node_boot_ts_seconds: boot,
     misc_os: 'lin',
   };
@@ -109,8 +84,7 @@ function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown
 
 function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
-  const noise = 0.02 * unit(seed, 5, Math.floor(uptime / 60));
-  const used = Math.floor(total * (0.45 + 0.08 * Math.sin(uptime / 9000) + noise));
+  const used = Math.floor(total * (0.45 + 0.08 * Math.sin(uptime / 9000)));
   const buffers = Math.floor(total * 0.013);
   const cached = Math.floor((total - used - buffers) * 0.85);
   return {
@@ -121,23 +95,20 @@ function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, num
   };
 }
 
-/** Fills by about 0.1 % of its size a day. */
-function disk({ seed, disk: ordered }: SimulatedMachine, time: UnixMs, uptime: Seconds): Record<string, number> {
+/** Fills by about 0.1 % of its size a day, and is emptied after 400 days. */
+function disk({ seed, diskFullSince }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, number> {
   const total = between(2, 4, seed, 6) * 1e12;
-  const free = ordered && time >= ordered.from ? ordered.free : 0.65 - 0.4 * (uptime / BOOT_EVERY_SECONDS);
+  const isFull = diskFullSince !== undefined && time >= diskFullSince;
+  const free = isFull ? 0.05 : 0.65 - 0.001 * ((uptime / SECONDS_PER_DAY) % 400);
   return { disk_node_bytes_total: total, disk_node_bytes_free: Math.floor(total * free) };
 }
 
-function program(machine: SimulatedMachine, time: UnixMs, salt: number, cpuPerSecond: number): Record<string, unknown> {
-  const { seed, profile } = machine;
-  const uptime = time / 1000 - bootOf(machine, time);
-  const resident = (salt === 2 ? 0.2 : 5) * GIB * (1 + 0.1 * Math.sin(uptime / 5000) + 0.05 * unit(seed, 7, salt));
+function program({ client }: SimulatedMachine, uptime: Seconds, gib: number, cpuPerSecond: number) {
   return {
-    cpu_process_seconds_total: Math.floor(counter(uptime, cpuPerSecond)),
-    memory_process_bytes: Math.floor(resident),
-    client_name: profile.name,
-    client_version: profile.version,
-    sync_eth2_fallback_configured: salt === 2 && profile.name === 'lighthouse',
+    cpu_process_seconds_total: counter(uptime, cpuPerSecond),
+    memory_process_bytes: Math.floor(gib * GIB * (1 + 0.1 * Math.sin(uptime / 5000))),
+    client_name: client,
+    client_version: CLIENTS[client],
   };
 }
 
@@ -146,20 +117,14 @@ function validator({ seed }: SimulatedMachine): Record<string, unknown> {
   return { validator_total: total, validator_active: total };
 }
 
-function node(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
-  const { seed, profile, chain } = machine;
-  const uptime = time / 1000 - bootOf(machine, time);
-  // Most clients count no bytes of libp2p (api-facts 1.6).
-  const isLodestar = profile.name === 'lodestar';
+function node({ seed, chain }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
   return {
     disk_beaconchain_bytes_total: Math.floor(1.5e11 + 800 * uptime),
-    network_libp2p_bytes_total_receive: isLodestar ? Math.floor(counter(uptime, 9e5)) : 0,
-    network_libp2p_bytes_total_transmit: isLodestar ? Math.floor(counter(uptime, 7e5)) : 0,
+    network_libp2p_bytes_total_receive: counter(uptime, 9e5),
+    network_libp2p_bytes_total_transmit: counter(uptime, 7e5),
     network_peers_connected: between(70, 110, seed, 9, Math.floor(time / MS_PER_MINUTE)),
     sync_eth1_connected: true,
     sync_eth2_synced: true,
-    sync_beacon_head_slot:
-      Math.floor((time / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - between(0, 1, seed, 10),
-    sync_eth1_fallback_configured: isLodestar,
+    sync_beacon_head_slot: headSlot(chain, time) + between(0, 1, seed, 10),
   };
 }

@@ -1,20 +1,11 @@
 import type { Chain } from '../facts/chain.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { between, seedOf } from '../toolkit/lib/random.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type MachineMetricsBody } from './body.ts';
-import {
-  createMachine,
-  PROFILES,
-  type ProcessName,
-  type Push,
-  recordOf,
-  type SimulatedMachine,
-} from './machines-records.ts';
+import { type CLIENTS, PROCESSES, type Push, recordOf, type SimulatedMachine } from './machines-records.ts';
+import { Refusal } from './refusal.ts';
 
-export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
-
-/** The processes of a machine push one after the other. */
-const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
@@ -24,37 +15,37 @@ export interface Fleet {
   readonly ring: readonly SimulatedMachine[];
 }
 
-/** Silent since 5 h before the start, until `wake`. */
-export const QUIET_MACHINE = 'quiet-1';
-const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
+const NAMED: readonly (readonly [string, Chain, keyof typeof CLIENTS])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
   ['node-b', 'mainnet', 'teku'],
   ['node-c', 'mainnet', 'nimbus'],
   ['hoodi-1', 'hoodi', 'lodestar'],
-  [QUIET_MACHINE, 'mainnet', 'lighthouse'],
+  ['node-d', 'mainnet', 'lighthouse'],
 ];
 export const NAMED_MACHINES = NAMED.length;
 
+/** 2025-01-01. Machines never restart. */
+const FIRST_BOOT: UnixSeconds = 1_735_689_600;
+
 /** The named machines, then machine-0001 and so on: `count` in all. */
-export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
-  const profiles = Object.values(PROFILES);
-  const machines = Array.from({ length: count }, (_, i) => {
-    const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
-    const chosen = (profile ? PROFILES[profile] : profiles[i % profiles.length]) ?? PROFILES.lighthouse;
-    return createMachine(name, chain, chosen, seed);
+export function createFleet(seed: string, count: number): Fleet {
+  const machines = Array.from({ length: count }, (_, i): SimulatedMachine => {
+    const unnamed = `machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`;
+    const [name, chain, client] = NAMED[i] ?? [unnamed, 'mainnet', 'lighthouse'];
+    const own = seedOf(`${seed} machine ${name}`);
+    const boot = FIRST_BOOT + between(0, 100 * SECONDS_PER_DAY, own, 2);
+    return { name, chain, client, seed: own, phase: between(0, 59_999, own, 1), boot };
   });
-  const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
-  if (quiet) quiet.silence = { from: start - 5 * MS_PER_HOUR, until: Number.POSITIVE_INFINITY };
   return {
     machines: new Map(machines.map((machine) => [machine.name, machine])),
     ring: machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1)),
   };
 }
 
-/** @throws RangeError if no machine has this name. */
-export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
-  const machine = fleet.machines.get(name);
-  if (!machine) throw new RangeError(`no machine is called ${name}`);
+/** @throws Refusal if no machine has this name. */
+export function machineOf({ machines }: Fleet, name: string): SimulatedMachine {
+  const machine = machines.get(name);
+  if (!machine) throw new Refusal(400, `machine: expected one of ${[...machines.keys()].join(', ')}`);
   return machine;
 }
 
@@ -66,30 +57,27 @@ interface RecordWindow {
   readonly gap: number;
 }
 
-/** The position of a record in the order of its process. */
 type RecordPosition = readonly [time: UnixMs, name: string];
 
-/** At most `max` pushes of one process after a position, newest first and by name at the same time. */
+/** At most `max` pushes after a position, newest first and by name at the same time. */
 export function newestPushes(
   ring: readonly SimulatedMachine[],
-  process: ProcessName,
   { oldest, newest, gap }: RecordWindow,
   after: RecordPosition | undefined,
   max: number,
 ): Push[] {
   const found: Push[] = [];
   if (ring.length === 0) return found;
-  const start = (after ? after[0] : newest) - DELAY[process];
+  const start = after ? after[0] : newest;
   let minute = Math.floor(start / MS_PER_MINUTE);
   const phase = start - minute * MS_PER_MINUTE;
   let i = ring.filter((machine) => comesBefore(machine, phase, after?.[1])).length;
-  for (; (minute + 1) * MS_PER_MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
+  for (; (minute + 1) * MS_PER_MINUTE > oldest; minute -= 1, i = 0) {
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
-      const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
+      const time = minute * MS_PER_MINUTE + machine.phase;
       if (time < oldest || found.length === max) return found;
-      const isRunning = process !== 'validator' || machine.profile.hasValidator;
-      if (isRunning && !isSilent(machine, time)) found.push({ time, machine });
+      if (!isSilent(machine, time)) found.push({ time, machine });
     }
   }
   return found;
@@ -107,46 +95,35 @@ function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
 
 const LISTED_MS = 300 * MS_PER_MINUTE;
 
-/**
- * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
- */
+/** Where the next page continues, and the end of the first page, which is that of all pages. */
 interface MachineMetricsCursor {
   readonly newest: UnixMs;
-  readonly gap: number;
-  readonly after: readonly (RecordPosition | null)[];
+  readonly after: RecordPosition;
 }
 
-/** POST /api/v2/machine-metrics (api-facts 2). */
+/** POST /api/v2/machine-metrics (api-facts 2). All processes of a machine push together. */
 export function machineMetrics({ fleet }: { readonly fleet: Fleet }, asked: MachineMetricsBody, now: UnixMs): string {
   const { range, machines: names, page_size: size } = asked;
   const query = [range, names, size];
   const cursor = decodeCursor<MachineMetricsCursor>(query, asked.cursor);
   const window = windowOf(range, now, cursor);
   const ring = names.length === 0 ? fleet.ring : fleet.ring.filter(({ name }) => names.includes(name));
-  // One record more than fits shows whether there is another page.
-  const ahead = PROCESSES.map((process, i) =>
-    newestPushes(ring, process, window, cursor?.after[i] ?? undefined, size + 1),
-  );
-  const pages = ahead.map((found) => found.slice(0, size));
-  const isLast = ahead.every((found) => found.length <= size);
-  const after = pages.map((page, i) => lastOf(page) ?? cursor?.after[i] ?? null);
-  const next: MachineMetricsCursor = { newest: window.newest, gap: window.gap, after };
-  const arrays = PROCESSES.map((process, i) => [
-    `${process}_metrics`,
-    (pages[i] ?? []).map((push) => recordOf(process, push)),
-  ]);
+  // One more than fits shows whether there is another page.
+  const found = newestPushes(ring, window, cursor?.after, size + 1);
+  const page = found.slice(0, size);
+  const last = page.at(-1);
+  const next = last && { newest: window.newest, after: [last.time, last.machine.name] };
+  const arrays = PROCESSES.map((process) => [`${process}_metrics`, page.map((push) => recordOf(process, push))]);
   return JSON.stringify({
     data: Object.fromEntries(arrays),
-    paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
+    paging: { next_cursor: next && found.length > size ? encodeCursor(query, next) : '' },
   });
 }
 
 /** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
 export function machineNames({ fleet }: { readonly fleet: Fleet }, _: object, now: UnixMs): string {
   const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
-  const listed = [...fleet.machines.values()].filter(
-    (one) => newestPushes([one], 'system', window, undefined, 1).length > 0,
-  );
+  const listed = [...fleet.machines.values()].filter((one) => newestPushes([one], window, undefined, 1).length > 0);
   return JSON.stringify({ data: listed.map(({ name }) => name) });
 }
 
@@ -158,22 +135,7 @@ function windowOf(
 ): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
-  return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
-}
-
-/**
- * Of long ranges the service returns only every n-th record of a machine, depending on the minutes requested (api-facts
- * 2).
- */
-function gapOf(minutes: number): number {
-  if (minutes > 20_160) return 8;
-  if (minutes > 10_080) return 7;
-  if (minutes > 2_880) return 5;
-  if (minutes > 1_440) return 4;
-  return minutes > 770 ? 2 : 1;
-}
-
-function lastOf(page: readonly Push[]): RecordPosition | undefined {
-  const last = page.at(-1);
-  return last && [last.time, last.machine.name];
+  // Of long ranges the service returns only some records of a machine (api-facts 2).
+  const gap = (newest / 1000 - oldest) / 60 > 770 ? 4 : 1;
+  return { oldest: oldest * 1000, newest, gap };
 }

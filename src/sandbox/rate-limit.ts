@@ -8,15 +8,14 @@ export function limitsOf(plan: AccountPlan): PlanLimits {
   return typeof plan === 'string' ? PLANS[plan] : plan;
 }
 
+/** The limits after access was revoked (api-facts 6.3). */
+export const NO_ACCESS: PlanLimits = { perSecond: 0, perMonth: 0 };
+
 export interface Usage {
   secondOpenedAt: UnixMs;
   inSecond: number;
   monthEndsAt: UnixMs;
   inMonth: number;
-}
-
-export function newUsage(): Usage {
-  return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
 }
 
 /** Counts requests in both windows, including refused ones. The window of a second opens with its first request. */
@@ -57,20 +56,6 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
       ...perWindow('limit', perSecond, perMonth),
       ...perWindow('remaining', leftInSecond, leftInMonth),
     },
-  };
-}
-
-/** The headers of revoked access: all limits are 0, and the reset has no meaning (api-facts 6.3). */
-export function revokedHeaders(now: UnixMs): Record<string, string> {
-  const reset = String(secondsToMonthEnd(now));
-  return {
-    'ratelimit-limit': '0',
-    'ratelimit-remaining': '0',
-    'ratelimit-reset': reset,
-    'ratelimit-window': 'month',
-    'retry-after': reset,
-    ...perWindow('limit', 0, 0),
-    ...perWindow('remaining', 0, 0),
   };
 }
 

@@ -14,11 +14,10 @@ const V2_MESSAGES: Readonly<Record<number, string>> = {
   403: 'endpoint not allowed for your subscription tier; upgrade your subscription at https://beaconcha.in/pricing.',
   404: 'The requested resource was not found.',
   429: 'Rate limit exceeded. Please try again later.',
-  500: 'internal server error. please try again later.',
 };
 
 export function v2Error(status: number, message = ''): string {
-  return JSON.stringify({ error: message || (V2_MESSAGES[status] ?? 'An unexpected error occurred.') });
+  return JSON.stringify({ error: message || V2_MESSAGES[status] });
 }
 
 export function v1Error(message: string): string {

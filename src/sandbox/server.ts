@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -9,7 +9,7 @@ import { answer, type SandboxAnswer, type SandboxRequest, textAnswer } from './a
 import { control } from './control.ts';
 import { Sandbox, type SandboxOptions } from './world.ts';
 
-export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
+export interface SandboxServerOptions extends SandboxOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -32,12 +32,14 @@ const FROM_A_PAGE = textAnswer(403, 'refused: the request comes from a page in a
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
   const { host, port, clock, receive, createServer: create = createServer, ...world } = options;
-  const sandbox = new Sandbox({ ...world, start: clock.now() });
+  const sandbox = new Sandbox(world);
+  const answerTo = (asked: SandboxRequest): SandboxAnswer => {
+    const now = clock.now();
+    return receive?.(asked, now) ?? control(sandbox, asked, now) ?? answer(sandbox, asked, now);
+  };
   const server = create((request, response) => {
-    const answered = (asked: SandboxRequest, now: UnixMs): SandboxAnswer =>
-      receive?.(asked, now) ?? control(sandbox, asked, now) ?? answer(sandbox, asked, now);
     // A caller that hangs up gets no answer.
-    respond(answered, clock, request, response).catch(() => response.destroy());
+    respond(answerTo, request, response).catch(() => response.destroy());
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -53,22 +55,23 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
 }
 
 async function respond(
-  answered: (asked: SandboxRequest, now: UnixMs) => SandboxAnswer,
-  clock: Pick<Clock, 'now'>,
+  answerTo: (asked: SandboxRequest) => SandboxAnswer,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = request;
-  const asked = isFromPage(headers) ? undefined : { method, path: url, headers, body: await text(request) };
-  const { status, headers: sent, body } = asked ? answered(asked, clock.now()) : FROM_A_PAGE;
+  const {
+    status,
+    headers: sent,
+    body,
+  } = isFromPage(headers) ? FROM_A_PAGE : answerTo({ method, path: url, headers, body: await text(request) });
   response.writeHead(status, { ...sent, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
 function urlOf(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
+  const { address, port } = server.address() as AddressInfo;
   // A client cannot connect to a wildcard address.
-  const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address.address] ?? address.address;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${address.port}`;
+  const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address] ?? address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

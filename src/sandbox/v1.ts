@@ -2,16 +2,7 @@ import { type Chain, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import { between, hexOf, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { whole } from './body.ts';
-import {
-  type ChainWorld,
-  epochOf,
-  headSlot,
-  kindOf,
-  participationAt,
-  proposerOf,
-  SEATS,
-  slashedInBlock,
-} from './chain-world.ts';
+import { type ChainWorld, epochOf, headSlot, isMissed, proposerOf, SEATS, slashedInBlock } from './chain-world.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
@@ -40,15 +31,10 @@ function finalizedEpoch(head: number): number {
 function rowOf(world: ChainWorld, slot: number, head: number): object {
   const position = { slot, epoch: epochOf(slot), proposer: proposerOf(world, slot) };
   const block = blockOf(world, slot);
-  const kind = kindOf(world, slot);
-  if (kind === 'missed') {
-    const isFinal = epochOf(slot) <= finalizedEpoch(head);
-    // A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1).
-    return { ...position, ...withoutBlock(block), status: isFinal ? '2' : '0', blockroot: isFinal ? '0x01' : '0x00' };
-  }
-  // While a block is the head, it does not look orphaned.
-  const isOrphan = kind === 'orphaned' && slot < head;
-  return { ...position, ...block, status: isOrphan ? '3' : '1' };
+  if (!isMissed(world, slot)) return { ...position, ...block, status: '1' };
+  const isFinal = epochOf(slot) <= finalizedEpoch(head);
+  // A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1).
+  return { ...position, ...withoutBlock(block), status: isFinal ? '2' : '0', blockroot: isFinal ? '0x01' : '0x00' };
 }
 
 /** Execution block number minus slot, about that of mainnet in 2025. */
@@ -61,7 +47,7 @@ const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
 function blockOf(world: ChainWorld, slot: number): object {
   const { seed } = world;
   const id = [seed, slot, 100];
-  const silent = Math.max(between(0, 15, 1, ...id), Math.round((1 - participationAt(world, slot)) * SEATS));
+  const silent = between(0, 15, 1, ...id);
   return {
     blockroot: rootOf(seed, slot),
     parentroot: rootOf(seed, previousBlock(world, slot)),
@@ -90,7 +76,7 @@ function withoutBlock(block: object): object {
 
 function previousBlock(world: ChainWorld, slot: number): number {
   let previous = slot - 1;
-  while (previous > 0 && kindOf(world, previous) !== 'proposed') previous -= 1;
+  while (previous > 0 && isMissed(world, previous)) previous -= 1;
   return previous;
 }
 
@@ -109,7 +95,7 @@ export function slashingsOfSlot(read: Read) {
   return ({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string => {
     const slot = whole(selector, 'invalid slot number provided');
     const world = chains[chain];
-    const hasBlock = slot <= headSlot(chain, now) && kindOf(world, slot) !== 'missed';
+    const hasBlock = slot <= headSlot(chain, now) && !isMissed(world, slot);
     const block = { block_root: rootOf(world.seed, slot), block_slot: slot };
     const found = hasBlock ? read(world, slot) : [];
     return JSON.stringify({
@@ -124,47 +110,35 @@ export function proposerSlashings(world: ChainWorld, slot: number): object[] {
   return slashedInBlock(world, slot, 'proposer').map((proposerindex) => ({ proposerindex }));
 }
 
-/** Attester slashings (api-facts 5.2): a double vote, or every eighth time a surround vote (consensus-specs phase0). */
+/** An attester slashing (api-facts 5.2): a double vote, two slots before the block that contains it. */
 export function attesterSlashings(world: ChainWorld, slot: number): object[] {
   const { seed } = world;
-  const slashed = slashedInBlock(world, slot, 'attester');
+  const slashed = slashedInBlock(world, slot, 'attester').toSorted((a, b) => a - b);
   if (slashed.length === 0) return [];
-  const voted = Math.max(3 * SLOTS_PER_EPOCH, slot - 2);
-  const target = epochOf(voted);
-  const isSurround = unit(seed, slot, 11) < 1 / 8;
-  const one = { slot: voted, source: isSurround ? target - 3 : target - 1, target };
-  const two = isSurround
-    ? { slot: voted - SLOTS_PER_EPOCH, source: target - 2, target: target - 1 }
-    : { slot: voted, source: target - 1, target };
-  // Validators with only one of the two votes have even indices in the first and odd ones in the second.
-  const voters = (parity: 0 | 1): number[] => {
-    const others = Array.from({ length: 20 }, (_, i) => 2 * between(0, 500_000, seed, slot, 12 + parity, i) + parity);
-    return [...new Set([...slashed, ...others])].sort((a, b) => a - b);
-  };
-  return [
-    {
-      ...attestation(seed, 1, one, rootOf(seed, one.slot), voters(0)),
-      ...attestation(seed, 2, two, hexOf(32, seed, slot, 14), voters(1)),
-    },
-  ];
+  const voted = slot - 2;
+  const one = attestation(seed, 1, voted, rootOf(seed, voted), slashed);
+  const two = attestation(seed, 2, voted, hexOf(32, seed, slot, 14), slashed);
+  return [{ ...one, ...two }];
 }
 
 function attestation(
   seed: number,
   n: 1 | 2,
-  vote: { readonly slot: number; readonly source: number; readonly target: number },
+  slot: number,
   beaconBlockRoot: string,
   indices: readonly number[],
 ): object {
+  const target = epochOf(slot);
+  const source = target - 1;
   return {
     [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
     // Committees are merged since Electra (api-facts 8).
     [`attestation${n}_index`]: 0,
     [`attestation${n}_indices`]: indices,
-    [`attestation${n}_slot`]: vote.slot,
-    [`attestation${n}_source_epoch`]: vote.source,
-    [`attestation${n}_source_root`]: rootOf(seed, vote.source * SLOTS_PER_EPOCH),
-    [`attestation${n}_target_epoch`]: vote.target,
-    [`attestation${n}_target_root`]: rootOf(seed, vote.target * SLOTS_PER_EPOCH),
+    [`attestation${n}_slot`]: slot,
+    [`attestation${n}_source_epoch`]: source,
+    [`attestation${n}_source_root`]: rootOf(seed, source * SLOTS_PER_EPOCH),
+    [`attestation${n}_target_epoch`]: target,
+    [`attestation${n}_target_root`]: rootOf(seed, target * SLOTS_PER_EPOCH),
   };
 }

@@ -1,14 +1,14 @@
-import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { decodeCursor, encodeCursor, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
-import { type ChainWorld, epochOf, epochsRange, headSlot, SEATS } from './chain-world.ts';
+import { type ChainWorld, epochOf, epochsRange, headEpoch, SEATS } from './chain-world.ts';
 import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
 /** Each chain has about this many validators. */
-const EXISTING = 2_000_000;
+export const EXISTING = 2_000_000;
 const MAX_IDENTIFIERS = 100;
 const MAX_IDENTIFIERS_OF_TRIAL = 20;
 /** The service computes the status once an epoch, about a minute after its start (api-facts 10.1). */
@@ -23,7 +23,7 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
   const all = existing(sandbox, validator.validator_identifiers);
   const query = [chain, validator, page_size];
   const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
-  const epoch = epochAt(chain, now);
+  const epoch = headEpoch(chain, now - COMPUTED_AFTER_MS);
   const end = from + page_size;
   return JSON.stringify({
     data: all.slice(from, end).map((index) => rowOf(sandbox.chains[chain], index, epoch)),
@@ -41,31 +41,23 @@ export function existing({ plan }: Sandbox, identifiers: readonly number[]): num
   return [...new Set(known)].sort((a, b) => a - b);
 }
 
-/** The epoch of the newest answer. */
-export function epochAt(chain: Chain, now: UnixMs): number {
-  return epochOf(headSlot(chain, now - COMPUTED_AFTER_MS));
-}
-
 function rowOf(world: ChainWorld, index: number, epoch: number): object {
-  const slashed = slashedIn(world, index, epoch);
+  const slashed = isSlashed(world, index, epoch);
   const current = 32_000_000_000 + between(0, 20_000_000, world.seed, index, epoch);
   return {
     validator: { index },
-    slashed: slashed !== undefined,
-    status: slashed !== undefined ? 'active_slashed' : 'active_ongoing',
+    slashed,
+    status: slashed ? 'active_slashed' : 'active_ongoing',
     online: silentEpochs(world, index, epoch - 1, SILENT_EPOCHS) < SILENT_EPOCHS,
-    // consensus-specs phase0: the exit is the first that the queue allows.
-    life_cycle_epochs:
-      slashed === undefined ? { exit: null, withdrawable: null } : { exit: slashed + 5, withdrawable: slashed + 8192 },
+    life_cycle_epochs: { exit: null, withdrawable: null },
     balances: { current: `${current}${GWEI}`, effective: `32000000000${GWEI}` },
   };
 }
 
-/** The epoch of the first slashing that was ordered: those of the seed concern validators of others. */
-function slashedIn({ slashed }: ChainWorld, index: number, epoch: number): number | undefined {
-  const end = (epoch + 1) * SLOTS_PER_EPOCH;
-  const slots = [...slashed.attester, ...slashed.proposer].filter(([slot, all]) => slot < end && all.includes(index));
-  return slots.length === 0 ? undefined : epochOf(Math.min(...slots.map(([slot]) => slot)));
+/** Whether an order slashed it: the slashings of the seed concern validators of others. */
+function isSlashed({ slashed }: ChainWorld, index: number, epoch: number): boolean {
+  const all = [...slashed.attester, ...slashed.proposer];
+  return all.some(([slot, validators]) => epochOf(slot) <= epoch && validators.includes(index));
 }
 
 /** In how many of the `count` epochs up to `last` the validator did not attest. */
@@ -79,7 +71,7 @@ export function silentEpochs({ chain, offline }: ChainWorld, index: number, last
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
 export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: UnixMs): string {
-  const period = periodOf(epochOf(headSlot(chain, now)));
+  const period = periodOf(headEpoch(chain, now));
   const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
   return JSON.stringify({
     data: { period, finality: 'not_finalized' },
@@ -87,13 +79,11 @@ export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: Uni
   });
 }
 
-/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known yet the answer is an empty list. */
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
-  const epoch = epochOf(headSlot(chain, now));
-  const period = numberOf(selector, periodOf(epoch));
-  // The service learns of the next committee when the first epoch of the period is over.
-  const newest = periodOf(epoch - 1) + 1;
-  return JSON.stringify({ status: 'OK', data: period > newest ? [] : membersOf(chains[chain], period) });
+  const latest = periodOf(headEpoch(chain, now));
+  const period = numberOf(selector, latest);
+  return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : membersOf(chains[chain], period) });
 }
 
 function numberOf(selector: string, latest: number): number {

@@ -1,23 +1,13 @@
 import type { Chain } from '../facts/chain.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import {
-  type ChainWorld,
-  createChainWorld,
-  headSlot,
-  kindOf,
-  OFFENCES,
-  type Offence,
-  slashedInBlock,
-} from './chain-world.ts';
+import { type ChainWorld, headSlot, isMissed, OFFENCES, type Offence, slashedInBlock } from './chain-world.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
-import { type AccountPlan, newUsage, spend, type Usage } from './rate-limit.ts';
+import { type AccountPlan, spend, type Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
 export interface SandboxOptions {
-  /** `quiet-1` went silent 5 h before. */
-  readonly start: UnixMs;
   readonly seed?: string;
   readonly key?: string;
   readonly plan?: AccountPlan;
@@ -34,23 +24,26 @@ export class Sandbox {
   readonly key: string;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
-  readonly account: Usage = newUsage();
+  readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
   plan: AccountPlan;
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
-  /** Every request is answered with a 500. */
-  outage = false;
 
-  constructor(options: SandboxOptions) {
+  constructor(options: SandboxOptions = {}) {
     const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;
     this.seed = seedOf(seed);
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
-    this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES, options.start);
-    const chainWorld = (chain: Chain): ChainWorld => {
-      const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
-      return createChainWorld(chain, seed, { slotsPerSlashing, proposers });
-    };
+    this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES);
+    const chainWorld = (chain: Chain): ChainWorld => ({
+      chain,
+      seed: seedOf(`${seed} ${chain}`),
+      slotsPerSlashing,
+      proposers: { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 },
+      slashed: { attester: new Map(), proposer: new Map() },
+      missed: new Map(),
+      offline: new Map(),
+    });
     this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
   }
 
@@ -63,14 +56,14 @@ export class Sandbox {
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  fillDisk(name: string, freeRatio: number, now: UnixMs): void {
-    machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
+  fillDisk(name: string, now: UnixMs): void {
+    machineOf(this.fleet, name).diskFullSince = now;
   }
 
   /** The next block slashes these validators. Returns its slot. */
   slash(chain: Chain, validators: readonly number[], now: UnixMs, offence: Offence = 'attester'): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => slashedInBlock(world, taken, offence).length > 0);
+    const slot = firstFreeSlot(world, now);
     world.slashed[offence].set(slot, validators);
     return slot;
   }
@@ -78,7 +71,7 @@ export class Sandbox {
   /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
   missProposal(chain: Chain, validator: number, now: UnixMs): number {
     const world = this.chains[chain];
-    const slot = firstFreeSlot(world, now, (taken) => OFFENCES.some((offence) => world.slashed[offence].has(taken)));
+    const slot = firstFreeSlot(world, now);
     world.missed.set(slot, validator);
     return slot;
   }
@@ -99,9 +92,10 @@ export class Sandbox {
   }
 }
 
-/** The next slot that is not taken, with a block that can still be changed: that of the current slot has been sent. */
-function firstFreeSlot(world: ChainWorld, now: UnixMs, isTaken: (slot: number) => boolean): number {
+/** The next slot with a block that slashes nobody and can still be changed: that of the current slot has been sent. */
+function firstFreeSlot(world: ChainWorld, now: UnixMs): number {
+  const slashes = (slot: number) => OFFENCES.some((offence) => slashedInBlock(world, slot, offence).length > 0);
   let slot = headSlot(world.chain, now) + 2;
-  while (kindOf(world, slot) !== 'proposed' || isTaken(slot)) slot += 1;
+  while (isMissed(world, slot) || slashes(slot)) slot += 1;
   return slot;
 }

@@ -42,9 +42,7 @@ interface Task extends KnownSource {
   work: Promise<void> | undefined;
   readonly running: boolean;
   /** Ends the poll in progress. Once it has, no poll starts before `adopt`. */
-  stop: AbortController;
-  /** Whether it is configured. Otherwise it is neither polled nor shown, but its entry is kept. */
-  isOn: boolean;
+  readonly stop: AbortController;
 }
 
 /** The loop runs at least this often, so that a step of the clock is noticed. */
@@ -57,7 +55,7 @@ const SAVE_RETRY_MS = 15_000;
 
 /** Polls each source when it is due, one poll per source at a time, and measures every poll. */
 export class Scheduler {
-  /** The configured sources in their order, then those of earlier configurations. */
+  /** The configured sources, in their order. */
   #tasks: readonly Task[] = [];
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
@@ -86,21 +84,17 @@ export class Scheduler {
 
   /** What is shown of the configured sources, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#on.map(({ id, saved }) => [id, saved]));
+    return new Map(this.#tasks.map(({ id, saved }) => [id, saved]));
   }
 
   /** The configured sources, in configured order. */
   sources(): readonly KnownSource[] {
-    return this.#on;
-  }
-
-  get #on(): readonly Task[] {
-    return this.#tasks.filter(({ isOn }) => isOn);
+    return this.#tasks;
   }
 
   /** Continues with an entry that another process has written. Not while this one polls. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
-    const task = this.#on.find((one) => one.source === source);
+    const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
     continueWith(task, entry);
     this.#deps.onChange(source);
@@ -108,37 +102,28 @@ export class Scheduler {
 
   /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
-    const meant = this.#on.filter(({ source }) => isMeant(source));
+    const meant = this.#tasks.filter(({ source }) => isMeant(source));
     for (const { stop } of meant) stop.abort(new Error('the configuration has changed'));
     await Promise.allSettled(meant.map(({ work }) => work));
   }
 
   /**
    * Continues with exactly these sources, all of them anew. One that was not interrupted keeps its entry; its poll in
-   * progress ends with the old settings. The others start with their entry, if one is given.
+   * progress ends with the old settings. The others start with the given entry.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     const now = this.#deps.clock.now();
     const before = new Map(this.#tasks.map((task) => [task.id, task]));
-    const on = sources.map((source) => {
+    this.#tasks = sources.map((source) => {
       const id = sourceId(source);
-      const entry = entries.get(id);
-      const task = before.get(id) ?? newTask(id, source);
-      before.delete(id);
+      const known = before.get(id);
+      const task = known && !known.stop.signal.aborted ? known : newTask(id, source, entries.get(id));
       task.source = source;
-      const isKept = task.isOn && !task.stop.signal.aborted;
-      if (entry && !isKept) continueWith(task, entry);
       task.saved = anew(source, task.saved, now);
       task.current = anew(source, task.current, now);
-      if (isKept) return task;
-      return Object.assign(task, { stop: new AbortController(), isOn: true });
+      return task;
     });
-    const off = [...before.values()];
-    for (const task of off) {
-      task.isOn = false;
-      this.#lateSince.delete(task);
-    }
-    this.#tasks = [...on, ...off];
+    this.#lateSince.clear();
     this.#hasPolled = false;
     this.#nap.wake();
   }
@@ -157,10 +142,9 @@ export class Scheduler {
   /** Starts the polls that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
     const now = this.#deps.clock.now();
-    const tasks = this.#on;
-    let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
+    let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
-    for (const task of tasks) {
+    for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
       const { pace, nextAttemptAt } = valueFor(schedules, task.source);
       // Concurrently once the limits are known, or if the first poll has not found them.
@@ -169,7 +153,7 @@ export class Scheduler {
       else if (mayStart) {
         this.#startWork(task, () => this.#poll(task, pace, signal));
         // The poll may have used the only request that was allowed.
-        schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
+        schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
       }
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
@@ -186,7 +170,7 @@ export class Scheduler {
     }
     this.#waiting = waiting;
     // The second sweep of a large fleet starts at once, and shows how long the next ones take.
-    const isMeasuring = this.#on.some(({ current, running }) => running && (current.costs ?? []).length < 2);
+    const isMeasuring = this.#tasks.some(({ current, running }) => running && (current.costs ?? []).length < 2);
     if (this.#deps.limitsKnown() && !isMeasuring) this.#deps.onSchedules(schedules);
   }
 
@@ -251,8 +235,8 @@ export class Scheduler {
       // The next poll also saves, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          // A reload has not replaced the poll.
-          const isNewest = task.current.lastAttemptAt === entry.lastAttemptAt;
+          // A reload has replaced neither the poll nor the source.
+          const isNewest = this.#tasks.includes(task) && task.current.lastAttemptAt === entry.lastAttemptAt;
           if (isNewest && !task.running) this.#startWork(task, () => this.#persist(task, signal));
         },
         () => undefined,
@@ -268,8 +252,7 @@ export class Scheduler {
   }
 }
 
-function newTask(id: string, source: Source): Task {
-  const entry = emptyEntry(source);
+function newTask(id: string, source: Source, entry: Entry = emptyEntry(source)): Task {
   return {
     id,
     source,
@@ -281,7 +264,6 @@ function newTask(id: string, source: Source): Task {
       return this.work !== undefined;
     },
     stop: new AbortController(),
-    isOn: false,
   };
 }
 

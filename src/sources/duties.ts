@@ -91,17 +91,15 @@ export function attestationFacts(
   return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
-/** Those whose duties are shown, if they are known. */
-interface Shown {
-  readonly labels: Labels;
-  readonly performance: Performance | undefined;
-}
-
 /**
  * @param prefix Of the names of the families
  * @param whose Whose duties they are, in HELP
  */
-export function performanceFamilies(prefix: string, whose: string, shown: readonly Shown[]): Family[] {
+export function performanceFamilies(
+  prefix: string,
+  whose: string,
+  shown: readonly { readonly labels: Labels; readonly performance: Performance | undefined }[],
+): Family[] {
   const each = (samplesOf: (performance: Performance, labels: Labels) => Sample[]): Sample[] =>
     shown.flatMap(({ labels, performance }) => (performance ? samplesOf(performance, labels) : []));
   const by = (label: string, values: Readonly<Record<string, number>>, labels: Labels): Sample[] =>

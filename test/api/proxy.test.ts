@@ -84,19 +84,6 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     expect(proxy.forwards).toHaveLength(isDirect ? 0 : 1);
   });
 
-  it('the variables of the process are not read behind our back', async () => {
-    const proxy = await startForwardProxy();
-    const base = await serve(echo);
-    process.env['http_proxy'] = proxy.url;
-    onTestFinished(() => void delete process.env['http_proxy']);
-    for (const proxies of [undefined, { http: '', https: '', except: '' }]) {
-      const transport = createTransport({ timeoutMs: 5_000, ...(proxies && { proxies }) });
-      expect((await transport.send(get(base), noSignal())).status).toBe(200);
-      await transport.close();
-    }
-    expect(proxy.forwards).toEqual([]);
-  });
-
   describe.each(['http', 'https'] as const)('to %s', (scheme) => {
     /** What a request through this proxy fails with. */
     async function failing(proxy: ForwardProxy, credentials = IN_URL, rest: Partial<TransportOptions> = {}) {

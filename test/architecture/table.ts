@@ -80,7 +80,7 @@ export const TABLE: readonly Row[] = [
   {
     part: 'sources/*/schema',
     what: 'The value that is kept.',
-    imports: ['api/answers'],
+    imports: ['sources', 'api/answers', 'facts'],
     packages: ['zod'],
   },
   {
@@ -154,16 +154,12 @@ export const TABLE: readonly Row[] = [
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['toolkit/lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
   ['sources/answers.ts', 'api', 'refuses an answer about the future'],
-  ['sources/machines/schema.ts', 'facts', 'the names of the chains'],
+  ['sources/machines/history.ts', 'api', 'the pages of a minute end like those of a poll'],
   ['sources/machines/schema.ts', 'toolkit', 'distinguishes seconds from milliseconds'],
-  ['sources/machines/schema.ts', 'sources', 'refusals are kept in one shape'],
-  ['sources/network/schema.ts', 'sources', 'duties and refusals are kept in one shape'],
   ['sources/refusal.ts', 'api', 'distinguishes a refusal from a temporary failure'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
-  ['sources/slashings/schema.ts', 'sources', 'refusals and slashed validators are kept in one shape'],
   ['sources/validators/aggregates.ts', 'api', 'requests of a poll'],
-  ['sources/validators/schema.ts', 'sources', 'duties, refusals and slashed validators are kept in one shape'],
   ['sources/validators/status.ts', 'api', 'requests of a poll'],
   ['status-page/documentation.ts', '..', 'a checkout renders its documents with the script of the build'],
 ];

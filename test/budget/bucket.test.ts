@@ -6,9 +6,7 @@ import {
   chargeBucket,
   EMPTY_BUCKET,
   quotaOf,
-  unchargeBucket,
   windowAt,
-  withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
@@ -124,11 +122,6 @@ describe('budget/bucket', () => {
       expect(allowedPerDay(late, BUDGET_OPTIONS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
     });
 
-    it('never allows more than the second does, however soon it ends', () => {
-      const bucket = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + DAY });
-      expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
-    });
-
     it('keeps its share free for others, and opens again at the UTC month start', () => {
       let bucket = EMPTY_BUCKET;
       for (let sent = 1; sent <= 900; sent += 1) {
@@ -168,15 +161,6 @@ describe('budget/bucket', () => {
     const refused = told(usedUp, { ...trial(0), 'ratelimit-reset': '3' }, { at, status: 429 });
     expect(bucketOpensAt(refused, BUDGET_OPTIONS, at)).toBe(at + 3_000);
     expect(told(refused, trial(999), { at: at + 3_000 }).month).toMatchObject({ own: 1, remaining: 999 });
-  });
-
-  it('stays as it was by an answer without headers, and by a request that is never answered', () => {
-    const known = told(EMPTY_BUCKET, trial(500));
-    const blank = told(known, {});
-    expect(blank.month).toMatchObject({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
-    expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
-    const lost = unchargeBucket(chargeBucket(known, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER);
-    expect(lost).toEqual(known);
   });
 
   describe('a configured plan', () => {
@@ -223,32 +207,5 @@ describe('budget/bucket', () => {
       left: Infinity,
       end: Infinity,
     });
-  });
-
-  it('that is used up allows one request after a start, whose answer decides', () => {
-    const usedUp = told(told(EMPTY_BUCKET, trial(700)), trial(0));
-    const started: Bucket = { ...usedUp, askedAt: OCTOBER };
-    expect(bucketOpensAt(started, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-    expect(bucketOpensAt(told(started, trial(0)), BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
-    expect(told(started, trial(0)).month?.own).toBe(3);
-    expect(bucketOpensAt(told(started, trial(10)), BUDGET_OPTIONS, OCTOBER)).toBe(0);
-    expect(bucketOpensAt(told(started, hobbyist), BUDGET_OPTIONS, OCTOBER)).toBe(0);
-    // With something left there is nothing to ask.
-    const left: Bucket = { ...told(usedUp, trial(5)), askedAt: OCTOBER };
-    expect(windowAt(left, 'month', BUDGET_OPTIONS, OCTOBER)?.left).toBe(5);
-  });
-
-  it('has no time in the future after the clock was set back: a wait keeps its length', () => {
-    const bucket = told(EMPTY_BUCKET, { ...trial(0), 'ratelimit-reset': '60' }, { status: 429, at: NOVEMBER });
-    const back = withoutFuture(bucket, OCTOBER);
-    expect(back).toMatchObject({
-      closedAt: OCTOBER,
-      closedUntil: OCTOBER + 60_000,
-      firstUseAt: OCTOBER,
-      month: { since: OCTOBER },
-    });
-    expect(withoutFuture(back, OCTOBER)).toEqual(back);
-    expect(withoutFuture({ ...bucket, closedUntil: 0 }, OCTOBER).closedUntil).toBe(0);
-    expect(withoutFuture(bucket, NOVEMBER)).toEqual(bucket);
   });
 });

@@ -48,12 +48,6 @@ const setup: fc.Arbitrary<Setup> = fc.record({
   sweep: fc.integer({ min: 1, max: 400 }),
 });
 
-/** Where slashings can use any share up to what they want: their finalized passes may come as often as that takes. */
-const smooth = setup.map((given) => ({
-  ...given,
-  slashings: { ...given.slashings, intervalMs: 1_000 + (given.slashings.intervalMs % 127_000) },
-}));
-
 /** Requests a day: from nothing to more than the largest plan. */
 const budget = fc.oneof(
   fc.constantFrom(0, 1, 29, 225, 450, 675, 1_780, 77_760),
@@ -90,24 +84,6 @@ describe('budget/planner: property', PATIENT, () => {
         const slowest = paces.filter(([{ intervalMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, intervalMs));
         expect(demandOf(paces)).toBeLessThanOrEqual((allowed + demandOf(slowest)) * (1 + EXACT));
         expect(paces.every(([, pace]) => Number.isFinite(pace.intervalMs) && pace.requestsPerDay > 0)).toBe(true);
-      }),
-      cases(200),
-    );
-  });
-
-  it('never gives a source a longer interval, or less of the chain, for more budget, where each can use any share', () => {
-    const coverages = ['sampled', 'finalized', 'full'];
-    fc.assert(
-      fc.property(smooth, budget, budget, (given, a, b) => {
-        const [less, more] = [pacesIn(given, Math.min(a, b)), pacesIn(given, Math.max(a, b))];
-        for (const [i, [source, pace]] of more.entries()) {
-          const before = less[i]?.[1] as Pace;
-          // The interval of head passes is another than that of finalized passes alone.
-          if (pace.coverage === before.coverage) {
-            expect(pace.intervalMs, source.name).toBeLessThanOrEqual(before.intervalMs * (1 + EXACT));
-          }
-          expect(coverages.indexOf(pace.coverage)).toBeGreaterThanOrEqual(coverages.indexOf(before.coverage));
-        }
       }),
       cases(200),
     );

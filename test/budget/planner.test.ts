@@ -45,11 +45,6 @@ describe('budget/planner', () => {
     expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
   });
 
-  it('divides the budget among the cheap ones if not even those fit, and leaves nothing to the rest', () => {
-    const demands = [demand('a', 2, { first: true, weight: 3 }), demand('b', 2, { first: true }), demand('rest', 9)];
-    expect(shares(demands, 2)).toEqual({ a: 1.5, b: 0.5, rest: 0 });
-  });
-
   /** Somebody whose paces cost so much and nothing between. */
   const steps = (id: string, costs: readonly number[], weight = 1): Demand<string, Pace> =>
     demand(id, 0, {
@@ -73,11 +68,5 @@ describe('budget/planner', () => {
     expect(shares([steps('a', [20, 70]), demand('b', 30)], 100)).toEqual({ a: 70, b: 30 });
     expect(shares([steps('a', [20, 70]), steps('b', [20, 70], 1.1)], 100)).toEqual({ a: 20, b: 70 });
     expect(shares([steps('a', [20, 70]), steps('b', [20, 70])], 139)).toEqual({ a: 70, b: 20 });
-  });
-
-  it('plans nothing for no sources, and the slowest paces for all if the budget is 0', () => {
-    expect(plan([], 100).size).toBe(0);
-    expect(shares([demand('a', 5), demand('b', 5, { first: true })], 0)).toEqual({ a: 0, b: 0 });
-    expect(shares([demand('a', 5)], -1)).toEqual({ a: 0 });
   });
 });

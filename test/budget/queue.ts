@@ -21,8 +21,6 @@ export class Queue {
   readonly rateLimiter: RateLimiter;
   /** In order: `name` when a request left, `name: closed until <ms from now>` or `name: <error>` if it was refused. */
   readonly log: string[] = [];
-  /** How often the rate limiter reported a change of its ledger. */
-  changes = 0;
   /** How long each request that left had waited, in seconds. */
   readonly waits: number[] = [];
   readonly #options: BudgetOptions;
@@ -50,9 +48,6 @@ export class Queue {
       keep,
       hasPredecessor,
       onWait: (seconds) => this.waits.push(seconds),
-      onChange: () => {
-        this.changes += 1;
-      },
     });
   }
 

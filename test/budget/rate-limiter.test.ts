@@ -13,28 +13,6 @@ async function drain(queue: Queue, names: number): Promise<void> {
 }
 
 describe('budget/rate-limiter', () => {
-  it('lets the first request leave at once and holds the next for a second after its answer', async () => {
-    const queue = new Queue();
-    await queue.ask('a');
-    await queue.ask('b');
-    expect(queue.log).toEqual(['a']);
-    await queue.clock.advance(5_000);
-    await queue.answer('a', 200);
-    await queue.clock.advance(1_004);
-    expect(queue.log).toEqual(['a']);
-    await queue.clock.advance(1);
-    expect(queue.log).toEqual(['a', 'b']);
-  });
-
-  it('sends nothing in its first second if another process may have sent something', async () => {
-    const queue = new Queue({ hasPredecessor: true });
-    await queue.ask('a');
-    await queue.clock.advance(1_004);
-    expect(queue.log).toEqual([]);
-    await queue.clock.advance(1);
-    expect(queue.log).toEqual(['a']);
-  });
-
   it('sends waiting requests by priority, then by age', async () => {
     const queue = new Queue();
     await queue.ask('first');
@@ -92,20 +70,6 @@ describe('budget/rate-limiter', () => {
     await queue.answer('a', 200);
     await queue.clock.advance(1_005);
     expect(queue.waits).toEqual([0, 1.605]);
-  });
-
-  it('reports a change of its ledger when a request is sent and when an answer came', async () => {
-    const queue = new Queue();
-    for (const [step, changes] of [
-      [() => queue.ask('a'), 1],
-      [() => queue.answer('a', 200, bucket('default', 1)), 2],
-      [() => queue.clock.advance(1_005), 2],
-      [() => queue.ask('b'), 3],
-      [() => queue.answer('b'), 4],
-    ] as const) {
-      await step();
-      expect(queue.changes).toBe(changes);
-    }
   });
 
   it('applies the remaining requests of an answer as of the time when its request was counted', async () => {
@@ -171,15 +135,6 @@ describe('budget/rateLimiter: routes', () => {
     await queue.ask('late v1', { route: 'v1', priority: 'catch_up' });
     await queue.clock.advance(1_005);
     expect(queue.log).toEqual(['v1', 'v2', 'new route']);
-  });
-
-  it('keeps all routes in one bucket where no answer names one', async () => {
-    const queue = new Queue();
-    await queue.ask('a');
-    await queue.answer('a', 200, { 'x-ratelimit-limit-second': '2' });
-    await queue.ask('b', { route: 'other' });
-    await queue.ask('c', { route: LANE });
-    expect(queue.log).toEqual(['a', 'b']);
   });
 });
 

@@ -4,7 +4,6 @@ import {
   type BackfillOptions,
   backfillOptions,
   decidingFlags,
-  differences,
   OWN_LABELS,
   outputOf,
   rangeOf,
@@ -61,12 +60,12 @@ describe('commands/backfill-flags', () => {
 
   it.each([
     [[], '--source is required'],
-    [['--source=slashings', '--output=a'], '--source: expected daily-returns or machines'],
+    [['--source=slashings', '--output=a'], '--source: expected daily-returns, machines'],
     [[...DAYS, '--full-resolution'], '--full-resolution requires'],
     [[...DAYS, '--window=1y'], '--window: expected 24h, 7d, 30d, 90d, all_time, got "1y"'],
     [[...DAYS, '--window=7d', '--start=1'], '--window cannot be combined'],
     [[...DAYS, '--step=2d'], '--step: expected'],
-    [[...DAYS, '--chain=hoodi'], '--chain: expected a configured chain (mainnet), got "hoodi"'],
+    [[...DAYS, '--chain=hoodi'], '--chain: expected mainnet, got "hoodi"'],
     [[...DAYS, '--label=job'], '--label: expected NAME=VALUE'],
     [[...DAYS, '--label=job=x', '--label=job=y'], '--label: job is given twice'],
     [[...MACHINES, '--window=7d'], '--window requires'],
@@ -101,19 +100,8 @@ describe('commands/backfill-flags', () => {
     expect(() => backfillOptions(given, { ...defaultConfig(), groups }, NOW)).toThrow('already have a label group');
   });
 
-  const EARLIER: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };
-
   it('an interrupted run is resumed with its own flags for reading and writing', () => {
-    expect(decidingFlags({ ...EARLIER, output: 'x', yes: true })).toEqual(EARLIER);
-  });
-
-  it.each<[Flags, string]>([
-    [{}, ''],
-    [{ start: '-6h', label: ['job=a', 'instance=b'], yes: false, output: 'elsewhere' }, ''],
-    [{ label: ['job=c'] }, '--label'],
-    [{ 'full-resolution': true }, '--full-resolution'],
-    [{ end: '-1h', start: '-7h' }, '--end, --start'],
-  ])('resumes with %j, or names what differs: %s', (given, message) => {
-    expect(differences(given, EARLIER).sort().join(', ')).toBe(message);
+    const earlier: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };
+    expect(decidingFlags({ ...earlier, output: 'x', yes: true })).toEqual(earlier);
   });
 });

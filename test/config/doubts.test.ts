@@ -4,8 +4,10 @@ import type { LoadOptions } from '../../src/config/load.ts';
 import { describeMistake } from '../../src/toolkit/yaml/mistakes.ts';
 import { refusal, withConfig } from './with-config.ts';
 
+const KEY = { BEACONCHAIN_API_KEY: 'key' };
+
 async function doubts(text: string, given: Partial<LoadOptions> = {}): Promise<string[]> {
-  const { warnings } = await withConfig(text, given);
+  const { warnings } = await withConfig(text, { hostname: 'node-a', ...given });
   return warnings.map(describeMistake).map((line) => line.replace(/^\/.*\/config\.yaml/, 'config.yaml'));
 }
 
@@ -35,6 +37,13 @@ describe('config/doubts', () => {
     [
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
       ['config.yaml:1: all sources are disabled: nothing is polled'],
+    ],
+    [
+      'machines: {expected: [node-a node-b, "My node"]}\ngroups:\n  home:\n    machines: [a,\n      b\n      c]',
+      [
+        'config.yaml:1: machines.expected[0]: "node-a node-b" is one text: put a comma between two, or quotes around one',
+        'config.yaml:5: groups.home.machines[1]: "b c" is one text: put a comma between two, or quotes around one',
+      ],
     ],
     ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
     ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
@@ -69,6 +78,23 @@ describe('config/doubts', () => {
       expect(await doubts(`api: {base_url: "${url}"}`)).toEqual([]);
     },
   );
+
+  it.each<[string, Partial<LoadOptions>, string?]>([
+    ['web: {listen_address: ["127.0.0.1:1", "[::1]:1"]}', {}, 'localhost'],
+    ['web: {listen_address: "localhost:1"}', {}, 'localhost'],
+    ['web: {telemetry_path: /m}', { hostname: '0123456789ab' }, 'an address that only containers reach'],
+    [
+      'web: {telemetry_path: /m}',
+      { env: { ...KEY, KUBERNETES_SERVICE_HOST: '::1' } },
+      'an address that only containers reach',
+    ],
+    ['web: {listen_address: ["127.0.0.1:1", ":1"]}', {}],
+    ['web: {listen_address: "127.0.0.1:1"}', { keyless: true }],
+    ['web: {listen_address: "127.0.0.1:1", external_url: "http://a"}', { hostname: '0123456789ab' }],
+  ])('asks for the external URL if links in alerts cannot be opened elsewhere: %s %j', async (text, given, leadTo) => {
+    const message = `not set, so links in alerts lead to ${leadTo}: expected the URL at which your browser reaches the exporter`;
+    expect(await doubts(text, given)).toEqual(leadTo ? [`config.yaml:1: web.external_url: ${message}`] : []);
+  });
 
   it.each(['/docs', '/docs/alerts', '/-/healthy'])(
     'refuses %s for the metrics: it is the path of another page',

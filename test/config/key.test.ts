@@ -50,16 +50,22 @@ describe('config/key', () => {
 
   it.each([
     [{ BEACONCHAIN_API_KEY: 'env' }, 'BEACONCHAIN_API_KEY is set too, expected only one of the two'],
-    [{}, 'the file cannot be read: no such file; its name is not shown, because it may be the key'],
+    [
+      {},
+      'the file cannot be read: no such file; its name is not shown, because it may be the key, which belongs in api.key',
+    ],
   ])('refuses a key file of the environment with %j', async (env, message) => {
     const given = { ...env, BEACONCHAIN_API_KEY_FILE: 's3cret' };
     expect(await refusal(loadConfig({ env: given }))).toEqual([`BEACONCHAIN_API_KEY_FILE: ${message}`]);
     expect((await loadConfig({ env: given, keyless: true })).key).toBe('');
   });
 
-  it('refuses a key file that is not there, without its name, and one with anything but a key', async () => {
+  it('refuses a key file that is not there, with its name only if that is a path, and one with anything but a key', async () => {
     expect(await refusal(withConfig('api: {key_file: s3cret}', { env: {} }))).toEqual([
-      'config.yaml:1: api.key_file: the file cannot be read: no such file; its name is not shown, because it may be the key',
+      'config.yaml:1: api.key_file: the file cannot be read: no such file; its name is not shown, because it may be the key, which belongs in api.key',
+    ]);
+    expect(await refusal(withConfig('api: {key_file: /run/no/s3cret}', { env: {} }))).toEqual([
+      'config.yaml:1: api.key_file: the file /run/no/s3cret cannot be read: no such file',
     ]);
     for (const text of ['secret key', ' \n']) {
       const file = keyFile(text);
@@ -110,6 +116,24 @@ describe('config/key', () => {
       ]);
     },
   );
+
+  it.each([
+    [
+      ['YOUR_API_KEY', '<key>', 'your-key', '...', '$BEACONCHAIN_API_KEY', 'BEACONCHAIN_API_KEY'],
+      'the API key of your account at beaconcha.in, got a placeholder',
+    ],
+    [
+      ['/run/secrets/x', './key', 'api.key'],
+      'the API key itself, got a path: set it as api.key_file or BEACONCHAIN_API_KEY_FILE',
+    ],
+  ])('refuses %j in place of a key', async (texts, expected) => {
+    for (const text of texts)
+      expect(await refusal(withConfig(`api: {key: "${text}"}`, { env: {} }))).toEqual([
+        `config.yaml:1: api.key: expected ${expected}`,
+      ]);
+    for (const key of ['/cmVhbGx5L2Eva2V5', 'cunlDQS5NSsvLi4', 'xxapi_key1', 'yourk3y-Z'])
+      expect((await withConfig(`api: {key: "${key}"}`, { env: {} })).key).toBe(key);
+  });
 
   it('ignores settings about a key for a program that needs none', async () => {
     for (const text of ['api: {key: "${UNSET}"}', 'api: {key_file: missing}', 'api: {key: 5, key_file: 5}']) {

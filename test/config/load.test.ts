@@ -44,7 +44,7 @@ validators:
 slashings:
   catch_up: 0
 state: {dir: /var/lib/exporter, redis: null}
-web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.yml}
+web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.yml, external_url: "https://exporter.example/beaconchain/"}
 log: {level: debug, format: json}
 `);
     expect(config).toMatchObject({
@@ -90,6 +90,7 @@ log: {level: debug, format: json}
         listenAddresses: [{ host: '::1', port: 0 }],
         telemetryPath: '/a/metrics',
         configFile: expect.stringMatching(/^\/.+\/web\.yml$/),
+        externalUrl: 'https://exporter.example/beaconchain',
       },
       log: { level: 'debug', format: 'json' },
     });

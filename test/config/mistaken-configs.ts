@@ -23,9 +23,9 @@ export const MISTAKEN: Readonly<Record<string, MistakenConfig>> = {
 loging: {}
 `,
     lines: [
-      ':2: machines.intervall: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
+      ':2: machines.intervall: unknown key, did you mean interval? Expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
       ':3: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
-      ':3: machines.chain_rules[0].chains: unknown key, expected one of match, chain',
+      ':3: machines.chain_rules[0].chains: unknown key, did you mean chain? Expected one of match, chain',
       ':4: loging: unknown key, expected one of api, budget, chains, machines, groups, validators, daily_returns, slashings, sync_committee, network, state, web, log',
     ],
   },
@@ -97,7 +97,7 @@ sync_committee:
   'an unknown chain': {
     text: 'chains:\n  mainnet: {}\n  hoody: {}\nmachines: {chain: goerli}\n',
     lines: [
-      ':3: chains.hoody: unknown key, expected one of mainnet, hoodi',
+      ':3: chains.hoody: unknown key, did you mean hoodi? Expected one of mainnet, hoodi',
       ':4: machines.chain: expected auto, mainnet or hoodi, got "goerli"',
     ],
   },
@@ -165,7 +165,7 @@ network: {enabled: yes, interval: 500ms}
 `,
     lines: [
       ':2: groups.home.validators: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got 7',
-      ':2: groups.home.machine: unknown key, expected one of machines, validators',
+      ':2: groups.home.machine: unknown key, did you mean machines? Expected one of machines, validators',
       ':3: groups.office: expected a mapping, got a list',
       ':4: network.enabled: expected auto, true or false, got "yes"',
       ':4: network.interval: expected a duration of at least 1s, got "500ms"',
@@ -196,15 +196,19 @@ groups:
     lines: [':1: api.key: expected an API key of printable ASCII characters without spaces'],
   },
   addresses: {
-    text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/"}\n',
+    text: 'web: {listen_address: "[::1]:70000", telemetry_path: "/", external_url: "a:10032"}\n',
     lines: [
       ':1: web.listen_address: expected host:port, :port, or [::1]:port for IPv6, or a list of them, got "[::1]:70000"',
       ':1: web.telemetry_path: expected a path such as /metrics, other than /, /-/... and /docs/..., got "/"',
+      `:1: web.external_url: ${URL}`,
     ],
   },
-  'IPv6 addresses without brackets': {
-    text: 'web: {listen_address: [":::10032"]}\n',
-    lines: [':1: web.listen_address[0]: expected host:port, :port, or [::1]:port for IPv6, got ":::10032"'],
+  'IPv6 addresses without brackets, and IPv4 addresses with a number that is too large': {
+    text: 'web: {listen_address: [":::10032", "192.168.1.300:1"]}\n',
+    lines: [
+      ':1: web.listen_address[0]: expected host:port, :port, or [::1]:port for IPv6, got ":::10032"',
+      ':1: web.listen_address[1]: expected an IPv4 address of four numbers from 0 to 255, or a name',
+    ],
   },
   'an empty list of addresses': {
     text: 'web: {listen_address: []}\n',
@@ -249,6 +253,16 @@ chains:
     lines: [
       ':2: a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
       ':5: a quote, bracket, colon or comma is missing',
+    ],
+    isBeyondSchema: true,
+  },
+  'brackets and braces': {
+    text: 'machines:\n  expected: [a, [b]\n  include: [a,, b]\nlog: {level: info format: json}\nweb: {a: [1}\n',
+    lines: [
+      ':2: this [ is not closed',
+      ':3: a value is missing before a comma',
+      ':4: between brackets or braces, a comma is missing',
+      ':5: this [ is not closed',
     ],
     isBeyondSchema: true,
   },

@@ -63,13 +63,9 @@ describe('deploy/compose', () => {
   });
 
   it('the links of its alerts lead to the exporter where it is published', () => {
-    const file = parse(readFileSync(join(FOLDER, 'exporter-url.yaml'), 'utf8'));
-    const [{ record, labels }] = file.groups[0].rules;
+    const { web } = parse(readFileSync(join(FOLDER, 'exporter.yaml'), 'utf8'));
     const [port = ''] = services.find(({ name }) => name === 'exporter')?.ports ?? [];
-    expect([record, labels.url]).toEqual([
-      'beaconchain:exporter_url:info',
-      `http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`,
-    ]);
+    expect(web.external_url).toBe(`http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`);
     const { rule_files } = parse(readFileSync(join(FOLDER, 'prometheus.yaml'), 'utf8'));
     const { volumes = [] } = services.find(({ name }) => name === 'prometheus') ?? {};
     for (const name of rule_files)

@@ -21,6 +21,13 @@ function build(folder: string): Manifest[] {
   );
 }
 
+function withComponent(...folders: [folder: string, component: string]): Manifest[] {
+  const overlay = temporaryFolder();
+  const [resource, component] = folders.map((path) => relative(realpathSync(overlay), path));
+  writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
+  return build(overlay);
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a field of any kind of manifest
 function find(manifests: readonly Manifest[], kind: string): any {
   return manifests.find((manifest) => manifest.kind === kind);
@@ -33,7 +40,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it('is all that it should be, with the operator and without', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
     const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
-    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'PrometheusRule', 'ServiceMonitor'].sort());
+    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
     expect(kindsOf(build(join(FOLDER, 'exporter')))).toEqual(kinds);
   });
 
@@ -42,11 +49,11 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   });
 
   it('the links of its alerts lead to the port of the service, as port-forward opens it', () => {
-    const file = parse(readFileSync(join(FOLDER, 'exporter-url.yaml'), 'utf8'));
-    const [{ record, labels }] = file.spec.groups[0].rules;
     const [{ port }] = one('Service').spec.ports;
-    expect([record, labels.url]).toEqual(['beaconchain:exporter_url:info', `http://localhost:${port}`]);
-    expect(manifests).toContainEqual(file);
+    for (const folder of ['kubernetes/exporter', 'kubernetes-replicas']) {
+      const { web } = parse(readFileSync(join('deploy', folder, 'config.yaml'), 'utf8'));
+      expect([folder, web.external_url]).toEqual([folder, `http://localhost:${port}`]);
+    }
   });
 
   it('service, monitor and policy find the pod and its port', () => {
@@ -87,12 +94,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it.each([FOLDER, `${FOLDER}-replicas`])(
     'a PodMonitor in place of the ServiceMonitor of %s gives the same series',
     (folder) => {
-      const overlay = temporaryFolder();
-      const [resource, component] = [folder, `${folder}/pod-monitor`].map((path) =>
-        relative(realpathSync(overlay), path),
-      );
-      writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
-      const built = build(overlay);
+      const built = withComponent(folder, `${folder}/pod-monitor`);
       expect(find(built, 'ServiceMonitor')).toBeUndefined();
       const before = find(build(folder), 'ServiceMonitor');
       const { spec, metadata } = find(built, 'PodMonitor');
@@ -107,6 +109,14 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
       expect(pod.spec.containers[0].ports[0].name).toBe(spec.podMetricsEndpoints[0].port);
     },
   );
+
+  it('with a password, the probes and the monitor log in', () => {
+    const built = withComponent(FOLDER, `${FOLDER}/password`);
+    const [{ livenessProbe, readinessProbe }] = find(built, 'Deployment').spec.template.spec.containers;
+    const headers = [{ name: 'Authorization', value: `Basic ${btoa('probe:PASSWORD')}` }];
+    expect([livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.httpHeaders)).toEqual([headers, headers]);
+    expect(find(built, 'ServiceMonitor').spec.endpoints[0].basicAuth.password.name).toBe('beaconchain-web');
+  });
 
   it('its replicas need no volume, reach Redis, and have series of their own', () => {
     const replicas = build(`${FOLDER}-replicas`);

@@ -26,22 +26,6 @@ describe('own-families', () => {
     expect(sampleValue(families, 'beaconchain_api_access_revoked')).toBe(revoked);
   });
 
-  it('report the limits and what is left of them', () => {
-    const limits = { second: 5, month: 1_000 };
-    const remaining = { second: 0, month: 7 };
-    const buckets = { default: { ...EMPTY_BUCKET, limits, remaining, resetAt: NOW } };
-    const families = accountFamilies(ledgerWith({}, buckets));
-    expect(samplesOf(families, 'beaconchain_ratelimit_limit')).toEqual([
-      { labels: { bucket: 'default', window: 'second' }, value: 5 },
-      { labels: { bucket: 'default', window: 'month' }, value: 1_000 },
-    ]);
-    expect(samplesOf(families, 'beaconchain_ratelimit_remaining')).toEqual([
-      { labels: { bucket: 'default', window: 'second' }, value: 0 },
-      { labels: { bucket: 'default', window: 'month' }, value: 7 },
-    ]);
-    expect(sampleValue(families, 'beaconchain_ratelimit_reset_timestamp_seconds')).toBe(NOW / 1000);
-  });
-
   it('report the usage of others in a window if the answers do', () => {
     const window = { limit: 1_000, own: 100, since: NOW };
     const limits = { second: 5, hour: 1_000, month: 1_000 };

@@ -115,17 +115,16 @@ describe('exporter/reload', () => {
     },
   );
 
-  it('reloads that come together are one, and one more for those that come meanwhile', async () => {
-    const world = await start();
-    const outcomes = Array.from({ length: 300 }, () => world.exporter.reload());
-    // The first has begun, and reads what was there when it did.
-    await Promise.resolve();
-    world.configure({ machines: { interval: '2m' } });
-    outcomes.push(...Array.from({ length: 300 }, () => world.exporter.reload()));
-    await settled(world.clock, Promise.all(outcomes));
-    expect(new Set(await Promise.all(outcomes))).toEqual(new Set([undefined]));
-    expect(world.readings()).toBeLessThanOrEqual(2);
-    expect(world.shown().value('beaconchain_source_interval_seconds', 'machines')).toBe(120);
+  it('shows the external URL that it read, and none if there is none', async () => {
+    const { configure, reload, shown } = await start();
+    for (const external_url of ['https://a.example/b', 'http://c.example', null]) {
+      configure({ web: { external_url } });
+      await reload();
+      const urls = shown()
+        .of('beaconchain_exporter_external_url_info')
+        .map(({ labels }) => labels['url']);
+      expect(urls).toEqual(external_url === null ? [] : [external_url]);
+    }
   });
 
   it('is logged when /metrics shows it', async () => {

@@ -9,12 +9,10 @@ import {
   planOf,
   SOURCE_NAMES,
   type SourcePlan,
-  type viewsOf,
 } from '../../src/exporter/sources.ts';
-import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
-import { sourceViews } from '../../src/scheduler/schedules.ts';
+import { sourceId } from '../../src/scheduler/entry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
-import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { HOUR, NOW } from '../support/time/timing.ts';
 
 const CONFIG: Config = {
   ...defaultConfig(),
@@ -23,7 +21,6 @@ const CONFIG: Config = {
     { name: 'hoodi', v1BaseUrl: 'https://other.test' },
   ],
 };
-const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 const AGGREGATES = ['validators_performance', 'validators_rewards'];
 const OF_WATCHED = new Set(['validators', ...AGGREGATES, 'proposer_slashings', 'sync_committee_members']);
@@ -37,12 +34,6 @@ function sourceIn({ sources }: SourcePlan, id: string) {
   const source = sources.find((one) => sourceId(one) === id);
   if (!source) throw new TypeError(`no source ${id}`);
   return source;
-}
-
-function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
-  const view = views.find(({ source }) => sourceId(source) === id);
-  if (!view) throw new TypeError(`no view ${id}`);
-  return view;
 }
 
 describe('exporter/sources', () => {
@@ -85,21 +76,6 @@ describe('exporter/sources', () => {
     const { sources } = planOf({ ...watching(), network: { enabled, intervalMs: HOUR } });
     expect(sources.filter(({ name }) => name === 'network').map(({ chain }) => chain)).toEqual(chains);
     expect(endpointsOf(sources).includes('queues')).toBe(chains.length > 0);
-  });
-
-  it('shows stored values, and plans from newer ones', () => {
-    const given = planOf(CONFIG);
-    const source = sourceIn(given, 'machines');
-    const saved = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };
-    const current = { ...saved, ...ENTRY };
-    const views = sourceViews(
-      [{ source, saved, current, running: true }],
-      budgetViewOf(given, emptyLedger(), NOW),
-      NOW,
-    );
-    const view = viewIn(views, 'machines');
-    expect(view).toMatchObject({ entry: saved, running: true });
-    expect(view.nextAttemptAt).toBeGreaterThanOrEqual(NOW + MINUTE / 2);
   });
 
   it('each source draws from the bucket of its route: the endpoint on the host that the chain has', () => {

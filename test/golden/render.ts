@@ -74,10 +74,10 @@ export async function renderGolden(
     budgetOptions: BUDGET_OPTIONS,
     startedAt: NOW,
     telemetryPath: '/metrics',
-    isConfigRead: true,
     reloadedAt: NOW - 5 * MINUTE,
     isLeader: true,
     linesDropped: 3,
+    externalUrl: 'https://exporter.example/beaconchain',
     clockOffsetMs: -500,
   };
   const takeSnapshot = () => snapshot;

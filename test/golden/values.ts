@@ -2,7 +2,7 @@ import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
-import { Network } from '../../src/sources/network/schema.ts';
+import { Network } from '../../src/sources/network/index.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
@@ -47,8 +47,8 @@ function slashings(headSlot: number, scale: number): Slashings {
   const headEpoch = Math.floor(headSlot / 32);
   return Slashings.parse({
     headPassAt: NOW - 20_000,
-    headReadAt: NOW - 20_000,
     head: {
+      readAt: NOW - 20_000,
       slot: headSlot,
       epoch: headEpoch,
       syncaggregate_participation: 0.9921875,

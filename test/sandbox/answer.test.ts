@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answer, type SandboxRequest } from '../../src/sandbox/answer.ts';
 import { DEMO_KEY, type Sandbox } from '../../src/sandbox/world.ts';
-import { get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
 const V1 = '/api/v1/epoch/latest/slots';
 const V2 = '/api/v2/ethereum/sync-committee';
@@ -14,31 +14,7 @@ function send(sandbox: Sandbox, request: Partial<SandboxRequest>): ReturnType<ty
   return answer(sandbox, { method: 'POST', path: V2, body: JSON.stringify(LATEST), ...request, headers }, NOW);
 }
 
-/** One request of each kind. */
-function conversation(sandbox: Sandbox): string[] {
-  const range = { timestamp: { start: NOW / 1000 - 7200, end: NOW / 1000 } };
-  return [
-    get(sandbox, V1),
-    get(sandbox, '/hoodi/api/v1/epoch/finalized/slots'),
-    get(sandbox, '/api/v1/slot/13066000/attesterslashings'),
-    post(sandbox, '/api/v2/machine-metrics', { range }),
-    post(sandbox, '/api/v2/ethereum/benchmark-store', { chain: 'mainnet', range: { evaluation_window: '7d' } }),
-    post(sandbox, V2, LATEST),
-  ].map(({ body }) => body);
-}
-
 describe('sandbox/answer', () => {
-  it('has the same answers for the same seed and time, and others for another seed', () => {
-    const once = conversation(sandboxOf());
-    expect(conversation(sandboxOf())).toEqual(once);
-    const again = sandboxOf();
-    post(again, '/api/v2/machine-metrics', {});
-    get(again, V1, NOW + 86_400 * SECOND);
-    expect(conversation(again)).toEqual(once);
-    const other = conversation(sandboxOf({ seed: 'other' }));
-    for (const i of [0, 1, 3, 4]) expect(other[i]).not.toBe(once[i]);
-  });
-
   it('takes for v2 a bearer token and nothing else', () => {
     const sandbox = sandboxOf();
     expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(200);

@@ -8,8 +8,8 @@ export const SECOND = 1000;
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-export function sandboxOf(options: Partial<SandboxOptions> = {}): Sandbox {
-  return new Sandbox({ start: NOW, plan: { perSecond: 1e6 }, ...options });
+export function sandboxOf(options: SandboxOptions = {}): Sandbox {
+  return new Sandbox({ plan: { perSecond: 1e6 }, ...options });
 }
 
 /** v2, with the key of the sandbox. */

@@ -4,7 +4,8 @@ import { Sandbox } from '../../src/sandbox/world.ts';
 import { NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
-  const sandbox = new Sandbox({ start: NOW });
+  const watched = { validators: { mainnet: [12], hoodi: [] }, slots: 8 };
+  const sandbox = new Sandbox({ watched });
   return { sandbox, result: control(sandbox, { method, path }, NOW) };
 }
 
@@ -17,17 +18,13 @@ describe('sandbox/control', () => {
     expect(sandbox.fleet.machines.get('node-a')?.silence?.until).toBe(NOW + 1);
   });
 
-  it('slashes validators of a chain', () => {
-    const { sandbox, result } = order('/-/slash?chain=hoodi&validators=7,9');
-    expect(result?.body).toMatch(/^slot \d+ of hoodi slashes 7, 9\n$/);
-    expect([...sandbox.chains.hoodi.slashed.attester.values()]).toEqual([[7, 9]]);
-  });
-
-  it('slashes validators as proposers', () => {
-    const { sandbox, result } = order('/-/slash?offence=proposer&validators=7');
-    expect(result?.body).toMatch(/^slot \d+ of mainnet slashes 7\n$/);
-    expect([...sandbox.chains.mainnet.slashed.proposer.values()]).toEqual([[7]]);
-    expect(sandbox.chains.mainnet.slashed.attester.size).toBe(0);
+  it.each([
+    ['/-/slash?chain=hoodi&validators=7,9', 'hoodi', 'attester', [7, 9]],
+    ['/-/slash?offence=proposer&validators=7', 'mainnet', 'proposer', [7]],
+  ] as const)('%s slashes validators of %s as %s', (path, chain, offence, validators) => {
+    const { sandbox, result } = order(path);
+    expect(result?.body).toMatch(new RegExp(`^slot \\d+ of ${chain} slashes ${validators.join(', ')}\n$`));
+    expect([...sandbox.chains[chain].slashed[offence].values()]).toEqual([validators]);
   });
 
   it('lets a validator miss its proposal', () => {
@@ -37,13 +34,20 @@ describe('sandbox/control', () => {
   });
 
   it.each([
+    ['/-/offline?validator=12', /20 minutes\n$/],
+    ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
+    ['/-/miss-proposal?validator=13', /13 minutes\. Only a watched validator causes/],
+  ])('says which validators cause an alert if it is not that of %s', (path, body) => {
+    expect(order(path).result?.body).toMatch(body);
+  });
+
+  it.each([
     ['/-/slience?machine=node-a', 404, /^unknown order \/-\/slience, expected one of \/-\/silence, /],
     ['/-/silence', 400, /^machine: expected one of node-a, /],
-    ['/-/fill-disk?machine=node-a&free=2', 400, /^free: expected a share from 0 to 1/],
-    ['/-/network?participation=75', 400, /^participation: expected a share from 0 to 1/],
     ['/-/slash?validators=1,x', 400, /^validators: expected an index/],
     ['/-/slash?validators=1&offence=theft', 400, /^offence: expected attester or proposer/],
     ['/-/miss-proposal?validator=x', 400, /^validator: expected an index/],
+    ['/-/offline?validator=2000000', 400, /^validator: expected an index such as 12345, below 2000000/],
   ])('says what was expected instead of %s', (path, status, body) => {
     expect(order(path).result).toMatchObject({ status, body: expect.stringMatching(body) });
   });

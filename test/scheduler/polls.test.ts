@@ -23,15 +23,6 @@ function run(overrides: Partial<Measured> = {}): Measured {
 
 describe('scheduler/polls', () => {
   describe('nextPollAt', () => {
-    it('is at once for a source that was never polled', () => {
-      expect(nextPollAt(hourly, emptyEntry(hourly), hourlyTiming, 0)).toBeLessThanOrEqual(NOW);
-    });
-
-    it('is when the source is due, after a success', () => {
-      const entry = { ...emptyEntry(hourly), lastAttemptAt: NOW - 1 };
-      expect(nextPollAt(hourly, entry, hourlyTiming, 0)).toBe(NOW - 1 + HOUR);
-    });
-
     it('is 1, 2, 4 ... minutes after a failure that may pass, and never later than the source is due', () => {
       const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 50, 2_000].map(
         (failures) => (nextPollAt(hourly, failedEntry(failures, 'timeout'), hourlyTiming, 0) - NOW) / MINUTE,

@@ -84,28 +84,6 @@ describe('scheduler/scheduler', () => {
       expect(view(long).pace.intervalMs).toBe(150 * SECOND);
     });
 
-    it('run at the pace that the budget allows, which is passed to them', async () => {
-      const timings: [number, number][] = [];
-      const { clock } = recorder();
-      const source = fakeSource({
-        poll: (value, timing) => {
-          timings.push([clock.monotonic() / MINUTE, timing.intervalMs / MINUTE]);
-          return { value };
-        },
-      });
-      const { view } = schedule([source], {
-        clock,
-        allowedPerDay: () => 288,
-      });
-      await clock.advance(10 * MINUTE);
-      expect(timings).toEqual([
-        [0, 5],
-        [5, 5],
-        [10, 5],
-      ]);
-      expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
-    });
-
     it('run one at a time until a limit is known, and then side by side', async () => {
       const { clock, events, source } = recorder();
       let limitsKnown = false;

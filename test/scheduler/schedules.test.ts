@@ -11,10 +11,9 @@ import {
   sourceViews,
   valueFor,
 } from '../../src/scheduler/schedules.ts';
-import { type Coverage, oncePer, type Pace, type Source } from '../../src/sources/source.ts';
+import { type Coverage, oncePer, type Pace } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { known } from '../support/runs/known.ts';
-import { configured } from '../support/runs/month.ts';
 import { NO_QUOTA } from '../support/runs/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 
@@ -59,13 +58,6 @@ describe('scheduler/schedules: paces', () => {
     expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));
     expect(paces.get(other)).toEqual(pace(MINUTE, 14_400));
     expect(pacesOf(asking.slice(0, 1), allowed(240), NOW).get(long)).toEqual(pace(HOUR, 240));
-  });
-
-  it('keeps the coverage of the last poll if a share is only just enough for more', () => {
-    const [source] = configured().filter(({ name }) => name === 'slashings') as [Source];
-    const after = (polls: Partial<Entry>) => pacesOf([known(source, polls)], allowed(700), NOW).get(source)?.coverage;
-    const before = [{}, { coverage: 'full' }, { coverage: 'finalized' }, { coverage: 'sampled' }] as const;
-    expect(before.map(after)).toEqual(['full', 'full', 'finalized', 'finalized']);
   });
 
   it('serves daily work first, but for a source whose data is overdue: it asks at every interval, and shares by weight', () => {

@@ -22,13 +22,14 @@ describe('web/document-page', () => {
     ]);
   });
 
-  it('HTML is shown as text, and comments are left out', () => {
+  it('HTML is shown as text, except a plain fold, and comments are left out', () => {
     const text = rendered(
-      'a <img src=x onerror=alert(1)> b\n\n<script>alert(1)</script>\n\n<!-- table: x -->\n\n`<b>`\n\n```\n<i>\n```',
+      'a <img src=x onerror=alert(1)> b\n\n<details open>\n\n<script>alert(1)</script>\n\n<!-- table: x -->\n\n`<b>`\n\n```\n<i>\n```',
     );
-    expect(text).not.toMatch(/<(img|script|b|i)\b/);
+    expect(text).not.toMatch(/<(img|details|script|b|i)\b/);
     expect(text).toContain('&#60;script&#62;');
     expect(text).not.toContain('table: x');
+    expect(rendered('<details><summary>A</summary>\n\n*a*\n\n</details>')).toMatch(/^<details>.*<em>a<.*<\/details>$/s);
   });
 
   it('a link without an address is its text; an address cannot end its attribute', () => {

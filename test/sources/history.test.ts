@@ -5,7 +5,7 @@ import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 import { DAY_2100_END, datapoint, returnsPage } from '../support/answers/datapoint.ts';
-import { answering } from '../support/answers/fake-api.ts';
+import { answering, fakeApi } from '../support/answers/fake-api.ts';
 import {
   machinesOptions,
   machinesPage,
@@ -71,5 +71,15 @@ describe('sources/history', () => {
     const told = await past(source as never, page, { window: '24h' });
     expect(flat(told, 'untimed')).toEqual(flat(await live(source, page, DAY_2100_END + HOUR), 'untimed'));
     expect(new Set(flat(told, 'timed').map((one) => (one as Sample).at))).toEqual(new Set([DAY_2100_END / 1000]));
+  });
+
+  it('a repeated cursor ends the pages that estimate a history', async () => {
+    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
+    const range = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
+    await machinesSource(machinesOptions())
+      .history?.()
+      .estimate(api, [range], NOW / 1000, noSignal());
+    // Two pages of a minute, and one of a machine.
+    expect(api.requests).toHaveLength(3);
   });
 });

@@ -44,6 +44,8 @@ describe('sources/refusal', () => {
     ['proposer_slashings', 'bad_request', true],
     ['validators', 'bad_request', false],
     ['machine_names', 'bad_request', false],
+    ['network_performance', 'bad_request', false],
+    ['queues', 'bad_request', false],
     ['machine_names', 'not_found', true],
     ['sync_committee_members', 'not_found', true],
     ['validators', 'not_found', false],

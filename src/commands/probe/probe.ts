@@ -35,6 +35,8 @@ export interface Reply {
   readonly firstReason: string | undefined;
   /** The fields that the exporter reads and that the answer does not have. */
   readonly absent: readonly string[];
+  /** The JSON of the answer, or the error in its place. */
+  readonly result: unknown;
 }
 
 export interface AnswerHead {
@@ -169,7 +171,7 @@ export function replyOf(question: Question, answer: AnswerHead | undefined, resu
   const { request, chain, isPlausible = () => true } = question;
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];
-  const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined };
+  const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined, result };
   if (is404None && isFailure(result, 'not_found')) return { ...none, failure: undefined, absent: [] };
   if (result instanceof Error) return { ...none, failure: result, absent: [] };
   const lists = Object.entries(records).map(([path, schema]) => ({ path, schema, items: listAt(result, path) }));
@@ -246,8 +248,8 @@ export function verdictOf({ ledger, replies }: Probe): Verdict {
   return replies.every(isUnderstood) ? 'understood' : 'partly';
 }
 
-/** Pure. A row for each question, notes on the answers, the key and the plan. */
-export function reportOf(probe: Probe): string {
+/** Pure. A row for each question, notes on the answers, what was found, the key and the plan. */
+export function reportOf(probe: Probe, found: readonly string[]): string {
   const { replies } = probe;
   const head = ['endpoint', 'chain', 'status', 'read', 'unreadable', 'bucket', 'remaining', 'path'];
   const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
@@ -256,6 +258,7 @@ export function reportOf(probe: Probe): string {
     ...columns([head, ...replies.map(rowOf)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
+    ...(found.length > 0 ? [...found, ''] : []),
     describeKey(probe),
   ].join('\n');
 }

@@ -67,7 +67,8 @@ export function publicReportOf(exchanges: readonly Exchange[], { key, config: { 
   return `${title}\n\n\`\`\`json\n${JSON.stringify(forms, null, 1)}\n\`\`\`\n`;
 }
 
-function machinesIn({ body }: Exchange): unknown[] {
+/** The names of machines in an answer about machines. */
+export function machinesIn({ body }: Pick<Exchange, 'body'>): unknown[] {
   const items = ['data', ...Object.keys(ENDPOINTS.machine_metrics.records)].flatMap((path) => listAt(body, path));
   return items.map((item) => (isObject(item) ? item['machine'] : item));
 }

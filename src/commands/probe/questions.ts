@@ -40,7 +40,6 @@ export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Questio
   const [path, otherPath] = DAILY_RETURNS_PATHS;
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
   const newestDay = { chain, range: { window: '24h' } } as const;
-  const first = (count: number): number[] => indicesOf(watch).take(count).toArray();
   const questions: readonly Omit<Question, 'chain'>[] = [
     {
       request: requestTo('daily_returns', { ...newestDay, path }),
@@ -48,9 +47,9 @@ export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Questio
     },
     { request: requestTo('sync_committee', { chain }) },
     { request: requestTo('sync_committee_members', { chain, period: 'latest' }) },
-    { request: requestTo('validators', { chain, identifiers: first(PAGE_SIZE) }) },
-    { request: requestTo('validators_performance', { chain, identifiers: first(ofAllPlans) }) },
-    { request: requestTo('validators_rewards', { chain, identifiers: first(ofAllPlans) }) },
+    { request: requestTo('validators', { chain, identifiers: firstOf(watch) }) },
+    { request: requestTo('validators_performance', { chain, identifiers: firstOf(watch, ofAllPlans) }) },
+    { request: requestTo('validators_rewards', { chain, identifiers: firstOf(watch, ofAllPlans) }) },
     { request: requestTo('network_performance', { chain }) },
     { request: requestTo('queues', { chain }) },
     {
@@ -59,6 +58,11 @@ export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Questio
     },
   ];
   return questions.map((question) => ({ ...question, chain }));
+}
+
+/** The first watched validators; by default those whose status is asked for. */
+export function firstOf(watch: Watch, count = PAGE_SIZE): number[] {
+  return indicesOf(watch).take(count).toArray();
 }
 
 /** The slashings of a slot. If possible, it is one for which the answer about the slots announces slashings. */

@@ -47,7 +47,7 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
       return { value: newest ? { newest } : {} };
     },
     summary,
-    families: ({ newest }) => dailyReturnFamilies(chain, newest),
+    families: ({ newest }) => dailyReturnFamilies(chain, newest ? [newest] : []),
     history: () => historyOf(chain, readDays),
   };
 }
@@ -109,7 +109,7 @@ function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
     at: (day) => day.day_end,
     group: () => chain,
     stream: () => '',
-    families: (days) => pastReturnFamilies(chain, days),
+    families: (days) => dailyReturnFamilies(chain, days, ({ day_end }) => ({ at: day_end })),
   };
 }
 
@@ -209,26 +209,23 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   ],
 ];
 
-export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): Family[] {
-  return familiesOf((describe) => (day ? samplesOf(chain, describe(day)) : []));
-}
-
-/** The families of several days, each sample with the time of the end of its day. */
-function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Family[] {
-  return familiesOf((describe) =>
-    days.flatMap((day) => samplesOf(chain, describe(day)).map((one) => ({ ...one, at: day.day_end }))),
-  );
-}
-
-function familiesOf(samples: (describe: DescribeDay) => Sample[]): Family[] {
+/** @param timeOf The time of the samples of a day, if they are of the past */
+export function dailyReturnFamilies(
+  chain: Chain,
+  days: readonly Datapoint[],
+  timeOf: (day: Datapoint) => Pick<Sample, 'at'> = () => ({}),
+): Family[] {
+  const samplesOf = ([labels, value]: Described[number], day: Datapoint): Sample[] =>
+    sample(chain, typeof value === 'string' ? etherOf(value) : value, labels).map((one) => ({
+      ...one,
+      ...timeOf(day),
+    }));
   return FAMILIES.map(([name, help, describe]) =>
-    family(`daily_return_${name}`, `${help}. ${HELP}`, samples(describe)),
-  );
-}
-
-function samplesOf(chain: Chain, described: Described): Sample[] {
-  return described.flatMap(([labels, value]) =>
-    sample(chain, typeof value === 'string' ? etherOf(value) : value, labels),
+    family(
+      `daily_return_${name}`,
+      `${help}. ${HELP}`,
+      days.flatMap((day) => describe(day).flatMap((one) => samplesOf(one, day))),
+    ),
   );
 }
 
@@ -236,7 +233,8 @@ function samplesOf(chain: Chain, described: Described): Sample[] {
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 function summary({ newest }: DailyReturns, { now }: Timing): Summary {
-  return { facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
+  const state = newest ? `${rate(newest.apr.combined)} a year` : `daily return ${NOT_KNOWN}`;
+  return { state, facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
 }
 
 function describeReturn({ day, day_end, apr, moving_averages }: Datapoint, now: UnixMs): Cell {

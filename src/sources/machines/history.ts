@@ -1,6 +1,7 @@
 import type { MachineRecord } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
+import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { History } from '../history.ts';
@@ -73,14 +74,13 @@ async function estimatePages(api: Api, ranges: readonly PastRange[], signal: Abo
 }
 
 async function readMinute(api: Api, end: UnixSeconds, signal: AbortSignal): Promise<MachineRecord[]> {
+  const range = { start: end - MINUTE + 1, end };
   const records: MachineRecord[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES_A_MINUTE; pages += 1) {
-    const page = await requestPage(api, { range: { start: end - MINUTE + 1, end }, cursor }, signal);
+  await eachPage(async (cursor) => {
+    const page = await requestPage(api, { range, cursor }, signal);
     records.push(...page.records);
-    if (!page.cursor) break;
-    cursor = page.cursor;
-  }
+    return page;
+  }, MAX_PAGES_A_MINUTE);
   return records;
 }
 

@@ -29,9 +29,6 @@ import {
   unknownNames,
 } from './sweep.ts';
 
-/** A warning about a sweep that did not fail. */
-type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
-
 interface SweepContext extends PollContext<MachinesOptions> {
   readonly sweep: Sweep;
 }
@@ -49,20 +46,23 @@ export async function pollMachines(poll: PollContext<MachinesOptions>, previous:
     await readNew(context);
     await listNames(context);
     await askUnknown(context);
-    if (sweep.dropped.size > 0 && previous.dropped === 0) warn(events, 'too_many_machines');
-    return { value: endedSweep(context), events };
+    const value = endedSweep(context);
+    if (value.dropped > 0 && previous.dropped === 0) warn(events, 'too_many_machines');
+    return { value, events };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { value: endedSweep(context), events, failure: error };
   }
 }
 
+type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'name_shared';
+
 function warn(events: SourceEvent[], reason: Warning, machines?: readonly string[]): void {
   events.push({ type: 'sweep_warning', reason, machines });
 }
 
-function endedSweep({ sweep, timing: { now }, events }: SweepContext): Machines {
-  const value = endSweep(sweep);
+function endedSweep({ options, sweep, timing: { now }, events }: SweepContext): Machines {
+  const value = endSweep(sweep, options);
   for (const [reason, applies] of [
     ['network_counters_fell', isNetworkWithheld],
     ['name_shared', isNameShared],

@@ -13,11 +13,10 @@ import { lastSeen, type Machine, type Machines } from './schema.ts';
 /** The times of earlier sweeps. */
 export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;
 
-/** The state before the sweep, updated with what it has read so far. */
+/** The state before the sweep, and what it has read so far. */
 export interface Sweep {
   /** Age from which a machine counts as silent. */
   readonly silentMs: Milliseconds;
-  readonly machines: Map<string, Machine>;
   /** The machines before the sweep. */
   readonly before: ReadonlyMap<string, Machine>;
   /** Those of them that were live when the last complete sweep began. */
@@ -26,9 +25,6 @@ export interface Sweep {
   readonly newRecords: Map<string, MachineRecord[]>;
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
-  readonly dropped: Set<string>;
-  /** Machines that may be dropped if there are too many. The one that has been unseen for longest is last. */
-  readonly expendable: string[];
   /** Names with a request of their own, and when it was sent; 0: not yet. */
   readonly asked: Map<string, UnixMs>;
   progress: Progress;
@@ -40,74 +36,52 @@ const LATEST_MS = 8 * MS_PER_MINUTE;
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
   const known = machines.filter((machine) => isKept(options, machine, now));
-  const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
-  const byPriority = known.toSorted(
-    (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),
-  );
-  const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
+  const before = new Map(known.map((machine) => [machine.name, machine]));
   // What an outage or a stop of the program left out is not the silence of a machine.
   const knownAt = Math.min(now, (progress.beganAt ?? Number.POSITIVE_INFINITY) * 1000);
-  const isLive = (machine: Machine): boolean => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS;
-  const before = new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine]));
   return {
     silentMs,
-    machines: new Map(before),
     before,
-    live: [...before.values()].filter(isLive),
+    live: known.filter((machine) => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS),
     newRecords: new Map(),
-    dropped,
-    expendable: byPriority
-      .slice(0, options.max)
-      .filter((machine) => !isLive(machine) && !isExpected(machine))
-      .map(({ name }) => name),
     found: new Set(),
     asked: new Map(asked.filter(([, at]) => at === 0 || elapsed(at, now) < RECORDS_KEPT_SECONDS * 1000)),
     progress,
   };
 }
 
-/** Adds a record. It replaces the one that is held only if it is newer. */
-export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRecord): void {
+/** Adds a record, whatever came before it. */
+export function addRecord({ before, found, newRecords }: Sweep, options: MachinesOptions, one: MachineRecord): void {
   const [process, record] = one;
   const name = machineName(record.machine);
   if (!isIncluded(options, name)) return;
-  let machine = sweep.machines.get(name);
-  if (!machine) {
-    if (sweep.machines.size >= options.max && !makeRoom(sweep)) {
-      sweep.dropped.add(name);
-      return;
-    }
-    sweep.dropped.delete(name);
-    machine = { name };
-  }
-  sweep.found.add(name);
-  const isNewerThan = (held: Machine | undefined): boolean => (held?.[process]?.timestamp ?? 0) < record.timestamp;
-  if (isNewerThan(sweep.before.get(name))) sweep.newRecords.set(name, [...(sweep.newRecords.get(name) ?? []), one]);
-  if (isNewerThan(machine)) sweep.machines.set(name, { ...machine, [process]: record });
+  found.add(name);
+  const held = before.get(name)?.[process]?.timestamp ?? 0;
+  if (record.timestamp > held) newRecords.set(name, [...(newRecords.get(name) ?? []), one]);
 }
 
-/** Drops the machine that has been silent for longest. False: none is silent. */
-function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
-  for (let name = expendable.pop(); name !== undefined; name = expendable.pop()) {
-    if (found.has(name)) continue;
-    machines.delete(name);
-    dropped.add(name);
-    return true;
-  }
-  return false;
-}
-
-export function endSweep({ machines, before, newRecords, dropped, asked, progress }: Sweep): Machines {
-  const learnedOf = (machine: Machine): Machine => {
-    const records = newRecords.get(machine.name);
-    return records ? { ...machine, learned: learnAll(before.get(machine.name), records) } : machine;
-  };
+/** The state after the sweep. Of too many machines, those go that are not expected, then not live, then unseen for longest. */
+export function endSweep(sweep: Sweep, { expected, max }: MachinesOptions): Machines {
+  const { before, live, newRecords, asked, progress } = sweep;
+  const machines = [...new Set([...before.keys(), ...newRecords.keys()])].map((name): Machine => {
+    const held = before.get(name) ?? { name };
+    const records = newRecords.get(name)?.toSorted(([, a], [, b]) => a.timestamp - b.timestamp);
+    // Of each process the last one stays, which is the newest.
+    return records ? { ...held, ...Object.fromEntries(records), learned: learnAll(held, records) } : held;
+  });
+  const wasLive = new Set(live.map(({ name }) => name));
+  const rankOf = ({ name }: Machine): number => (expected.includes(name) ? 2 : Number(wasLive.has(name)));
+  const kept = machines.sort((a, b) => rankOf(b) - rankOf(a) || lastSeen(b) - lastSeen(a)).slice(0, max);
   return {
     ...progress,
-    machines: [...machines.values()].map(learnedOf),
-    dropped: dropped.size,
-    asked: [...asked].filter(([name]) => !machines.has(machineName(name))),
+    machines: kept,
+    dropped: machines.length - kept.length,
+    asked: [...asked].filter(([name]) => !isKnown(sweep, name)),
   };
+}
+
+function isKnown({ before, found }: Sweep, name: string): boolean {
+  return before.has(machineName(name)) || found.has(machineName(name));
 }
 
 /** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). In this time a record of each arrives. */
@@ -205,11 +179,11 @@ export function failedListAt(failure: RequestFailed, now: UnixMs): UnixMs {
 }
 
 /** Notes the unknown names of a list, as far as there is room. */
-export function noteNames({ machines, asked }: Sweep, options: MachinesOptions, names: readonly string[]): void {
+export function noteNames(sweep: Sweep, options: MachinesOptions, names: readonly string[]): void {
+  const { before, asked } = sweep;
   for (const name of names) {
-    if (machines.size + asked.size >= options.max) return;
-    const label = machineName(name);
-    if (isIncluded(options, label) && !machines.has(label) && !asked.has(name)) asked.set(name, 0);
+    if (before.size + asked.size >= options.max) return;
+    if (isIncluded(options, machineName(name)) && !isKnown(sweep, name) && !asked.has(name)) asked.set(name, 0);
   }
 }
 
@@ -222,10 +196,11 @@ const MAX_ASKED_PER_SWEEP = 10;
  * The names to request one by one, over all records that the service keeps: in a shared request, the records of one
  * machine could come before the newest one of another. An expected name is requested once a day, any other only once.
  */
-export function unknownNames({ machines, asked }: Sweep, options: MachinesOptions, now: UnixMs): string[] {
+export function unknownNames(sweep: Sweep, options: MachinesOptions, now: UnixMs): string[] {
+  const { asked } = sweep;
   const expected = options.expected.filter((name) => now - (asked.get(name) ?? 0) >= MS_PER_DAY);
   const listed = [...asked.keys()].filter((name) => asked.get(name) === 0);
   return [...new Set([...expected, ...listed])]
-    .filter((name) => isIncluded(options, machineName(name)) && !machines.has(machineName(name)))
+    .filter((name) => isIncluded(options, machineName(name)) && !isKnown(sweep, name))
     .slice(0, MAX_ASKED_PER_SWEEP);
 }

@@ -1,14 +1,34 @@
+import * as z from 'zod';
+import type { QueuesAnswer } from '../../api/answers/network.ts';
+import { Wei } from '../../api/answers/validators.ts';
+import { requestTo } from '../../api/endpoints.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { expectPastEpoch } from '../answers.ts';
 import type { Summary } from '../content.ts';
-import { attestationFacts, performanceFamilies } from '../duties.ts';
+import { attestationFacts, Performance, performanceFamilies, performanceOf } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
-import { partsOf, refusedUntil } from '../refusal.ts';
-import { type ChainOptions, nextTick, type Source, type Timing } from '../source.ts';
-import { pollNetwork } from './poll.ts';
-import { Network, type Queue } from './schema.ts';
+import { partsOf, Refusals, readPart } from '../refusal.ts';
+import { type ChainOptions, nextTick, type Poll, type PollContext, type Source, type Timing } from '../source.ts';
+
+/** What is not known is null. */
+const Queue = z.object({
+  count: z.number().nullable(),
+  balance: Wei.nullable(),
+  /** Unix seconds at which the last item leaves the queue. */
+  end: z.number().nullable(),
+});
+type Queue = z.infer<typeof Queue>;
+
+/** The state of one chain. `readAt`: Unix ms. */
+export const Network = z.object({
+  performance: z.object({ readAt: z.number(), epoch: z.number(), sums: Performance }).optional(),
+  queues: z.object({ readAt: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
+  refusals: Refusals,
+});
+export type Network = z.infer<typeof Network>;
 
 /** The duties, and the queues. */
 const REQUESTS = 2;
@@ -25,11 +45,7 @@ export function networkSource(options: ChainOptions): Source<Network> {
     intervalMs,
     empty: {},
     state: Network,
-    due(value, attempts, timing) {
-      const isStretched = timing.intervalMs > intervalMs;
-      const queuesUntil = isStretched ? Number.POSITIVE_INFINITY : refusedUntil(value, 'queues');
-      return Math.max(nextTick(attempts, timing.intervalMs), Math.min(refusedUntil(value, 'network'), queuesUntil));
-    },
+    due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
     isDaily: true,
     isNeverOverdue: true,
     weight,
@@ -44,29 +60,72 @@ export function networkSource(options: ChainOptions): Source<Network> {
     parts: partsOf('network', 'queues'),
     families: (value, timing) => networkFamilies(options, value, timing),
     summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
-    nextChange: (value, timing) => nextNetworkChange(options, value, timing),
+    nextChange: ({ performance, queues }, timing) =>
+      nextShownChange(
+        [performance, queues].map((one) => [one, maxAge(timing)] as const),
+        timing.now,
+      ),
   };
+}
+
+type Context = PollContext<ChainOptions>;
+
+/** Reads the duties of the whole chain, and the queues unless the budget has stretched the interval. */
+async function pollNetwork(context: Context, previous: Network): Promise<Poll<Network>> {
+  const { options, timing, events } = context;
+  const read = await readPart(context, 'network', previous, () => readPerformance(context, previous));
+  if (read.failure || timing.intervalMs > options.intervalMs) return { ...read, events };
+  const both = await readPart(context, 'queues', read.value, () => readQueues(context, read.value));
+  return { ...both, events };
+}
+
+async function readPerformance({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
+  const { chain } = options;
+  const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
+  expectPastEpoch('network_performance', chain, range, timing.now);
+  return { ...previous, performance: { readAt: timing.now, epoch: range.epoch, sums: performanceOf([data]) } };
+}
+
+async function readQueues({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
+  const { data } = await api.request(requestTo('queues', { chain: options.chain }), signal);
+  return { ...previous, queues: { readAt: timing.now, ...queuesOf(data) } };
+}
+
+/** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. */
+function queuesOf({
+  deposit_queue: deposit,
+  exit_queue: exit,
+}: QueuesAnswer['data']): Record<'deposit' | 'topup' | 'exit', Queue> {
+  return {
+    deposit: queueOf(
+      deposit?.deposit_count,
+      deposit?.deposit_balance ?? deposit?.balance,
+      deposit?.estimated_processed_at,
+    ),
+    topup: queueOf(deposit?.topup_count, deposit?.topup_balance),
+    exit: queueOf(exit?.count ?? exit?.validator_count, exit?.balance, exit?.estimated_processed_at),
+  };
+}
+
+/** The least that one item can be, in wei: a smaller balance is in another unit, such as gwei. */
+const LEAST_ITEM = 10n ** 15n;
+
+function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
+  const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 1) * LEAST_ITEM;
+  return { count: count ?? null, balance: isWei ? balance : null, end: end || null };
 }
 
 function networkSummary({ performance }: Network, now: UnixMs): Summary {
-  return performance ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, now) } : {};
+  if (!performance) return {};
+  return { section: 'Validators', facts: attestationFacts('the network', [performance.sums], performance.readAt, now) };
 }
 
-/** At a stretched interval the queues are not read any more, so they are withdrawn as at the configured one. */
-function queuesAge({ intervalMs }: ChainOptions, timing: Timing): Milliseconds {
-  return maxAge({ intervalMs: Math.min(timing.intervalMs, intervalMs) });
-}
-
-function shownNetwork(options: ChainOptions, { performance, queues }: Network, timing: Timing): Network {
+/** At a stretched interval the queues are not read any more. */
+function shownNetwork({ intervalMs }: ChainOptions, { performance, queues }: Network, timing: Timing): Network {
   return {
     performance: fresh(performance, maxAge(timing), timing.now),
-    queues: fresh(queues, queuesAge(options, timing), timing.now),
+    queues: timing.intervalMs > intervalMs ? undefined : fresh(queues, maxAge(timing), timing.now),
   };
-}
-
-function nextNetworkChange(options: ChainOptions, { performance, queues }: Network, timing: Timing): UnixMs {
-  const ages = [[performance, maxAge(timing)] as const, [queues, queuesAge(options, timing)] as const];
-  return nextShownChange(ages, timing.now);
 }
 
 function networkFamilies(options: ChainOptions, value: Network, timing: Timing): Family[] {

@@ -1,5 +1,5 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { type Chain, epochAt, periodOf, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, MS_PER_EPOCH, periodOf, SECONDS_PER_EPOCH } from '../../facts/chain.ts';
 import { watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
@@ -21,13 +21,6 @@ import {
 } from './read.ts';
 import type { EpochRows, Slashings } from './schema.ts';
 
-export interface FinalizedOptions {
-  /** Read only the newest finalized epoch and skip the ones between, because the budget allows no more. */
-  readonly sampled: boolean;
-  /** Read the finalized view first; otherwise continue with the known finality. */
-  readonly readsFinality: boolean;
-}
-
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 const MIN_LAG = 2;
 /** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
@@ -40,42 +33,33 @@ const MAX_EPOCHS_PER_POLL = 12;
 const FRESH_EPOCHS = 3;
 
 /**
- * Counts every finalized epoch exactly once, in order.
+ * Counts every finalized epoch exactly once, in order. Where the budget does not allow that, only the newest one is read.
+ * @param isHeadRead Whether it is known that finality has not advanced if the head epoch has not
  * @throws when the finalized view cannot be read or is not plausible
  */
-export async function finalizedPass(
-  context: PollContext,
-  previous: Slashings,
-  { sampled, readsFinality }: FinalizedOptions,
-): Promise<Step> {
+export async function finalizedPass(context: PollContext, previous: Slashings, isHeadRead: boolean): Promise<Step> {
+  const { coverage, intervalMs } = context.timing;
+  // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
+  const sampled = coverage === 'sampled' && intervalMs > MS_PER_EPOCH;
+  const isAdvanced = previous.finalizedEpoch === undefined || previous.isFinalityDue === true;
   let state = previous;
   let view: EpochRows | undefined;
-  if (readsFinality) {
+  if (coverage !== 'full' || !isHeadRead || isAdvanced) {
     view = await readEpoch(context, 'finalized', 'finalized_pass');
     state = afterFinality(context, state, view.epoch, sampled);
   }
   const { scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state };
   const newest = newestToCount(state);
-  const count = Math.max(0, Math.min(newest - scannedEpoch, MAX_EPOCHS_PER_POLL));
-  const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
-  const drop = new AbortController();
-  const droppable = { ...context, signal: AbortSignal.any([context.signal, drop.signal]) };
-  const pending = epochs.map((epoch) => {
-    if (epoch === view?.epoch) return Promise.resolve(view);
-    return readEpoch(droppable, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
-  });
-  // The epochs are read at once and counted in order. When one cannot be counted, the rest is dropped, with its failures.
-  for (const promise of pending) promise.catch(() => undefined);
-  try {
-    for (const [i, epoch] of epochs.entries()) {
-      const next = (): Promise<EpochRows> => pending[i + 1] ?? readEpoch(context, epoch + 1, 'finalized_pass');
-      const step = await countNext(context, state, epoch, pending[i] as Promise<EpochRows>, sampled ? undefined : next);
-      ({ state } = step);
-      if (state.scannedEpoch !== epoch) return step;
-    }
-  } finally {
-    drop.abort();
+  const read = async (epoch: number): Promise<EpochRows> => {
+    if (epoch === view?.epoch) return view;
+    return readEpoch(context, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+  };
+  const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_POLL);
+  for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
+    const step = await countNext(context, state, epoch, read, !sampled);
+    ({ state } = step);
+    if (state.scannedEpoch !== epoch) return step;
   }
   return { state };
 }
@@ -118,14 +102,14 @@ export function withFinality(state: Slashings, epoch: number, chain: Chain, now:
 
 /**
  * Counts the next finalized epoch. Until it can be counted completely, it is read again, for up to an hour.
- * @param readNext Reads the epoch after it. Absent: the budget does not allow it.
+ * @param readsNext Whether the budget allows reading the epoch after it.
  */
 async function countNext(
   context: PollContext,
   previous: Slashings,
   epoch: number,
-  pending: Promise<EpochRows>,
-  readNext: (() => Promise<EpochRows>) | undefined,
+  read: (epoch: number) => Promise<EpochRows>,
+  readsNext: boolean,
 ): Promise<Step> {
   const { timing, options, events } = context;
   const { now } = timing;
@@ -133,23 +117,24 @@ async function countNext(
   const ms = ownTimeSince(tried.at, timing);
   const epochMs = tried.epochMs + ms;
   const isLastAttempt = epochMs >= GIVE_UP_AFTER_MS;
-  const answer = await attempt(context, () => pending);
+  const answer = await attempt(context, () => read(epoch));
   if (answer instanceof Error) {
     // During an outage, or while the service refuses all requests, no epoch is given up.
     if (!isRequestSpecific(answer)) return { state: previous, failure: answer };
     if (isLastAttempt) return { state: skipTo(previous, epoch) };
     return { state: { ...previous, tried: { ...tried, at: now, epochMs } }, failure: answer };
   }
-  const next = isTied(answer) && readNext ? await attempt(context, readNext) : undefined;
+  const next = isTied(answer) && readsNext ? await attempt(context, () => read(epoch + 1)) : undefined;
   const known = decided(answer, next instanceof Error ? undefined : next);
-  const isGuess = isTied(known) && (isLastAttempt || !readNext);
-  const read = isGuess ? decided(answer, undefined, true) : known;
-  const slashings = await readSlashings(context, previous, unreadBlocks(previous, read.rows));
+  const isGuess = isTied(known) && (isLastAttempt || !readsNext);
+  const decision = isGuess ? decided(answer, undefined, true) : known;
+  const { rows } = decision;
+  const slashings = await readSlashings(context, previous, unreadBlocks(previous, rows));
   const readFailure = next instanceof Error ? next : slashings.failure;
   if (readFailure && !isRequestSpecific(readFailure)) return { state: slashings.state, failure: readFailure };
-  const names = await readProposerNames(context, slashings.state, read.rows);
+  const names = await readProposerNames(context, slashings.state, rows);
   const { state } = names;
-  const isOpen = read.rows.some((row) => row.status === '0') || unreadBlocks(state, read.rows).length > 0;
+  const isOpen = rows.some((row) => row.status === '0') || unreadBlocks(state, rows).length > 0;
   const namesMs = tried.namesMs + (names.failure ? ms : 0);
   if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
     const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
@@ -157,12 +142,12 @@ async function countNext(
   }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
   if (isGuess) events.push({ type: 'blocks_tied', epoch });
-  const proposals = watchedProposals(read, options.watch);
+  const proposals = watchedProposals(decision, options.watch);
   for (const proposal of proposals) {
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
   }
-  const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
-  return { state: await countSeats(context, counted, epoch, read.rows) };
+  const counted = countProposals(countEpoch(state, epoch, rows), proposals);
+  return { state: await countSeats(context, counted, epoch, rows) };
 }
 
 /**

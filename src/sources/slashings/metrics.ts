@@ -149,15 +149,11 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
 
 /** The head; undefined if it is stale. */
 export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  return fresh(headOf(state), maxHeadAge(timing), timing.now)?.head;
+  return fresh(state.head, maxHeadAge(timing), timing.now);
 }
 
 export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
-  return nextShownChange([[headOf(state), maxHeadAge(timing)]], timing.now);
-}
-
-function headOf({ head, headReadAt: readAt = 0 }: Slashings) {
-  return head && { head, readAt };
+  return nextShownChange([[state.head, maxHeadAge(timing)]], timing.now);
 }
 
 function maxHeadAge({ intervalMs }: Timing): Milliseconds {

@@ -1,4 +1,4 @@
-import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { elapsed, type UnixMs } from '../../toolkit/lib/time.ts';
@@ -21,7 +21,7 @@ import { type EpochRows, Head, type Slashings } from './schema.ts';
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
 
-/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
+/** After this many attempts at the head, a block is left to the finalized pass. */
 const MAX_TRIES = 3;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
@@ -31,11 +31,8 @@ export async function pollSlashings(context: PollContext, previous: Slashings): 
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   if (!failure || isRequestSpecific(failure)) {
-    const isAdvanced = state.finalizedEpoch === undefined || state.isFinalityDue === true;
-    const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
-    // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
-    const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    const isHeadRead = failure === undefined;
+    const pass = await attempt(context, () => finalizedPass(context, state, isHeadRead));
     const step: Step = pass instanceof Error ? { state, failure: pass } : pass;
     ({ state } = step);
     failure ??= step.failure;
@@ -55,14 +52,12 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
   let state = withHead(previous, latest, context.timing.now);
   const epochs = [latest];
   let failure: Error | undefined;
-  const { passed } = state;
-  if (passed) {
-    const answer = await attempt(context, () => readEpoch(context, passed.epoch, 'head_pass'));
-    const read = answer instanceof Error ? answer : decided(answer, latest);
+  const { passedEpoch } = state;
+  if (passedEpoch !== undefined) {
+    const read = await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
     if (read instanceof Error) failure = read;
-    else epochs.unshift(read);
-    const isDone = passed.tries + 1 >= MAX_TRIES || (!(read instanceof Error) && isWhole(read));
-    state = { ...state, passed: isDone ? undefined : { ...passed, tries: passed.tries + 1 } };
+    else epochs.unshift(decided(read, latest));
+    if (!failure) state = { ...state, passedEpoch: undefined };
   }
   for (const { rows } of epochs) {
     const read = await readSlashings(context, state, unreadBlocks(state, rows, MAX_TRIES));
@@ -76,17 +71,9 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
-  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse(block), headReadAt: now } : {}) };
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}) };
   if (epoch <= headEpoch) return next;
-  return { ...next, isFinalityDue: true, passed: headEpoch < 0 ? undefined : { epoch: epoch - 1, tries: 0 } };
-}
-
-/**
- * Whether the rows were read after the end of the epoch. The service caches answers for about a minute (api-facts 5.1).
- * A missed last slot looks like one to come until it is final, and so do two blocks until a later one decides.
- */
-function isWhole({ rows }: EpochRows): boolean {
-  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
+  return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
 }
 
 /** Keeps what the status says of slashed validators, also after it is no longer read. */

@@ -25,6 +25,8 @@ export type Proposal = z.infer<typeof Proposal>;
 
 /** The fields of the newest canonical block that are shown, named as in the answer. */
 export const Head = z.object({
+  /** Unix ms. */
+  readAt: z.number(),
   slot: Index,
   epoch: Index,
   syncaggregate_participation: Quantity,
@@ -73,13 +75,11 @@ export type RecentSlashing = z.infer<typeof RecentSlashing>;
 export const Slashings = z.object({
   /** Unix ms of the last head pass; absent if it failed. */
   headPassAt: z.number().optional(),
-  /** Unix ms of the last head pass that found a block. */
-  headReadAt: z.number().optional(),
   head: Head.optional(),
   /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),
-  /** The epoch that has just passed, while it is to be read once more by its number. */
-  passed: z.object({ epoch: Index, tries: z.number() }).optional(),
+  /** The epoch that has just passed, until it was read once more by its number. */
+  passedEpoch: Index.optional(),
   finalizedEpoch: Index.optional(),
   /** Whether the head epoch has advanced since the finalized view was last read. */
   isFinalityDue: z.boolean().optional(),

@@ -8,7 +8,7 @@ import { isAggregateDue, POLLS_PER_AGGREGATE, readPerformance, readRewards } fro
 import { membersDue, readMembers } from './committees.ts';
 import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
 import type { PollContext, ValidatorsOptions } from './options.ts';
-import { NO_VALIDATORS, Validators, validatorsAnew } from './schema.ts';
+import { NO_VALIDATORS, Validators } from './schema.ts';
 import { readStatus } from './status.ts';
 import { validatorsSummary } from './summary.ts';
 
@@ -41,7 +41,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
         : oncePer(MS_PER_PERIOD, intervalMs, requestsPerDay);
     },
     poll: (api, previous, timing, signal) => pollValidators({ options, api, timing, signal, events: [] }, previous),
-    anew: validatorsAnew,
+    anew: ({ refusals, hasSmallChunks, membersAskedAt, ...value }) => value,
     parts: partsOf(
       ...(status ? (['status', 'performance'] as const) : []),
       ...(rewards ? (['rewards'] as const) : []),

@@ -46,13 +46,10 @@ export function sumOf(amounts: Amounts): string | undefined {
     .toString();
 }
 
-/** Those whose rewards are shown, if they are known. */
-interface Shown {
-  readonly labels: Labels;
-  readonly rewards: Rewards | undefined;
-}
-
-export function rewardFamilies(chain: Chain, shown: readonly Shown[]): Family[] {
+export function rewardFamilies(
+  chain: Chain,
+  shown: readonly { readonly labels: Labels; readonly rewards: Rewards | undefined }[],
+): Family[] {
   const gauge = (name: string, help: string, samples: readonly Sample[]): Family =>
     family(`watched_validators_${name}`, `${help}. ${UNPROVEN}`, samples);
   const each = (pick: (rewards: Rewards) => string | undefined, more: Labels = {}): Sample[] =>

@@ -74,9 +74,4 @@ export const Validators = z.object({
 });
 export type Validators = z.infer<typeof Validators>;
 
-/** As at the first start, but for what was read. Members that were refused are requested at once. */
-export function validatorsAnew({ refusals, hasSmallChunks, membersAskedAt, ...read }: Validators): Validators {
-  return { ...read, membersAskedAt: refusals?.['sync_committee'] ? undefined : membersAskedAt };
-}
-
 export const NO_VALIDATORS: Validators = Validators.parse({ validators: [], committees: [] });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../lib/nearest.ts';
 import { type Environment, nonEmpty } from '../yaml/document.ts';
 import type { Override } from '../yaml/override.ts';
 import { columns } from './columns.ts';
@@ -72,9 +73,10 @@ export function parseCommand<Name extends string, Values>(
   const command = word === undefined ? program.byDefault : commandOf(program, word);
   if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
   if (typed.has('version')) return { name: 'version' };
-  if (stray !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(stray)}`);
-  for (const name of typed.keys()) refuseForeign(program, name, command);
   const ofCommand = program.flags.filter((flag) => flag.commands.includes(command));
+  const names = ofCommand.map((flag) => `--${flag.name}`);
+  if (stray !== undefined) throw unknown('argument', stray, names);
+  for (const name of typed.keys()) refuseForeign(program, name, command);
   const settings = ofCommand.flatMap((flag) => {
     const texts = typed.get(flag.name);
     if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
@@ -141,7 +143,8 @@ function negatedBy(flags: readonly Flag[], { name, rawName, value }: OptionToken
 
 function textOf(flags: readonly Flag[], { name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(flags, name);
-  if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName));
+  const names = flags.map((known) => `--${known.name}`);
+  if (!flag && name !== 'help' && name !== 'version') throw unknown('flag', rawName, names);
   if (!flag?.value) return value ?? 'true';
   if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
@@ -153,12 +156,14 @@ function flagOf(flags: readonly Flag[], name: string): Flag | undefined {
   return flags.find((known) => known.name === name);
 }
 
-function unknown(what: string, word: string): string {
-  return `unknown ${what} ${JSON.stringify(word)}, try --help`;
+function unknown(what: string, word: string, names: readonly string[]): UsageError {
+  const meant = nearest(word, names);
+  const hint = meant === undefined ? 'try --help' : `did you mean ${meant}?`;
+  return new UsageError(`unknown ${what} ${JSON.stringify(word)}, ${hint}`);
 }
 
 function commandOf<Name extends string>({ commands }: Program<Name>, word: string): Name {
-  if (!Object.hasOwn(commands, word)) throw new UsageError(unknown('command', word));
+  if (!Object.hasOwn(commands, word)) throw unknown('command', word, Object.keys(commands));
   return word as Name;
 }
 

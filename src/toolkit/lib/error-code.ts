@@ -29,3 +29,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = codeOf(error);
   return code !== undefined && codes.includes(code);
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, hasCode, meaningOf } from '../lib/error-code.ts';
+import { codeOf, hasCode, meaningOf, messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { anewIn } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
@@ -39,7 +39,7 @@ export function unreadable(file: string, error: unknown): Error {
 
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  if (code === undefined) return messageOf(error);
   return [meaningOf(code), code].filter(Boolean).join(', ');
 }
 

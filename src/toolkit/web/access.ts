@@ -13,6 +13,7 @@ import { SocketAddress } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
@@ -101,7 +102,7 @@ export class Access {
         this.adopt({ ...config, tls });
         this.#log.info('certificates renewed');
       } catch (error) {
-        const err = error instanceof Error ? error.message : String(error);
+        const err = messageOf(error);
         if (err !== told) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
         told = err;
       }
@@ -117,15 +118,14 @@ export class Access {
   }
 
   /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
-  async #admits({ headers, socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
     if (this.#takeToken?.(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, config.users, socket.remoteAddress ?? '')))
-        return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users))) return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;

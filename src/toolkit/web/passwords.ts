@@ -2,8 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** As many good logins as exporter-toolkit remembers. */
-const MAX_REMEMBERED = 100;
 /** A comparison takes about 60 ms at the usual cost of 10: less than a minute for all. */
 export const MAX_WAITING = 900;
 /** Compared for a name that is not in the file. Otherwise the response time would reveal which names exist. */
@@ -22,15 +20,9 @@ export interface Comparison {
   readonly hash: string;
 }
 
-interface Waiting {
+interface Waiting extends PromiseWithResolvers<boolean> {
   readonly comparison: Comparison;
   readonly digest: string;
-  readonly address: string;
-  /** One higher for each that waits from the same address. The lowest is compared first. */
-  readonly round: number;
-  readonly result: Promise<boolean>;
-  readonly resolve: (isEqual: boolean) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 export class TooBusy extends Error {
@@ -38,34 +30,32 @@ export class TooBusy extends Error {
 }
 
 /**
- * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one at a time. Good
- * logins are remembered, so that a client that has logged in never waits behind guesses. Nothing is remembered at the
- * start: then addresses take turns, so that a flood of guesses delays a client with another address by one comparison.
- * A password keeps its place after its client gave up, so that the next scrape is admitted.
+ * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one after the other.
+ * Good logins are remembered, so that a client that has logged in never waits behind guesses. A password keeps its place
+ * after its client gave up, so that the next scrape is admitted.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
   readonly #salt = randomBytes(32);
-  /** Digests of good logins, the oldest first. */
+  /** Digests of good logins: few, because each is of a user in the file. */
   readonly #good = new Set<string>();
-  /** By round. The worker compares the first one. */
+  /** The worker compares the first one. */
   readonly #waiting: Waiting[] = [];
   #worker: Worker | undefined;
 
   /**
    * @param users Bcrypt hashes by name
-   * @param address That of the client
    * @throws TooBusy
    */
-  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>, address: string): Promise<boolean> {
+  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>): Promise<boolean> {
     const hash = users.get(user);
     // The hash is part of the digest: a changed password or a removed user is forgotten at once.
     const digest = createHmac('sha256', this.#salt)
       .update(JSON.stringify([user, hash, password]))
       .digest('hex');
     if (this.#good.has(digest)) return true;
-    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY }, address)) && hash !== undefined;
-    if (isAdmitted) this.#remember(digest);
+    const isAdmitted = (await this.#compare(digest, { password, hash: hash ?? DECOY })) && hash !== undefined;
+    if (isAdmitted) this.#good.add(digest);
     return isAdmitted;
   }
 
@@ -74,24 +64,13 @@ export class Passwords {
     await this.#worker?.terminate();
   }
 
-  #remember(digest: string): void {
-    const [oldest] = this.#good;
-    if (oldest !== undefined && this.#good.size >= MAX_REMEMBERED) this.#good.delete(oldest);
-    this.#good.add(digest);
-  }
-
-  #compare(digest: string, comparison: Comparison, address: string): Promise<boolean> {
+  async #compare(digest: string, comparison: Comparison): Promise<boolean> {
     const same = this.#waiting.find((one) => one.digest === digest);
-    if (same) return same.result;
-    const ofAddress = this.#waiting.findLast((one) => one.address === address);
-    const round = Math.max(this.#waiting[0]?.round ?? 0, (ofAddress?.round ?? -1) + 1);
-    const { promise: result, ...settle } = Promise.withResolvers<boolean>();
-    const place = this.#waiting.findLastIndex((one) => one.round <= round) + 1;
-    this.#waiting.splice(place, 0, { comparison, digest, address, round, result, ...settle });
-    if (this.#waiting.length === 1) this.#next();
-    // The last one is of the address of which most wait.
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.pop()?.reject(new TooBusy('too many passwords wait'));
-    return result;
+    if (same) return same.promise;
+    if (this.#waiting.length >= MAX_WAITING) throw new TooBusy('too many passwords wait');
+    const waiting = { ...Promise.withResolvers<boolean>(), comparison, digest };
+    if (this.#waiting.push(waiting) === 1) this.#next();
+    return waiting.promise;
   }
 
   #next(): void {

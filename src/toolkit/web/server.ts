@@ -112,8 +112,8 @@ function reading(page: PageHandler): MethodHandlers {
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
   const routes = new Map<string, MethodHandlers>([
     ...[...pages.documents].map(([path, document]) => [path, reading((_, response) => document(response))] as const),
-    ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
-    ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
+    ['/-/healthy', reading((_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy()))],
+    ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, whyNotReady(pages)))],
     [
       '/-/reload',
       { POST: hasLifecycle ? (request, response) => sendReload(request, response, pages) : refuseLifecycle },
@@ -146,9 +146,14 @@ function pathOf(target = '/'): string {
   return path === '' ? '/' : path;
 }
 
-function sendReadiness(response: ServerResponse, ready: boolean): void {
-  if (ready) sendText(response, 200, 'ready\n');
-  else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
+/** Says that it is so, or why not. */
+function sendOutcome(response: ServerResponse, is: string, statusIfNot: number, whyNot: string | undefined): void {
+  if (whyNot === undefined) sendText(response, 200, `${is}\n`);
+  else sendText(response, statusIfNot, `not ${is}: ${whyNot}\n`);
+}
+
+function whyNotReady(pages: Pages): string | undefined {
+  return pages.ready() ? undefined : 'a source has not made its first attempt';
 }
 
 /** The wording is that of Prometheus. */
@@ -158,14 +163,7 @@ function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
 
 async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
   if (isFromPage(headers)) return sendText(response, 403, 'not reloaded: the request comes from a page in a browser\n');
-  const refusal = await pages.reload();
-  if (refusal === undefined) sendText(response, 200, 'reloaded\n');
-  else sendText(response, 500, `not reloaded: ${refusal}\n`);
-}
-
-function sendHealth(response: ServerResponse, problem: string | undefined): void {
-  if (problem === undefined) sendText(response, 200, 'healthy\n');
-  else sendText(response, 503, `unhealthy: ${problem}\n`);
+  sendOutcome(response, 'reloaded', 500, await pages.reload());
 }
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import * as z from 'zod';
+import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Milliseconds } from '../lib/time.ts';
 import { readWhole } from '../state/whole-file.ts';
@@ -52,7 +53,6 @@ function opensslSuites(names: readonly string[]): string {
 
 const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** Oldest first. */
 const VERSIONS = {
   TLS10: 'TLSv1',
   TLS11: 'TLSv1.1',
@@ -205,7 +205,7 @@ export async function readWebConfig(file: string): Promise<WebConfig> {
   ];
   const config = parsed.success && found.length === 0 ? webConfigOf(parsed.data, pems, dirname(file)) : undefined;
   const all = [...found, ...contextFindings(config?.tls)];
-  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.positionOf));
+  if (!config || all.length > 0) throw new ConfigError(locate(file, all, document.lineOf));
   return config;
 }
 
@@ -227,13 +227,12 @@ function contextFindings(tls: TlsSettings | undefined): Finding[] {
     if (tls) createSecureContext(tls.context);
     return [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return [{ path: [SECTION], message: `OpenSSL does not accept these settings: ${reason}` }];
   }
 }
 
 const SECTION = 'tls_server_config';
-const VERSION_NAMES = Object.keys(VERSIONS);
 
 /** What is given as text, or as a file under `NAME_file`. */
 const PEM_NAMES = ['cert', 'key', 'client_ca'] as const;
@@ -256,18 +255,7 @@ function tlsFindings(document: unknown): Finding[] {
     ...['client_ca', 'client_ca_file', 'client_allowed_sans']
       .filter((key) => has(key) && asksNobody)
       .map((key) => at(key, unasked)),
-    ...versionFindings(tls),
   ];
-}
-
-function versionFindings({
-  min_version: min = 'TLS12',
-  max_version: max = 'TLS13',
-}: Readonly<Record<string, unknown>>): Finding[] {
-  const [lowest = -1, highest = -1] = [min, max].map((name) => VERSION_NAMES.indexOf(String(name)));
-  if (highest < 0 || lowest <= highest) return [];
-  const path = [SECTION, max === 'TLS13' ? 'min_version' : 'max_version'];
-  return [{ path, message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
 /** A text in PEM, and the key of the config that gave it. */

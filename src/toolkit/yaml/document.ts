@@ -10,7 +10,7 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import type { Finding } from './mistakes.ts';
+import { type Finding, show } from './mistakes.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,8 +30,10 @@ export interface ConfigDocument {
   /** The same before environment variables were replaced. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
+  /** Valid, and probably not what was meant. */
+  readonly doubts: readonly Finding[];
   /** The line of a finding, or of as much of its path as exists below the root. */
-  positionOf(finding: Finding): number | undefined;
+  lineOf(finding: Finding): number | undefined;
 }
 
 /**
@@ -51,22 +53,28 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
   // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;
   const lineAt = (offset: number): number => lines.linePos(Math.min(offset, end)).line;
-  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
+  const lineOf = ({ path, offset = offsetOf(document, path) }: Finding): number | undefined =>
     offset === undefined ? undefined : lineAt(offset);
   const { twice = [], others = [] } = Object.groupBy([...document.errors, ...document.warnings], ({ code }) =>
     code === 'DUPLICATE_KEY' ? 'twice' : 'others',
   );
-  const duplicates = syntaxFindings(twice, lineAt).map((finding) => {
+  // Only the first error of each line, because other errors on the line mostly follow from it.
+  const findingsOf = (errors: readonly YAMLError[]): Finding[] => {
+    const findings = errors.map((error) => syntaxFinding(error, document, text));
+    return [...new Map(findings.toReversed().map((finding) => [lineOf(finding), finding])).values()];
+  };
+  const duplicates = findingsOf(twice).map((finding) => {
     const [name] = /^[\w.-]{1,40}/.exec(text.slice(finding.offset)) ?? [];
     return name === undefined ? finding : { ...finding, message: `${finding.message}: ${name}` };
   });
-  const broken = [...syntaxFindings(others, lineAt), ...danglingAliases(document)];
+  const broken = [...findingsOf(others), ...danglingAliases(document)];
   if (broken.length > 0) {
-    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], positionOf };
+    return { value: undefined, written: undefined, findings: [...broken, ...duplicates], doubts: [], lineOf };
   }
+  const doubts = spacedItems(document);
   const written: unknown = document.toJS(SHARED);
   const unset = env ? substituteAll(document, env) : [];
-  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], positionOf };
+  return { value: document.toJS(SHARED), written, findings: [...duplicates, ...unset], doubts, lineOf };
 }
 
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
@@ -76,6 +84,7 @@ const SHARED = { maxAliasCount: -1 };
 const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not match the surrounding lines',
   BAD_SCALAR_START: 'a text that starts with this character needs quotes',
+  BLOCK_IN_FLOW: 'between brackets or braces, a comma is missing',
   BLOCK_AS_IMPLICIT_KEY:
     'a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
   DUPLICATE_KEY: 'the key is given twice',
@@ -87,14 +96,31 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 
 const NOT_YAML = 'not valid YAML: a text that contains braces or brackets needs quotes';
 
-/** Only the first error of each line, because other errors on the line mostly follow from it. */
-function syntaxFindings(errors: readonly YAMLError[], lineAt: (offset: number) => number): Finding[] {
-  const byLine = new Map<number, Finding>();
-  for (const { code, pos } of errors) {
-    const line = lineAt(pos[0]);
-    if (!byLine.has(line)) byLine.set(line, { path: [], offset: pos[0], message: SYNTAX[code] ?? NOT_YAML });
-  }
-  return [...byLine.values()];
+function syntaxFinding({ code, pos: [at] }: YAMLError, document: Document, text: string): Finding {
+  const opened = code === 'BAD_INDENT' ? unclosedAt(document, text, at) : undefined;
+  if (opened !== undefined) return { path: [], offset: opened, message: `this ${text[opened]} is not closed` };
+  const isComma = code === 'UNEXPECTED_TOKEN' && text[at] === ',';
+  return { path: [], offset: at, message: isComma ? 'a value is missing before a comma' : (SYNTAX[code] ?? NOT_YAML) };
+}
+
+/** Where the innermost bracket or brace was opened that should have been closed at this offset. */
+function unclosedAt(document: Document, text: string, end: number): number | undefined {
+  return [...nodesOf(document.contents)]
+    .filter(({ node }) => isNode(node) && node.range?.[1] === end)
+    .map(({ node }) => startOf(node) ?? end)
+    .findLast((start) => /[[{]/.test(text.charAt(start)));
+}
+
+/** In a list in brackets, a comma that was forgotten makes one text of two. */
+function spacedItems(document: Document): Finding[] {
+  return [...nodesOf(document.contents)].flatMap(({ node, path }) => {
+    if (!isSeq(node) || !node.flow) return [];
+    return node.items.flatMap((item, i) => {
+      if (!isScalar(item) || item.type !== 'PLAIN' || !/\s/.test(String(item.value))) return [];
+      const message = `${show(item.value)} is one text: put a comma between two, or quotes around one`;
+      return [{ path: [...path, i], message }];
+    });
+  });
 }
 
 /** Every node with its path. Aliases are not followed: their nodes are visited where they are defined. */

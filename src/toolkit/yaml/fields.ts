@@ -1,10 +1,10 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import * as z from 'zod';
 import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
 import type { Milliseconds } from '../lib/time.ts';
 
 // The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
-// whole sentence, and never shows the value: it may be a secret.
+// whole sentence, and never shows the value: it may be a secret. That of an unknown key is the list of the known ones.
 //
 // The `meta` of a schema is for the JSON Schema that editors use, where zod cannot derive it. It checks nothing here.
 
@@ -12,8 +12,8 @@ const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
 
 /** A mapping without other keys. */
 export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
-  const unknown = `unknown key, expected one of ${Object.keys(shape).join(', ')}`;
-  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : expected) });
+  const keys = Object.keys(shape).join(', ');
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? keys : expected) });
 }
 
 /** A list in words: a, b or c. */
@@ -132,7 +132,11 @@ const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
 
 /** The forms of a listen address. */
 export const ADDRESS = 'host:port, :port, or [::1]:port for IPv6';
-const listenAddress = parsed(ADDRESS, parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
+const listenAddress = parsed(ADDRESS, parseListenAddress)
+  .refine(({ host = '' }) => !/^[\d.]+$/.test(host) || isIPv4(host), {
+    error: 'expected an IPv4 address of four numbers from 0 to 255, or a name',
+  })
+  .meta({ pattern: LISTEN_ADDRESS.source });
 
 /** One address or a list of them. */
 export const listenAddresses = z

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { codeOf, meaningOf } from '../lib/error-code.ts';
+import { nearest } from '../lib/nearest.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
@@ -43,7 +44,7 @@ export function describeMistake({ place, line, path, message }: Mistake): string
 export function locate(
   file: string,
   findings: readonly Finding[],
-  positionOf: (finding: Finding) => number | undefined,
+  lineOf: (finding: Finding) => number | undefined,
 ): Mistake[] {
   const inFile = new Map<string, Mistake>();
   const elsewhere: Mistake[] = [];
@@ -52,7 +53,7 @@ export function locate(
     const path = pathText(finding.path);
     const spot = `${offset} ${path}`;
     if (place !== undefined) elsewhere.push({ place, path, message });
-    else if (!inFile.has(spot)) inFile.set(spot, { place: file, line: positionOf(finding), path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, line: lineOf(finding), path, message });
   }
   return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
 }
@@ -75,7 +76,12 @@ export function schemaFindings(
   return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
     const { code, path, message } = issue;
     if (code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message }));
+      const known = `one of ${message}`;
+      return issue.keys.map((key) => {
+        const meant = nearest(key, message.split(', '));
+        const expected = meant === undefined ? `expected ${known}` : `did you mean ${meant}? Expected ${known}`;
+        return { path: [...path, key], message: `unknown key, ${expected}` };
+      });
     }
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { receiveAlerts } from '../../../src/commands/demo.ts';
 import { NOW } from '../../support/time/timing.ts';
@@ -6,10 +5,9 @@ import { NOW } from '../../support/time/timing.ts';
 const TIME = new Date(NOW).toTimeString().slice(0, 8);
 
 /** What is answered to a POST with this body, and what is printed. */
-function post(body: unknown, path = '/alerts', method = 'POST') {
+function post(body: unknown, path = '/alerts') {
   let printed = '';
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = receiveAlerts({ method, path, body: text }, NOW, (words) => {
+  const answer = receiveAlerts({ path, body: JSON.stringify(body) }, NOW, (words) => {
     printed += words;
   });
   return { answer, printed };
@@ -36,36 +34,12 @@ describe('commands/demo/receive-alerts', () => {
     expect(printed).toBe(`${TIME} ALERT firing ${line}${TIME} RESOLVED ${line}`);
   });
 
-  it('escapes control characters and cuts long texts, whatever the texts are', () => {
-    const texts = fc.dictionary(
-      fc.constantFrom('alertname', 'severity', 'chain', 'machine', 'validator', 'source', 'summary', 'runbook_url'),
-      fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1000, maxLength: 1100 })),
-    );
-    fc.assert(
-      fc.property(texts, fc.constantFrom('firing', 'resolved'), (given, status) => {
-        const { printed } = post({ alerts: [{ status, labels: given, annotations: given }] });
-        expect(printed.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
-        expect(printed.endsWith('\n')).toBe(true);
-        // A character of two code units, escaped, is twelve.
-        expect(printed.length).toBeLessThan(12 * (4 * 200) + 200);
-      }),
-    );
-    const clears = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] }).printed;
-    expect(clears).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX`);
-    const long = post({ alerts: [{ ...OFFLINE, annotations: { summary: 'x'.repeat(300) } }] }).printed;
-    expect(long).toContain(`: ${'x'.repeat(199)}…\n`);
+  it('escapes control characters', () => {
+    const { printed } = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] });
+    expect(printed).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX`);
   });
 
-  it.each(['', '{"alerts": [', '{}', '{"alerts": [{"status": "firing", "labels": {"a": 1}}]}'])(
-    'refuses %s, and prints nothing',
-    (body) => {
-      const { answer, printed } = post(body);
-      expect([answer?.status, printed]).toEqual([400, '']);
-    },
-  );
-
-  it('takes nothing but POST, and no other path', () => {
-    expect(post('', '/alerts', 'GET').answer).toMatchObject({ status: 405 });
+  it('leaves every other path to the service', () => {
     for (const path of ['/', '/alerts/', '/-/silence', '/api/v2/alerts']) expect(post('', path).answer).toBeUndefined();
   });
 });

@@ -70,9 +70,10 @@ export function waits(): Check {
   };
 }
 
-/** Nobody knows who sent an answer that breaks off and has no header of the service (behaviour 2a). */
-function isOfNobody({ failure, head }: Sent): boolean {
-  return failure !== undefined && !Object.keys(head?.headers ?? {}).some((name) => /^(x-)?ratelimit-/.test(name));
+/** Without its whole body nobody knows who sent an answer that has no header of the service (behaviour 2a). */
+function isOfNobody({ failure, endedAt, head }: Sent): boolean {
+  const isWhole = endedAt !== undefined && failure === undefined;
+  return !isWhole && !Object.keys(head?.headers ?? {}).some((name) => /^(x-)?ratelimit-/.test(name));
 }
 
 /** Whether the process that sends this can know of the wait. To a later one a step forward is time that has passed. */

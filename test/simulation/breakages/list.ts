@@ -86,7 +86,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'scheduled slot of a finalized epoch counted at once',
-    find: "read.rows.some((row) => row.status === '0') || unreadBlocks",
+    find: "rows.some((row) => row.status === '0') || unreadBlocks",
     replace: 'unreadBlocks',
   },
   {
@@ -127,8 +127,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'older record replaces a newer one',
-    find: '  if (isNewerThan(machine)) sweep.machines.set(',
-    replace: '  sweep.machines.set(',
+    find: '  if (record.timestamp > held) newRecords.set(',
+    replace: '  newRecords.set(',
   },
   {
     name: 'stale values not withdrawn',
@@ -202,8 +202,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'reload makes every source new',
-    find: 'const task = before.get(id) ?? newTask(id, source);',
-    replace: 'const task = newTask(id, source);',
+    find: 'const task = known && !known.stop.signal.aborted ? known : newTask(id, source, entries.get(id));',
+    replace: 'const task = known ? newTask(id, source) : newTask(id, source, entries.get(id));',
   },
   {
     name: 'quotes of a label not escaped',

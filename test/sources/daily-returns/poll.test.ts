@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts';
 import type { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
 import { answering, type FakeApi, failed, fakeApi, pollOnce } from '../../support/answers/fake-api.ts';
-import { HOUR, timing } from '../../support/time/timing.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
+import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
@@ -50,10 +52,15 @@ describe('sources/daily-returns/poll', () => {
     ]);
   });
 
-  it('refuses a day of an index that its chain has not reached: no later one would ever replace it', async () => {
-    const odd = datapoint({ day: 2 ** 40 });
-    expect((await newestAfter([odd]))?.day).toBeUndefined();
-    expect((await newestAfter([odd, datapoint()]))?.day).toBe(2100);
+  // No later day would ever replace the first, and none would be requested before the end of the last.
+  it.each([
+    ['of an index that its chain has not reached', datapoint({ day: 2 ** 40 })],
+    ['that has not begun', dayAfter(2)],
+    ['whose end is far in the future', datapoint({ day_end: 4e9 })],
+  ])('refuses a day %s, and keeps its neighbours', async (_, odd) => {
+    const api = answering(returnsPage(odd, dayAfter(0)));
+    expect((await poll(api)).value.newest?.day).toBe(2100);
+    expect(api.invalidRecords()).toBe(1);
   });
 
   it('never lets a smaller day replace a larger one', async () => {
@@ -73,20 +80,6 @@ describe('sources/daily-returns/poll', () => {
     const api = answering(returnsPage(...bad, dayAfter(-1)));
     expect((await poll(api)).value.newest?.day).toBe(2099);
     expect(api.invalidRecords()).toBe(4);
-  });
-
-  it('refuses a day that has not begun', async () => {
-    const api = answering(returnsPage(dayAfter(2), dayAfter(0)));
-    expect((await poll(api)).value.newest?.day).toBe(2100);
-    expect(api.invalidRecords()).toBe(1);
-  });
-
-  it('takes an answer without data for a failure', async () => {
-    for (const body of [{}, { data: null }, { data: datapoint() }]) {
-      const { value, failure } = await poll(answering(body));
-      expect(failure).toMatchObject({ reason: 'invalid_body' });
-      expect(value.newest).toBeUndefined();
-    }
   });
 
   describe('the path', () => {
@@ -117,7 +110,38 @@ describe('sources/daily-returns/poll', () => {
     });
   });
 
-  it('refuses a day whose end is far in the future: no other would be requested before it', async () => {
-    expect(await newestAfter([datapoint({ day_end: 4e9 })])).toBeUndefined();
+  it('shows negative rewards, and gives no sample for a null or absent field', async () => {
+    const rewards = { total: null, consensus_layer: '-1500000000000000000' };
+    const { value } = await poll(answering(returnsPage(datapoint({ effective_balance: null, rewards }))));
+    const families = dailyReturnsSource('mainnet', HOUR).families(value, timing({ now: NOW }));
+    const shown = (name: string) =>
+      samplesOf(families, `beaconchain_daily_return_${name}`).map(({ labels, value: of }) => [labels['layer'], of]);
+    expect(shown('rewards_ether')).toEqual([['consensus', -1.5]]);
+    for (const name of ['effective_balance_ether', 'total_rewards_ether']) expect(shown(name)).toEqual([]);
+    expect(shown('combined_apr_ratio')).toEqual([[undefined, 0.030764285714]]);
+  });
+
+  describe('is due', () => {
+    const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
+    const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
+    const due = (value: DailyReturns, lastAttemptAt: number | undefined): number =>
+      dailyReturnsSource('mainnet', HOUR).due(value, attempts(lastAttemptAt), timing({ intervalMs: HOUR }));
+
+    it('at once before the first attempt, and every interval until the first day is known', () => {
+      expect(due({}, undefined)).toBe(0);
+      expect(due({}, DAY_2100_END)).toBe(DAY_2100_END + HOUR);
+    });
+
+    it('30 minutes after the end of the next day, and then every interval until the day is there', () => {
+      expect(due(DAY_2100, DAY_2100_END + 3 * HOUR)).toBe(NEXT);
+      expect(due(DAY_2100, NEXT - MINUTE)).toBe(NEXT);
+      expect(due(DAY_2100, NEXT)).toBe(NEXT + HOUR);
+      expect(due(DAY_2100, NEXT + 5 * HOUR)).toBe(NEXT + 6 * HOUR);
+    });
+
+    it('at the latest a day and 30 minutes after the last poll, whatever end the service gives', () => {
+      const now = DAY_2100_END - 3 * DAY;
+      expect(due(DAY_2100, now)).toBe(now + DAY + 30 * MINUTE);
+    });
   });
 });

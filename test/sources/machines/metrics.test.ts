@@ -71,12 +71,6 @@ describe('sources/machines/metrics', () => {
       expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
     });
 
-    it('withdraws each process on its own', () => {
-      const families = shown(fleet({}, {}), {}, seen + 10 * MINUTE + 1);
-      expect(present(families)).toContain('validators');
-      expect(present(families)).not.toContain('cpu_cores');
-    });
-
     it('follows a stretched interval', () => {
       const late = seen + 2 * HOUR + 3 * MINUTE;
       expect(present(shown(fleet({}), {}, late, HOUR))).toContain('cpu_cores');

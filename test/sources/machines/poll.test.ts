@@ -110,12 +110,6 @@ describe('sources/machines/poll', () => {
     await expect(poll(api, EMPTY, NOW, stop.signal)).rejects.toThrow('stopping');
   });
 
-  it('takes an answer without the envelope for a failure', async () => {
-    for (const body of [{}, { data: null }, { data: [] }, []]) {
-      expect((await poll(answering(body))).failure).toMatchObject({ reason: 'invalid_body' });
-    }
-  });
-
   describe('asking by name', () => {
     const NOBODY: Arrays = {};
     /** A machine whose newest record is `age` ms old. */

@@ -39,13 +39,13 @@ describe('sources/machines/sweep', () => {
     const sweep = startSweep(options, known('a'), NOW, STALE);
     for (const machine of ['b', 'c', 'd', 'c', 'a'])
       addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
-    expect(endSweep(sweep)).toMatchObject({ dropped: 2 });
-    expect(namesOf(endSweep(sweep))).toEqual(['a', 'b']);
+    expect(endSweep(sweep, options)).toMatchObject({ dropped: 2 });
+    expect(namesOf(endSweep(sweep, options))).toEqual(['a', 'b']);
   });
 
   it('drops the longest unseen of those already known when max is lowered, and counts them; expected ones stay', () => {
     const options = machinesOptions({ max: 2, expected: ['d'] });
-    const end = endSweep(startSweep(options, seenApart(60, 'a', 'b', 'c', 'd'), NOW, STALE));
+    const end = endSweep(startSweep(options, seenApart(60, 'a', 'b', 'c', 'd'), NOW, STALE), options);
     expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
     expect(end.dropped).toBe(2);
   });
@@ -56,7 +56,7 @@ describe('sources/machines/sweep', () => {
     for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
       addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
     }
-    const end = endSweep(sweep);
+    const end = endSweep(sweep, options);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
     expect(end.dropped).toBe(3);
   });
@@ -65,21 +65,25 @@ describe('sources/machines/sweep', () => {
     const options = machinesOptions({ max: 1, expected: ['a'] });
     const sweep = startSweep(options, known('a'), NOW + STALE, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'new' }]);
-    expect(namesOf(endSweep(sweep))).toEqual(['a']);
-    expect(endSweep(sweep).dropped).toBe(1);
+    expect(namesOf(endSweep(sweep, options))).toEqual(['a']);
+    expect(endSweep(sweep, options).dropped).toBe(1);
   });
 
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'out' }]);
-    expect(namesOf(endSweep(sweep))).toEqual(['in']);
+    expect(namesOf(endSweep(sweep, options))).toEqual(['in']);
   });
 
   it('lets go of machines that were not seen for forget_after', () => {
     const options = machinesOptions();
-    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE, STALE)))).toEqual(['a']);
-    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE + 1, STALE)))).toEqual([]);
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE, STALE), options))).toEqual([
+      'a',
+    ]);
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE + 1, STALE), options))).toEqual(
+      [],
+    );
   });
 
   it('joins the nameless records with those of a machine called unnamed', () => {
@@ -88,8 +92,8 @@ describe('sources/machines/sweep', () => {
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 400, machine: '' }]);
     addRecord(sweep, options, ['validator', ValidatorRecord.parse({ timestamp: SECONDS - 400 })]);
     addRecord(sweep, options, ['node', NodeRecord.parse({ timestamp: SECONDS - 400, machine: 'unnamed' })]);
-    expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
-    const next = startSweep(options, endSweep(sweep), NOW, STALE);
+    expect(namesOf(endSweep(sweep, options))).toEqual(['unnamed']);
+    const next = startSweep(options, endSweep(sweep, options), NOW, STALE);
     const names = ['', 'unnamed'].map((name) => ({ name, seen: SECONDS - 400 }));
     expect(absentNames(next, EVERY_MINUTE)).toEqual(names);
     expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
@@ -101,7 +105,7 @@ describe('sources/machines/sweep', () => {
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
     expect(absentNames({ ...sweep, silentMs: 100_000 }, EVERY_MINUTE)).toEqual([]);
-    const next = startSweep(options, endSweep(sweep), NOW, STALE);
+    const next = startSweep(options, endSweep(sweep, options), NOW, STALE);
     expect(absentNames({ ...next, silentMs: 300_000 }, EVERY_MINUTE).map(({ name }) => name)).toEqual(['b']);
   });
 

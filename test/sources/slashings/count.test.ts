@@ -15,18 +15,6 @@ function rows(special: Readonly<Record<number, Fields>> = {}): SlotRow[] {
 
 describe('sources/slashings/count', () => {
   describe('slashings', () => {
-    it('count each validator once, in the slot of its first sight', () => {
-      const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4, 5])));
-      const { state, observed } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));
-      expect(state.slashed).toEqual([
-        [4, 320],
-        [5, 320],
-        [6, 330],
-      ]);
-      expect(state.totals.slashedValidators).toBe(3);
-      expect(observed[0]?.validators).toEqual([5, 6]);
-    });
-
     it('of an older slot do not set the time of the last one back', () => {
       const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
       expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochRows, slashing } from '../../support/answers/slot-rows.ts';
+import { slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
@@ -30,22 +30,6 @@ describe('sources/slashings/finalized-pass', () => {
     expect(follower.state.scannedEpoch).toBe(F + 5);
   });
 
-  it('counts several epochs in order, reading the newest once', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 3, F + 3);
-    for (let i = 1; i <= 3; i += 1) follower.chain.slash((F + i) * 32, [i]);
-    const asked = await follower.poll();
-    expect(asked.filter((what) => !what.startsWith('slot'))).toEqual([
-      'latest',
-      `${E + 2}`,
-      'finalized',
-      `${F + 1}`,
-      `${F + 2}`,
-    ]);
-    expect(follower.sightings.map(({ validators }) => validators[0])).toEqual([1, 2, 3]);
-    expect(follower.state.scannedEpoch).toBe(F + 3);
-  });
-
   it('continues at once while epochs are left, twelve at a time', async () => {
     const follower = await following();
     follower.chain.grow(E + 30, F + 30);
@@ -72,15 +56,6 @@ describe('sources/slashings/finalized-pass', () => {
 
   describe('slashings', () => {
     const slot = (F + 1) * 32 + 9;
-
-    it('seen at head are not requested again', async () => {
-      const follower = await following();
-      follower.chain.slash(E * 32 + 9, [7]);
-      await follower.poll();
-      follower.chain.grow(E + 2, E);
-      expect(await follower.poll()).not.toContain(`slot/${E * 32 + 9}`);
-      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(1);
-    });
 
     it('not readable in three attempts at head are requested again at finality', async () => {
       const follower = await following();
@@ -113,23 +88,6 @@ describe('sources/slashings/finalized-pass', () => {
         expect(follower.value('slots_total', { status: 'proposed' })).toBe(64);
       },
     );
-
-    it('are counted once and kept when a reorganisation moves or drops them', async () => {
-      const follower = await following();
-      follower.chain.slash(E * 32 + 9, [7]);
-      follower.chain.slash(E * 32 + 10, [8]);
-      await follower.poll();
-      // The block of 7 is orphaned and its slashing included again, that of 8 is gone.
-      follower.chain.change(E * 32 + 9, { status: '3' });
-      follower.chain.epochs.set(E, epochRows(E, { 9: { status: '3' } }));
-      follower.chain.slash(E * 32 + 20, [7]);
-      await follower.poll();
-      follower.chain.grow(E + 2, E);
-      await follower.poll();
-      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[7], [8]]);
-      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
-      expect(follower.value('attester_slashed_validators_total')).toBe(2);
-    });
   });
 
   describe('catch_up', () => {

@@ -92,14 +92,6 @@ describe('the head pass of slashings', () => {
     expect(isPlausibleRowAt('mainnet', start)(scheduled)).toBe(true);
   });
 
-  it('reads the epoch that passed again where that was answered before its end, three times at most', async () => {
-    const follower = await following();
-    follower.chain.epochs.set(E, epochRows(E, { 31: { status: '0' } }));
-    follower.chain.grow(E + 1, F);
-    for (let i = 0; i < 3; i += 1) expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
-    expect(await follower.poll()).toEqual(['latest']);
-  });
-
   it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
     const follower = await following();
     for (const rows of [[], [{ slot: 'x' }]]) {

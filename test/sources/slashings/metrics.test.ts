@@ -54,9 +54,9 @@ describe('sources/slashings/metrics', () => {
     const read = fc.option(fc.integer({ min: NOW - 3 * HOUR, max: NOW + HOUR }), { nil: undefined });
     const head = { slot: 5, epoch: 0 };
     fc.assert(
-      fc.property(read, fc.constantFrom(MINUTE, HOUR), (headReadAt, intervalMs) => {
+      fc.property(read, fc.constantFrom(MINUTE, HOUR), (readAt, intervalMs) => {
         const follower = new Follower();
-        const state: Slashings = { ...NO_SLASHINGS, ...(headReadAt === undefined ? {} : { head, headReadAt }) };
+        const state: Slashings = { ...NO_SLASHINGS, ...(readAt !== undefined && { head: { ...head, readAt } }) };
         const at = (now: number): unknown => follower.source.families(state, follower.timing({ now, intervalMs }));
         const next = follower.source.nextChange(state, follower.timing({ intervalMs }));
         expectFirstChange(next, at);

@@ -111,22 +111,6 @@ describe('participation of watched validators in sync committees', () => {
     expect(counts()).toEqual([128, 64]);
   });
 
-  it('an orphaned block and a missed slot have no seats, even next to a canonical block', async () => {
-    const { follower, counts } = await following();
-    const epoch = F + 1;
-    const slot = epoch * 32;
-    follower.chain.epochs.set(epoch, [
-      row({ slot, syncaggregate_bits: ALL }),
-      row({ slot, status: '3', syncaggregate_bits: NONE, blockroot: '0xf0' }),
-      row({ slot: slot + 1, status: '3', syncaggregate_bits: NONE, blockroot: '0xf1' }),
-      row({ slot: slot + 2, status: '2' }),
-      ...epochWith(epoch).slice(3),
-    ]);
-    follower.chain.grow(E + 1, epoch);
-    await follower.poll();
-    expect(counts()).toEqual([2, 0]);
-  });
-
   it('takes the committee of the period of the block at a boundary', async () => {
     const { follower, counts, finalize } = await following(
       {},

@@ -98,15 +98,4 @@ describe('sources/slashings/proposals', () => {
     const { missedProposals } = countProposals(NO_SLASHINGS, missed.toReversed());
     expect([missedProposals.length, missedProposals[0]]).toEqual([100, [1, 1]]);
   });
-
-  it('counts a slot that stays scheduled as missed after an hour, once', async () => {
-    const follower = await following({ watch: [{ first: 1, last: 9 }] });
-    follower.chain.epochs.set(F + 1, withSlots({ 3: [{ proposer: 4, status: '0' }] }));
-    follower.chain.advance();
-    for (let i = 0; i < 59; i += 1) await follower.poll();
-    expect(counts(follower)).toEqual([0, 0, 0]);
-    for (let i = 0; i < 5; i += 1) await follower.poll();
-    expect(counts(follower)).toEqual([0, 1, 0]);
-    expect(follower.found('missed_proposal')).toEqual([{ slot: SLOT + 3, validator: 4, status: 'missed' }]);
-  });
 });

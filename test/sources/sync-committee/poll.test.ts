@@ -3,7 +3,6 @@ import type { Poll } from '../../../src/sources/source.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import { answering, type FakeApi, pollOnce } from '../../support/answers/fake-api.ts';
-import { sampleValue } from '../../support/exposition/samples.ts';
 import { attempts, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
@@ -50,13 +49,6 @@ describe('sources/sync-committee', () => {
     ]);
   });
 
-  it('shows the period, its epochs and its times', async () => {
-    const families = SOURCE.families(await poll(answering(answer(1700))), timing());
-    const value = (name: string): unknown => sampleValue(families, `beaconchain_sync_committee_${name}`);
-    expect(['period', 'start_epoch', 'end_epoch'].map(value)).toEqual([1700, 435200, 435455]);
-    expect(['start_timestamp_seconds', 'end_timestamp_seconds'].map(value)).toEqual([START, START + 98_304]);
-  });
-
   it('ignores a period that goes back', async () => {
     const state = await poll(answering(answer(1700)));
     expect(await poll(answering(answer(1699)), state)).toEqual(state);
@@ -77,28 +69,9 @@ describe('sources/sync-committee', () => {
   });
 
   describe('is due', () => {
-    it('at once before the first attempt, and every interval until the first answer', () => {
-      expect(due({}, undefined)).toBe(0);
-      expect(due({}, END_1700)).toBe(END_1700 + HOUR);
-    });
-
     it('five minutes after the end of the period', async () => {
       const state = await poll(answering(answer(1700)));
       expect(due(state, END_1700 - 20 * HOUR)).toBe(END_1700 + 5 * MINUTE);
-    });
-
-    it('five minutes after the end also if the last poll was shortly before it', async () => {
-      const state = await poll(answering(answer(1700)));
-      for (const minutes of [45, 15, 1, -4]) {
-        expect(due(state, END_1700 - minutes * MINUTE)).toBe(END_1700 + 5 * MINUTE);
-      }
-    });
-
-    it('every interval from then on until the period changes', async () => {
-      const state = await poll(answering(answer(1700)));
-      expect(due(state, END_1700 + 5 * MINUTE)).toBe(END_1700 + HOUR + 5 * MINUTE);
-      const next = await poll(answering(answer(1701)), state);
-      expect(due(next, END_1700 + 65 * MINUTE)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
     });
   });
 });

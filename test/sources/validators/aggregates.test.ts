@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import { type Validators, validatorsAnew } from '../../../src/sources/validators/schema.ts';
+import type { Validators } from '../../../src/sources/validators/schema.ts';
 import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
@@ -70,7 +70,7 @@ describe.each([
     await poll(next, due, MANY, NOW + EPOCH);
     expect(sizes(next)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
     const upgraded = limited(100);
-    await poll(upgraded, validatorsAnew(due), MANY, NOW + EPOCH);
+    await poll(upgraded, validatorsSource(MANY).anew?.(due, NOW), MANY, NOW + EPOCH);
     expect(sizes(upgraded)).toEqual([100, 50]);
   });
 

@@ -141,15 +141,6 @@ describe('the rewards of watched validators', () => {
     expect(shown(state)).toEqual({});
   });
 
-  it('have no series where the service knows none of the validators, and are not requested again at once', async () => {
-    const api = serviceOf({ validators_rewards: failing('not_found') });
-    const { value: state, failure } = await poll(api, undefined, MANY);
-    expect(failure).toBeUndefined();
-    expect(shown(state)).toEqual({});
-    await poll(api, state, MANY, NOW + EPOCH);
-    expect(sizes(api)).toEqual([100, 50]);
-  });
-
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(
     'are read although the performance fails (%s), and not where the status does',
     async (reason) => {

@@ -188,6 +188,7 @@ export const EXPORTER: Contract = [
   ['exporter_config_last_reload_success_timestamp_seconds', 'gauge', []],
   ['exporter_state_write_failures_total', 'counter', []],
   ['exporter_leader', 'gauge', []],
+  ['exporter_external_url_info', 'gauge', ['url']],
   ['exporter_clock_offset_seconds', 'gauge', []],
   ['exporter_log_lines_dropped_total', 'counter', []],
 ];

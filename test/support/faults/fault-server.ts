@@ -44,7 +44,7 @@ interface ServiceAnswer {
   readonly body?: string | Buffer;
 }
 
-export interface FaultServerOptions extends Omit<SandboxOptions, 'start'>, Pick<Fault, 'request'> {
+export interface FaultServerOptions extends SandboxOptions, Pick<Fault, 'request'> {
   /** The clock of the service, Unix ms. The system clock by default. */
   readonly now?: () => number;
   /** The service speaks TLS with this certificate. */
@@ -69,7 +69,7 @@ export class FaultServer {
     this.#now = now;
     this.#credentials = credentials;
     this.#fault = request && { request };
-    this.sandbox = new Sandbox({ ...world, start: now() });
+    this.sandbox = new Sandbox(world);
     this.#http = createHttpServer((incoming, response) => {
       this.#respond(incoming, response).catch(() => response.destroy());
     });

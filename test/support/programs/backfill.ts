@@ -51,7 +51,7 @@ export function promtoolLines(output: string): string[][] {
   return [...output.matchAll(/^ {2}promtool (.*)$/gm)].map(([, line = '']) => line.split(' '));
 }
 
-/** A service that is fast enough for a test, without the machine that is silent from the start. */
+/** A service that is fast enough for a test. */
 export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
 
 /** A plan of one slice for each range, as of a run without flags. */

@@ -24,7 +24,7 @@ export interface SandboxRunOptions {
   /** Start of the virtual time, Unix ms. */
   readonly start: number;
   /** The service, or options for a new one. */
-  readonly sandbox?: Sandbox | Omit<SandboxOptions, 'start'>;
+  readonly sandbox?: Sandbox | SandboxOptions;
   /** The key that the program sends. By default the right one. */
   readonly key?: string;
   readonly budgetOptions?: BudgetOptions;
@@ -79,7 +79,7 @@ export class SandboxRun {
     const { start, sources, latencyMs = 50, budgetOptions = { utilization: 0.9 } } = options;
     const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
-    const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox({ ...options.sandbox, start });
+    const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox(options.sandbox);
     const { key = sandbox.key } = options;
     const transport: Transport = async ({ endpoint, base, path, method, headers, body = '' }, signal) => {
       const [there, back] = way();

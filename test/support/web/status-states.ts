@@ -2,13 +2,13 @@ import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../../src/budget/bucket
 import { keyAt, type Ledger } from '../../../src/budget/ledger.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { sourcesOf } from '../../../src/exporter/sources.ts';
-import { createFleet, PROCESSES } from '../../../src/sandbox/machines.ts';
-import { recordOf } from '../../../src/sandbox/machines-records.ts';
+import { createFleet } from '../../../src/sandbox/machines.ts';
+import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import { Network } from '../../../src/sources/network/schema.ts';
+import { Network } from '../../../src/sources/network/index.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
@@ -56,12 +56,11 @@ export function fleetAt(
   count: number,
   { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
 ): Machines {
-  const fleet = createFleet('status', count, NOW);
+  const fleet = createFleet('status', count);
   const machines = [...fleet.machines.values()].map((machine, i) => {
     const name = names[i] ?? machine.name;
     const time = silent.includes(name) ? NOW - 5 * HOUR : NOW - 30_000 + (i % 7) * 1_000;
-    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
-    const records = processes.map((process) => [process, { ...recordOf(process, { machine, time }), machine: name }]);
+    const records = PROCESSES.map((process) => [process, { ...recordOf(process, { machine, time }), machine: name }]);
     return { name, ...Object.fromEntries(records) };
   });
   return Machines.parse({ machines, dropped: 0 });
@@ -82,8 +81,7 @@ function slashings(
   return Slashings.parse({
     ...NO_SLASHINGS,
     headPassAt: NOW - 20_000 - age,
-    headReadAt: NOW - 20_000 - age,
-    head: { slot: headSlot, epoch: headEpoch },
+    head: { readAt: NOW - 20_000 - age, slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
     scannedEpoch: headEpoch - 2,
@@ -233,7 +231,7 @@ const STATE_OF = {
   }),
   silent: () => ({
     ledger: SCALE,
-    values: values(fleetAt(5, { silent: ['quiet-1'] }), [
+    values: values(fleetAt(5, { silent: ['node-d'] }), [
       ...RECENT,
       { slot: 15_328_700, kind: 'double_vote', validators: [12_345, 90_001], count: 40 },
     ]),
@@ -246,7 +244,7 @@ const STATE_OF = {
         : {},
   }),
   empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } } }),
-  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['quiet-1', 'machine-0500'] })) }),
+  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['node-d', 'machine-0500'] })) }),
   hostile: () => ({
     ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets['default'] ?? EMPTY_BUCKET } },
     values: values(
@@ -279,7 +277,6 @@ export function knownIn(name: StateName): StatusInput {
     budgetOptions,
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
-    isConfigRead: true,
   };
 }
 

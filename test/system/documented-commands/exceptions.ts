@@ -50,7 +50,10 @@ export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, tes
 ];
 
 /** What a document leaves for its reader to fill in, and what the tests fill in. */
-export const FILLED_IN = [['--config.file=...', '--config.file=config.yaml']] as const;
+export const FILLED_IN = [
+  ['--config.file=...', '--config.file=config.yaml'],
+  ['data=...', 'data=/var/lib/tsdb'],
+] as const;
 
 /** The exception that a whole command is, or the first words of it. */
 export function exceptionOf(command: string): string | undefined {

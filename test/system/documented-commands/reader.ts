@@ -15,7 +15,7 @@ const CHANGED = ['deploy', 'scripts'];
 
 /** Real programs that documents name, or that stand-ins need. There are no others. */
 const REAL =
-  'amtool bash cat chmod cp curl cut date dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit rm sed sh sleep sort tail tar tee tr uname'.split(
+  'amtool bash cat chmod cp curl cut date df dirname echo env grep gzip head id jq ls mkdir mktemp node prlimit rm sed sh sleep sort tail tar tee tr uname'.split(
     ' ',
   );
 
@@ -24,10 +24,10 @@ const FOLDERS = [
   'bin',
   'home/beaconchain-exporter',
   'etc/beaconchain-exporter',
+  'etc/grafana/provisioning/dashboards',
   'etc/systemd/system',
   STATE,
-  'var/lib/prometheus/wal',
-  'var/lib/prometheus/metrics2/wal',
+  'var/lib/tsdb/wal',
   'prometheus/wal',
 ];
 

@@ -5,7 +5,7 @@ export const STATE = '/var/lib/beaconchain-exporter';
 const INSIDE = `
 inside=()
 for word in "$@"; do
-  inside+=("$(sed -E 's#(^|[ =:])/(prometheus|var/lib|etc/beaconchain-exporter)(/|$)#\\1'"$FAKE_ROOT"'/\\2\\3#g' <<< "$word")")
+  inside+=("$(sed -E 's#(^|[ =:])/(prometheus|var/lib|etc/(beaconchain-exporter|grafana))(/|$)#\\1'"$FAKE_ROOT"'/\\2\\4#g' <<< "$word")")
 done
 exec "\${inside[@]}"`;
 

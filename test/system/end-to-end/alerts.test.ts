@@ -81,7 +81,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('a disk fills: BeaconchainDiskAlmostFull of that machine', async () => {
     const since = clock.now();
-    sandbox.fillDisk('node-a', 0.05, since);
+    sandbox.fillDisk('node-a', since);
     expect(await told('BeaconchainDiskAlmostFull', since)).toBeGreaterThan(5);
     await expectFiring('BeaconchainDiskAlmostFull node-a');
   });

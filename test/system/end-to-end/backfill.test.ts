@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../../../src/facts/chain.ts';
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
-import { newestPushes, PROCESSES } from '../../../src/sandbox/machines.ts';
-import { recordOf } from '../../../src/sandbox/machines-records.ts';
+import { newestPushes } from '../../../src/sandbox/machines.ts';
+import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import { startService } from '../../support/faults/service.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
@@ -109,7 +109,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
       if (!machine) throw new Error(`no machine ${name}`);
       for (const process of PROCESSES) {
         const window = { oldest: start * 1_000, newest: end * 1_000, gap: 1 };
-        const pushes = newestPushes([machine], process, window, undefined, 10_000).reverse();
+        const pushes = newestPushes([machine], window, undefined, 10_000).reverse();
         expect(pushes.length).toBeGreaterThan(230);
         const records = pushes.map((push) => recordOf(process, push) as Fields);
         const labels = `chain="${chain}",machine="${name}",${LABELS}`;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
-import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { startService } from '../../support/faults/service.ts';
@@ -29,7 +28,6 @@ export interface HastyExporter {
 /** Starts the exporter and its service on this clock. @param machines Fields of the section `machines` */
 export async function startHastyExporter(clock: Clock, machines: object): Promise<HastyExporter> {
   const service = await startService('key', { now: clock.now, slotsPerSlashing: Number.POSITIVE_INFINITY });
-  service.sandbox.wake(QUIET_MACHINE, clock.now());
   const { exporter, port, close } = await startServedExporter({
     file: {
       api: { base_url: service.url },

@@ -57,7 +57,7 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
     const newest = newestDay(chain, start);
     for (const wire of datapoints(run.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
       const day = Datapoint.parse(wire);
-      scrape(dailyReturnFamilies(chain, day), day.day_end);
+      scrape(dailyReturnFamilies(chain, [day]), day.day_end);
     }
   }
   while (run.clock.now() < end) {

@@ -89,7 +89,7 @@ function familiesOf(known: StatusInput): Family[] {
   return [
     ...known.views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...ownFamilies({ ...known, isLeader: true, reloadedAt: NOW, linesDropped: 0, now: NOW }),
+    ...ownFamilies({ ...known, isLeader: true, reloadedAt: NOW, linesDropped: 0, externalUrl: null, now: NOW }),
   ];
 }
 

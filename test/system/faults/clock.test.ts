@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { QUIET_MACHINE } from '../../../src/sandbox/machines.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
 import { DAY, MINUTE } from '../../support/time/timing.ts';
@@ -22,8 +21,7 @@ describe('system/faults/clock', () => {
     ['a day fast', DAY],
     ['a day slow', -DAY],
   ])('a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
-    const world = await FaultWorld.start({}, ({ clock, service }) => {
-      service.sandbox.wake(QUIET_MACHINE, clock.now());
+    const world = await FaultWorld.start({}, ({ clock }) => {
       clock.step(wrongMs);
     });
     const silentAt = async (): Promise<string[]> => silent(await world.look());

@@ -43,13 +43,13 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(stderr.split('\n')).toEqual([
       'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to contain an API key of printable ASCII characters without spaces',
       expect.stringMatching(
-        /^FOLDER\/config.yaml:2: machines.intervall: unknown key, expected one of enabled, interval, /,
+        /^FOLDER\/config.yaml:2: machines.intervall: unknown key, did you mean interval\? Expected one of enabled, /,
       ),
       'FOLDER/config.yaml:4: validators.watch[0]: expected validator indices of at most 2147483646',
       'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
       'FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/cert.pem cannot be read: no such file',
       expect.stringMatching(/^FOLDER\/web\.yml:2: basic_auth_users\.me: expected a bcrypt hash/),
-      'FOLDER/web.yml:3: rate_limits: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit',
+      'FOLDER/web.yml:3: rate_limits: unknown key, did you mean rate_limit? Expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit',
       '',
     ]);
   });
@@ -62,7 +62,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const waits = await run(command, folder, { BEACONCHAIN_API_KEY_FILE: `${folder}/fifo` });
     const why = 'cannot be read: it is not a regular file';
     expect(waits.stderr.split('\n')).toEqual([
-      `BEACONCHAIN_API_KEY_FILE: the file ${why}; its name is not shown, because it may be the key`,
+      `BEACONCHAIN_API_KEY_FILE: the file FOLDER/fifo ${why}`,
       `FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/fifo ${why}`,
       `FOLDER/web.yml:1: tls_server_config.key_file: the file /dev/zero ${why}`,
       '',
@@ -102,9 +102,11 @@ describe.concurrent('system/programs/check-mistakes', () => {
     await portOf(program);
     await program.stop();
     expect(contentOf(cwd)).toContain('beaconchain-exporter-state/ledger.json');
-    const flagged = start(process.execPath, [MAIN, file, '--web.config.file=web.yml'], options);
-    expect((await flagged.ended).code).toBe(1);
-    expect(flagged.stderr).toBe(`--web.config.file: the file ${cwd}/web.yml cannot be read: no such file\n`);
+    for (const command of ['serve', 'check']) {
+      const flagged = start(process.execPath, [MAIN, command, file, '--web.config.file=web.yml'], options);
+      expect((await flagged.ended).code).toBe(1);
+      expect(flagged.stderr).toBe(`--web.config.file: the file ${cwd}/web.yml cannot be read: no such file\n`);
+    }
   });
 
   it('check makes and writes nothing', async () => {
@@ -130,7 +132,9 @@ describe.concurrent('system/programs/check-mistakes', () => {
   });
 
   it('serve logs them at the start and at each reload', async () => {
-    const folder = folderWith('log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\n');
+    const folder = folderWith(
+      'log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\nweb: {external_url: "http://a"}\n',
+    );
     const file = `--config.file=${folder}/config.yaml`;
     const program = startExporter([file, ANY_PORT], { BEACONCHAIN_API_KEY: KEY });
     const port = await portOf(program);

@@ -64,6 +64,7 @@ describe.concurrent('system/programs/check', () => {
       ['v1', '-1'],
     ]);
     expect(stdout).not.toMatch(/: absent:|unreadable,/);
+    expect(stdout).toContain('\nMachines in these answers: hoodi-1, node-a, node-b, node-c, node-d.\n');
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
     expect(stdout).toContain('Limits: as reported by the service.\n  bucket default: 1 per second');
     expect(stdout).toContain('1000 per month (994 left)');
@@ -81,6 +82,7 @@ describe.concurrent('system/programs/check', () => {
       ].join('\n'),
     });
     expect(service.requests).toHaveLength(22);
+    expect(stdout).toContain('Validators of mainnet: asked for 10 of 30 watched ones, the service knows all of these.');
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
       ['mainnet', 'hoodi'].flatMap((chain) =>
         [

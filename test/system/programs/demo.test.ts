@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { listen } from '../../support/network/listen.ts';
+import { freePort } from '../../support/network/ports.ts';
 import {
   ANY_PORT,
   ordersPort,
@@ -93,6 +94,16 @@ describe('system/programs/demo', () => {
         expect(answer, url).toBe(other);
       }
     }
+  });
+
+  it('links in its alerts lead to where a browser on this machine finds it', async () => {
+    const web = await freePort();
+    const open = startExporter(['demo', `--web.listen-address=0.0.0.0:${web}`, '--sandbox.listen-address=:0']);
+    await portOf(open);
+    expect((await scrape(web)).match(/^beaconchain_exporter_external_url_info.*$/m)?.[0]).toBe(
+      `beaconchain_exporter_external_url_info{url="http://localhost:${web}"} 1`,
+    );
+    expect(open.lines('a setting is unsafe or does not work as intended')).toEqual([]);
   });
 
   it('names the flag if the address of the sandbox is taken', async () => {

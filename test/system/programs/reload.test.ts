@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
+import { ask } from '../../support/network/ask.ts';
 import { allUp, waitFor } from '../../support/programs/program.ts';
 import { startReloading } from '../../support/programs/reloading.ts';
 
@@ -39,14 +40,16 @@ describe.concurrent('system/programs/reload', () => {
   });
 
   it('a file with a mistake changes nothing, says why, and is forgiven when it is mended', async () => {
-    const { file, configure, reload, program, value, isUp } = await setUp();
+    const { file, configure, reload, program, port, value, isUp } = await setUp();
     await isUp('machines');
-    configure('machines: {interval: soon}\n');
+    configure('machines: {interval: soon}\nslashings: {interval: late}\n');
     const { status, text } = await reload();
     expect(status).toBe(500);
     expect(text).toContain(`not reloaded: ${file}:3: machines.interval: expected`);
+    expect(text).toContain(`\n${file}:4: slashings.interval: expected`);
     expect(await program.line('configuration not reloaded')).toMatchObject({ level: 'error' });
     expect(await value(SUCCESSFUL)).toBe(0);
+    expect((await ask(port, '/')).body.toString()).toContain(`The reason: ${file}:3: machines.interval: expected`);
     expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
     configure('');
     expect((await reload()).status).toBe(200);
@@ -54,15 +57,16 @@ describe.concurrent('system/programs/reload', () => {
   });
 
   it.each([
-    ['web: {telemetry_path: /other}', 'web.telemetry_path'],
-    ['', 'state'],
+    ['web: {telemetry_path: /other}', 'web.telemetry_path has'],
+    ['state: {dir: "DIR-2"}', 'state has'],
+    ['state: {dir: "DIR-2"}\nweb: {telemetry_path: /other}', 'web.telemetry_path, state have'],
   ])('what takes a restart is refused: %s', async (more, refused) => {
-    const { file, dir, configure, reload, isUp } = await setUp();
+    const { file, dir, reload, isUp } = await setUp();
     await isUp('machines');
-    if (more) configure(`${more}\n`);
-    else writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\nstate: {dir: "${dir}-2"}\n`);
+    const state = more.includes('state:') ? '' : `\nstate: {dir: "${dir}"}`;
+    writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\n${more.replace('DIR', dir)}${state}\n`);
     const { status, text } = await reload();
-    expect([status, text]).toEqual([500, `not reloaded: ${refused} has changed: this requires a restart\n`]);
+    expect([status, text]).toEqual([500, `not reloaded: ${refused} changed: this requires a restart\n`]);
     expect(existsSync(`${dir}-2`)).toBe(false);
   });
 

@@ -50,7 +50,9 @@ describe.concurrent('system/programs/web-config', () => {
     expect(await reload(other)).toBe(
       'not reloaded: tls_server_config.client_auth_type has changed: this requires a restart\n',
     );
-    expect(await reload(USERS)).toBe('not reloaded: TLS on or off has changed: this requires a restart\n');
+    expect(await reload(USERS)).toBe(
+      'not reloaded: TLS on or off, tls_server_config.client_auth_type have changed: this requires a restart\n',
+    );
     const otherUser = basic('prometheus', 'other');
     expect(await reload(text.replace(USERS, `basic_auth_users: {prometheus: "${hashOf('other')}"}`))).toBe(
       'reloaded\n',

@@ -100,12 +100,15 @@ describe('commands/flags', () => {
   });
 
   it.each([
-    [['srve'], 'unknown command "srve", try --help'],
+    [['srve'], 'unknown command "srve", did you mean serve?'],
+    [['chek'], 'unknown command "chek", did you mean check?'],
+    [['status'], 'unknown command "status", try --help'],
     [['serve', '--resume'], 'unknown flag "--resume" of serve, it belongs to backfill'],
-    [['serve', 'now'], 'unexpected argument "now"'],
-    [['--config.fil=a'], 'unknown flag "--config.fil", try --help'],
+    [['serve', 'now'], 'unknown argument "now", try --help'],
+    [['check', 'probe'], 'unknown argument "probe", did you mean --probe?'],
+    [['--web.listen-adress=:1'], 'unknown flag "--web.listen-adress", did you mean --web.listen-address?'],
+    [['--web-config-file=a'], 'unknown flag "--web-config-file", did you mean --web.config.file?'],
     [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
-    [['check', '--web.config.file=a'], 'unknown flag "--web.config.file" of check, it belongs to serve, sandbox, demo'],
     [['--config.file'], '--config.file expects a value: --config.file=FILE'],
     [['--config.file='], '--config.file expects a value: --config.file=FILE'],
     [['--config.file', '--log.level=info'], '--config.file expects a value: --config.file=FILE'],
@@ -113,7 +116,7 @@ describe('commands/flags', () => {
     [['--log.level=info', '--log.level=warn'], '--log.level is given twice'],
     [['--web.enable-lifecycle', '--no-web.enable-lifecycle'], '--no-web.enable-lifecycle is given twice'],
     [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
-    [['--no-log.level'], 'unknown flag "--no-log.level", try --help'],
+    [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
   ])('refuses %j in one line', (argv, line) => {
     expect(refusal(argv)).toBe(line);
   });

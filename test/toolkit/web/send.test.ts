@@ -4,17 +4,11 @@ import type { Row } from '../../../src/sources/content.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { renderedPage } from '../../../src/toolkit/web/send.ts';
-import { pageText } from '../../status-page/page-text.ts';
 import { NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 import { pageIn } from '../../support/web/status-states.ts';
 
 describe('web/send: a rendered page', () => {
-  it('returns the page of the pure function', async () => {
-    const page = renderedPage(() => pagePieces(pageIn('healthy')), new VirtualClock(NOW));
-    expect((await page()).toString()).toBe(pageText(pageIn('healthy')));
-  });
-
   it('renders once a second, however many ask', async () => {
     const clock = new VirtualClock(NOW);
     let readings = 0;

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { LIMITS } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
@@ -82,10 +81,6 @@ describe.concurrent('web/server: limits', () => {
 });
 
 describe('web/server: limits, for many at once', () => {
-  it('leave 124 of the usual 1,024 descriptors to the state and the service, and every client has a place in the queue', () => {
-    expect([LIMITS.maxConnections, MAX_WAITING]).toEqual([900, 900]);
-  });
-
   it('takes no more connections than the limit, and serves those that it has', async () => {
     const port = await serve({ limits: { maxConnections: 5 } });
     const taken = await Promise.all(Array.from({ length: 5 }, () => client(port)));

@@ -82,7 +82,9 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       [
         ':1: tls_server_config.cert_file: missing one of cert or cert_file',
         ':1: tls_server_config.key_file: missing one of key or key_file',
-        expect.stringMatching(/^:2: tls_server_config.cert_filse: unknown key, expected one of cert, key, /),
+        expect.stringMatching(
+          /^:2: tls_server_config.cert_filse: unknown key, did you mean cert_file\? Expected one of cert, key, /,
+        ),
       ],
     ],
     [

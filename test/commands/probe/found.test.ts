@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { RequestFailed } from '../../../src/api/errors.ts';
+import { foundIn } from '../../../src/commands/probe/found.ts';
+import { replyOf } from '../../../src/commands/probe/probe.ts';
+import { accountQuestions, chainQuestions, type Question } from '../../../src/commands/probe/questions.ts';
+import { machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
+import { validatorRow } from '../../support/answers/validators.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+
+const NOW = 1_790_769_700_000;
+const CONFIG = defaultConfig();
+const [RECORDS, NAMES] = accountQuestions(NOW);
+const REFUSED = new RequestFailed('validators', 'forbidden', '403');
+
+/** What is found in answers about the machine node-a and others. */
+function machinesFound(names: unknown, expected: string[], machines: string[] = []): string[] {
+  const groups = [{ name: 'home', machines, watch: { mainnet: [], hoodi: [] } }];
+  const records = machinesPage({ system: [systemRecord({ machine: 'node-a' })] });
+  return foundIn({ ...CONFIG, machines: { ...CONFIG.machines, expected }, groups }, [
+    replyOf(RECORDS, undefined, records),
+    replyOf(NAMES, undefined, names),
+  ]);
+}
+
+function answerWith(indices: readonly number[], cursor = '') {
+  const data = indices.map((index) => validatorRow(index));
+  return { data, range: { epoch: { start: 1, end: 1 } }, paging: { next_cursor: cursor } };
+}
+
+describe('commands/probe: what it found', () => {
+  it('names the machines of both answers, and those of the configuration that the service does not list', () => {
+    const expected = ['Node-A', 'node-b', 'node-d', 'other'];
+    expect(machinesFound({ data: ['node-b', 'c\n'] }, expected, ['home-*', 'nod-b', 'n*', 'node-a'])).toEqual([
+      String.raw`Machines in these answers: c\u000a, node-a, node-b.`,
+      'machines.expected: the service lists no machine Node-A, but node-a.',
+      'machines.expected: the service lists no machine node-d, but node-a.',
+      'machines.expected: the service lists no machine other.',
+      'groups.home.machines: the service lists no machine home-*.',
+      'groups.home.machines: the service lists no machine nod-b, but node-b.',
+    ]);
+    expect(machinesFound({ data: [] }, ['node-a', 'node-x'])[1]).toMatch(/no machine node-x\.$/);
+  });
+
+  it.each([REFUSED, { data: ['node-b', 5] }])('misses no machine if the list of names is not whole: %j', (names) => {
+    expect(machinesFound(names, ['node-x'])).toHaveLength(1);
+  });
+
+  it.each([
+    ['asked for 10 of 99 watched ones, the service does not know 9, 10', 99, answerWith([1, 2, 3, 4, 5, 6, 7, 8])],
+    ['asked for 1 of 1 watched ones, the service knows all of these', 1, answerWith([1])],
+    [
+      'asked for 2 of 2 watched ones, the service does not know 1, 2',
+      2,
+      new RequestFailed('validators', 'not_found', ''),
+    ],
+    ['', 2, REFUSED],
+    ['', 2, answerWith([1, -5])],
+    ['', 2, answerWith([1], 'next')],
+  ])('says of watched validators, if the answer is whole: %s', (text, last, answer) => {
+    const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
+    const question = chainQuestions('mainnet', watch.mainnet, NOW)[3] as Question;
+    const found = foundIn({ ...CONFIG, validators: { ...CONFIG.validators, watch } }, [
+      replyOf(question, undefined, answer),
+    ]);
+    expect(found).toEqual(text ? [`Validators of mainnet: ${text}.`] : []);
+  });
+});
