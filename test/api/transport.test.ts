@@ -53,17 +53,15 @@ describe('api/transport', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { server, base } = await serve((_, response) => response.end('{}'));
     server.keepAliveTimeout = 0;
-    let connections = 0;
-    server.on('connection', () => {
-      connections += 1;
-    });
+    const opened = vi.fn();
+    server.on('connection', opened);
     const { send } = transportOf(5_000);
     const seen: number[] = [];
     for (const pauseMs of [0, 66_000, 75_000]) {
       await vi.advanceTimersByTimeAsync(pauseMs);
       await text((await send(get(base), noSignal())).body());
       await setImmediate();
-      seen.push(connections);
+      seen.push(opened.mock.calls.length);
     }
     expect(seen).toEqual([1, 1, 2]);
   });

@@ -60,10 +60,7 @@ export function few(watch: Watch, validators: readonly number[]): number[] {
   return [...watched, ...others.take(MAX_NAMED)].slice(0, MAX_NAMED);
 }
 
-/**
- * Counts the slashings in a canonical block, each once, whichever block contained it first.
- * @param records By their identities, whose computation takes long.
- */
+/** Counts the slashings in a canonical block, by their identities, each once, whichever block contained it first. */
 export function countSlashings(
   state: Slashings,
   slot: number,
