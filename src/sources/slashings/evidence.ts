@@ -44,7 +44,7 @@ function fingerprint(attestation: Attestation): string {
   return hash('sha256', `${Object.values(data).join(' ')} ${distinct(indices).join(',')}`);
 }
 
-/** Ascending, each once. Typed arrays and no sets: they take half the time for 131,072 validators. */
+/** Ascending, each once. A set takes half as long again for 131,072 validators. */
 function distinct(indices: Uint32Array): Uint32Array {
   return indices.toSorted().filter((index, i, sorted) => index !== sorted[i - 1]);
 }
