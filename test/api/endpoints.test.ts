@@ -98,7 +98,10 @@ const EVIDENCE = FACTS.split('\n')
     );
     return {
       isOf: (path: string) => patterns.some((pattern) => new RegExp(`^${pattern}$`).test(path)),
-      request: request.replace(/[A-Z]{6,}/g, (name) => new RegExp(`\`${name}\` is\\s\`(.+?)\``).exec(FACTS)?.[1] ?? name),
+      request: request.replace(
+        /[A-Z]{6,}/g,
+        (name) => new RegExp(`\`${name}\` is\\s\`(.+?)\``).exec(FACTS)?.[1] ?? name,
+      ),
     };
   });
 
