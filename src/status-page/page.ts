@@ -107,10 +107,10 @@ function foldHead(table: Table, summary: Html): Html {
   return html`<details id="${idOf(table.title)}-fold"><summary>${summary}</summary>\n${tableHead(table)}`;
 }
 
-function sectionEnd({ size, shown = OPEN_ROWS, notes = [] }: Table): Html {
-  const rest = size > MAX_ROWS ? [`${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`] : [];
+function sectionEnd({ size, shown = OPEN_ROWS }: Table): Html {
+  const rest = `${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`;
   return html`</tbody></table>
-${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}${size > shown || shown === 0 ? html`</details>\n` : ''}</section>
+${size > MAX_ROWS ? html`<p class="note">${rest}</p>\n` : ''}${size > shown || shown === 0 ? html`</details>\n` : ''}</section>
 `;
 }
 

@@ -150,8 +150,6 @@ function disk({ disk_node_bytes_free: free, disk_node_bytes_total: total }: Part
 /** @param full Used beyond this share, it is shown as full. */
 function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
-  const used = Math.max(0, total - free);
-  const share = used / total;
-  const text = `${percent(share)} of ${bytes(total)}`;
-  return bar(total, [{ fill: share > full ? 'full' : 'used', size: used, text }]);
+  const share = Math.max(0, total - free) / total;
+  return bar(share, `${percent(share)} of ${bytes(total)}`, share > full);
 }
