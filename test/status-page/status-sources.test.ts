@@ -44,7 +44,7 @@ describe('web/status-sources', () => {
     ]);
   });
 
-  it('shows last and next poll, effective and configured interval, and the last error', () => {
+  it('shows last and next poll, the effective interval, and the last error', () => {
     const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const entry = { ...view.entry, lastError: error('rate_limited') };
     const [row] = sourcesTable([{ ...view, pace, entry }], NOW).rows;
@@ -53,7 +53,7 @@ describe('web/status-sources', () => {
       '<span class="badge good">up</span>',
       '19 s ago <small class="at">12:00:41 UTC</small>',
       'in 46 s <small class="at">12:01:45 UTC</small>',
-      'every 2 h, 12 requests a day<br><small>instead of every 1 min</small>',
+      'every 2 h, 12 requests a day',
       '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +
         '<small>machine_metrics: rate_limited (made up)</small>',
     ]);
