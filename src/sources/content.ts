@@ -45,7 +45,7 @@ export interface Table {
   /** How many rows are shown before the rest folds. 0: the whole table folds. */
   readonly shown?: number;
   /** The table in a few words, if it folds. Default: its size. */
-  readonly state?: string;
+  readonly brief?: string;
   /** Shown instead of rows. */
   readonly empty: string;
 }

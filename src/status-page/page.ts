@@ -96,9 +96,9 @@ function tableHead({ title, columns }: Table): Html {
 }
 
 function sectionHead(table: Table): Html {
-  const { title, size, shown, state = size === 0 ? 'none' : count(size) } = table;
+  const { title, size, shown, brief = size === 0 ? 'none' : count(size) } = table;
   const heading = html`<h2 id="${idOf(title)}">${title}</h2>`;
-  const head = shown === 0 ? foldHead(table, html`${heading} ${quiet(state)}`) : html`${heading}\n${tableHead(table)}`;
+  const head = shown === 0 ? foldHead(table, html`${heading} ${quiet(brief)}`) : html`${heading}\n${tableHead(table)}`;
   return html`<section aria-labelledby="${idOf(title)}">\n${head}`;
 }
 

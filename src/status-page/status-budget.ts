@@ -22,7 +22,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
     rows,
     size: rows.length,
     shown: 0,
-    state: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
+    brief: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
     empty: 'No quota is known.',
   };
 }

@@ -17,7 +17,7 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
     rows: [...new Set([...troubled, ...views])].map((view) => rowOf(view, now)),
     size: views.length,
     shown: troubled.length,
-    state: `${withTone('good').length} of ${views.length} up`,
+    brief: `${withTone('good').length} of ${views.length} up`,
     empty: 'No source is enabled.',
   };
 }

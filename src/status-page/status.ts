@@ -71,12 +71,12 @@ function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();
   return [...groups].map((group): Table => {
-    const states = group.flatMap(({ state }) => state || []);
+    const briefs = group.flatMap(({ brief }) => brief || []);
     return {
       ...(group[0] as Table),
       rows: { [Symbol.iterator]: () => group.values().flatMap(({ rows }) => rows) },
       size: group.reduce((sum, { size }) => sum + size, 0),
-      ...(states.length > 0 && { state: states.join('; ') }),
+      ...(briefs.length > 0 && { brief: briefs.join('; ') }),
     };
   });
 }

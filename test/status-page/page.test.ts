@@ -28,7 +28,7 @@ describe('web/page', () => {
         notices: [notice('bad', EVIL)],
         tables: [
           { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '' },
-          { title: 'b', columns: ['a'], rows: [], size: 0, shown: 0, state: EVIL, empty: EVIL },
+          { title: 'b', columns: ['a'], rows: [], size: 0, shown: 0, brief: EVIL, empty: EVIL },
         ],
       }),
     );

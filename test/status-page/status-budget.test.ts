@@ -7,7 +7,7 @@ import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
-/** The rows and then the state of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
+/** The rows of the budget, and then what it says in a few words. 5,325 requests a day are planned. */
 function words(
   buckets: Record<string, Bucket>,
   {

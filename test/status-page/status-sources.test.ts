@@ -36,8 +36,8 @@ describe('web/status-sources', () => {
 
   it('shows those with trouble first, and folds the others', () => {
     const late = { ...view, entry: { ...view.entry, failuresInARow: 1 } };
-    const { rows, shown, state } = sourcesTable([view, late], NOW);
-    expect([shown, state]).toEqual([1, '1 of 2 up']);
+    const { rows, shown, brief } = sourcesTable([view, late], NOW);
+    expect([shown, brief]).toEqual([1, '1 of 2 up']);
     expect([...rows].map(([, badge]) => html`${badge ?? ''}`.text)).toEqual([
       '<span class="badge warning">failing</span>',
       '<span class="badge good">up</span>',

@@ -32,8 +32,8 @@ function textOf(cell: Cell = ''): string {
 describe('web/status', () => {
   it('is in the order of the reader: machines, validators, then what folds', () => {
     const { tables } = pageIn('healthy');
-    const states = tables.map(({ title, shown, state }) => [title, shown === 0 ? state : 'open']);
-    expect(states).toEqual([
+    const briefs = tables.map(({ title, shown, brief }) => [title, shown === 0 ? brief : 'open']);
+    expect(briefs).toEqual([
       ['Machines', 'open'],
       ['Validators', 'open'],
       ['Proposals and slashings', 'mainnet: 2 proposed, 0 missed'],
@@ -68,14 +68,14 @@ describe('web/status', () => {
     ]);
   });
 
-  it('joins the tables of one title, and their states', () => {
-    const table = (row: string): Table => ({ title: 'T', columns: [], rows: [[row]], size: 1, state: row, empty: '' });
+  it('joins the tables of one title, and what they say in a few words', () => {
+    const table = (row: string): Table => ({ title: 'T', columns: [], rows: [[row]], size: 1, brief: row, empty: '' });
     const sources = (['mainnet', 'hoodi'] as const).map((chain) =>
       fakeSource({ name: 'slashings', chain, summary: () => ({ tables: [table(chain)] }) }),
     );
     const known: StatusInput = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
-    const { rows, size, state } = tableOf(statusOf(known, NOW), 'T');
-    expect([...rows, size, state]).toEqual([['mainnet'], ['hoodi'], 2, 'mainnet; hoodi']);
+    const { rows, size, brief } = tableOf(statusOf(known, NOW), 'T');
+    expect([...rows, size, brief]).toEqual([['mainnet'], ['hoodi'], 2, 'mainnet; hoodi']);
   });
 
   it('answers in ten seconds: the headline, what is wrong, since when', () => {

@@ -37,7 +37,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         ],
         size: 1,
         shown: 0,
-        state: watch.length > 0 ? `${chain}: ${proposals}` : '',
+        brief: watch.length > 0 ? `${chain}: ${proposals}` : '',
         empty: '',
       },
       {
