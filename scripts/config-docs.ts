@@ -102,11 +102,6 @@ export const RARE: readonly string[] = [
   'sync_committee.interval',
   'network.interval',
   'state.redis.prefix',
-  'state.redis.tls',
-  'state.redis.tls.ca_file',
-  'state.redis.tls.cert_file',
-  'state.redis.tls.key_file',
-  'state.redis.tls.server_name',
   'web.telemetry_path',
   'log.format',
 ];

@@ -232,29 +232,10 @@ const Slashings = section({
 
 const DEFAULT_DIR = './beaconchain-exporter-state';
 
-const file = text('the path of a file');
-
-const Tls = section({
-  ca_file: file.optional().describe('CA certificates to trust instead of those of the system.'),
-  cert_file: file.optional().describe('A client certificate; requires key_file.'),
-  key_file: file.optional().describe('The private key of the client certificate.'),
-  server_name: text('a host name')
-    .optional()
-    .describe('The name in the certificate, if it differs from the host of the URL.'),
-})
-  .meta({ dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] } })
-  .refine((tls) => (tls.cert_file === undefined) === (tls.key_file === undefined), {
-    error: 'expected cert_file and key_file together',
-  })
-  .transform((tls) => ({
-    caFile: tls.ca_file,
-    certFile: tls.cert_file,
-    keyFile: tls.key_file,
-    serverName: tls.server_name,
-  }));
-
 const Redis = section({
-  url: redisUrl.describe('The URL of Redis or Valkey; rediss:// uses TLS.'),
+  url: redisUrl.describe(
+    'The URL of Redis or Valkey; rediss:// uses TLS. NODE_EXTRA_CA_CERTS names a file with more CA certificates to trust.',
+  ),
   password: z
     .string({ error: 'a password' })
     .optional()
@@ -262,9 +243,6 @@ const Redis = section({
   prefix: keyPrefix
     .prefault('beaconchain')
     .describe('The prefix of the key names in Redis. Use a different one for each API key.'),
-  tls: Tls.optional().describe('TLS settings of a rediss:// URL.'),
-}).refine(({ url, tls }) => tls === undefined || url.startsWith('rediss:'), {
-  error: 'tls requires a url that starts with rediss://',
 });
 
 const State = section({

@@ -1,18 +1,15 @@
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { CHAIN_NAMES } from '../facts/chain.ts';
 import type { Watch } from '../facts/watch.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
-import { readWhole } from '../toolkit/state/whole-file.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
 import { either } from '../toolkit/yaml/fields.ts';
 import {
   ConfigError,
   type Finding,
-  fileFailure,
   locate,
   type Mistake,
   pathText,
@@ -72,7 +69,6 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
     ...schemaFindings(parsed, value, override(document.written, overrides)),
     ...chainFindings(value),
     ...(parsed.success ? groupFindings(parsed.data.groups) : []),
-    ...(keyless ? [] : await redisTlsFindings(value)),
     ...webFindings,
     ...findings,
     ...proxyFindings,
@@ -93,14 +89,10 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
 
-const REDIS_TLS = ['state', 'redis', 'tls'];
-const PEM_FILES = ['ca_file', 'cert_file', 'key_file'] as const;
-
 /** The settings that hold the path of a file or a directory. */
 const PATHS: readonly (readonly string[])[] = [
   ['api', 'key_file'],
   ['state', 'dir'],
-  ...PEM_FILES.map((name) => [...REDIS_TLS, name]),
   ['web', 'config_file'],
 ];
 
@@ -197,29 +189,6 @@ function firstOfBoth(some: Watch, others: Watch): number | undefined {
     if (other) return Math.max(first, other.first);
   }
   return undefined;
-}
-
-async function redisTlsFindings(document: unknown): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const read = async (name: (typeof PEM_FILES)[number]): Promise<string | undefined> => {
-    const path = [...REDIS_TLS, name];
-    const file = valueAt(document, path);
-    if (typeof file !== 'string' || file === '') return undefined;
-    return readWhole(file).catch((error: unknown) => {
-      findings.push({ path, message: fileFailure(file, error) });
-      return undefined;
-    });
-  };
-  await read('ca_file');
-  const [cert, key] = [await read('cert_file'), await read('key_file')];
-  if (cert === undefined || key === undefined) return findings;
-  try {
-    createSecureContext({ cert, key });
-  } catch {
-    const message = 'expected a certificate in PEM, and in key_file its key without a passphrase';
-    findings.push({ path: [...REDIS_TLS, 'cert_file'], message });
-  }
-  return findings;
 }
 
 /** Lower case first, as in curl. */

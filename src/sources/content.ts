@@ -5,17 +5,10 @@ import { absolute, relative } from '../toolkit/lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** About the chain of the source. Facts of several sources with the same label are in one cell. */
-  readonly facts?: Facts;
-  /** The title of the section with the facts. Default: that of the chains. */
-  readonly section?: 'Validators' | 'Proposals and slashings';
-  /** The facts in a few words, for a section that is folded. */
-  readonly state?: string;
   /** How many of the reader's own are well. The headline adds them up over all chains. */
   readonly tally?: Record<'well' | 'known' | 'unknown', number> & { readonly noun: 'validator' | 'machine' };
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
-  readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
 }
@@ -52,10 +45,9 @@ export interface Table {
   /** How many rows are shown before the rest folds. 0: the whole table folds. */
   readonly shown?: number;
   /** The table in a few words, if it folds. Default: its size. */
-  readonly state?: string;
+  readonly brief?: string;
   /** Shown instead of rows. */
   readonly empty: string;
-  readonly notes?: readonly string[];
 }
 
 export type Row = readonly Cell[];
@@ -91,26 +83,9 @@ export function lines(...all: readonly Cell[]): Html {
 
 const BREAK = html`<br>`;
 
-export interface Share {
-  readonly fill: 'used' | 'others' | 'full' | 'kept' | 'left';
-  readonly size: number;
-  readonly text: string;
-}
-
-/**
- * Shares of a whole. The rest stays empty. The drawing is hidden from screen readers, because the words next to it say
- * the same.
- */
-export function bar(total: number, shares: readonly Share[]): Html {
-  let start = 0;
-  const shapes = shares.map(({ fill, size }) => {
-    const width = total > 0 ? Math.round((Math.min(Math.max(size, 0), total) / total) * 1000) / 10 : 0;
-    const from = start === 0 ? '' : html` x="${start}%"`;
-    start += width;
-    return html`<rect class="${fill}"${from} width="${width}%"/>`;
-  });
-  const words = shares.map(({ fill, text }) =>
-    shares.length === 1 ? text : html`<span class="key ${fill}">${text}</span> `,
-  );
-  return html`<svg class="${shares.length === 1 ? 'bar' : 'bar wide'}" aria-hidden="true">${shapes}</svg>${words}`;
+/** A share of a whole, drawn and in words. The drawing is hidden from screen readers. */
+export function bar(share: number, text: string, isFull: boolean): Html {
+  const width = Math.round(Math.min(share, 1) * 1000) / 10;
+  const drawn = html`<rect class="${isFull ? 'full' : 'used'}" width="${width}%"/>`;
+  return html`<svg class="bar" aria-hidden="true">${drawn}</svg>${text}`;
 }

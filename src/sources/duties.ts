@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import type { PerformanceAnswer } from '../api/answers/validators.ts';
 import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
-import { percent, relative } from '../toolkit/lib/words.ts';
 import { family } from './families.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
@@ -75,20 +73,6 @@ export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | un
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
   const known = values.filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as { [key in K]?: number };
-}
-
-/** One line of the cell on the status page that compares both. None without an attestation. */
-export function attestationFacts(
-  who: string,
-  performances: readonly Performance[],
-  readAt: UnixMs,
-  now: UnixMs,
-): (readonly [label: string, value: string])[] {
-  const sum = (outcome: 'assigned' | 'done'): number =>
-    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
-  const assigned = sum('assigned');
-  if (assigned === 0) return [];
-  return [['Attestations of 24 hours', `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`]];
 }
 
 /**

@@ -144,8 +144,8 @@ export interface Source<T = unknown> {
   parts?(value: T): readonly PartState[];
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
-  /** Pure. Its content on the status page, from the same values as `families`. */
-  summary(value: T, timing: Timing, polls: Polls): Summary;
+  /** Pure. Its content on the status page, from the same values as `families`; absent: only its attempts are shown. */
+  summary?(value: T, timing: Timing, polls: Polls): Summary;
   /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): UnixMs;
   /** How the history is read; absent if the service keeps no history of these families. */

@@ -52,22 +52,11 @@ function named(notices: readonly Notice[], tone: Tone): string {
   return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
 }
 
-/** A shorter series of failures is no outage. */
-const OUTAGE_MS = 5 * MS_PER_MINUTE;
-
-/**
- * Whether all sources fail, or one has failed for some minutes and no source has succeeded since its first failure. A source that was
- * not polled since then, such as a daily one, is up, but that says nothing about the service.
- */
+/** Whether all sources fail that are polled often. A daily one may not have been polled since an outage began. */
 function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
-  if (views.length > 0 && views.every(({ entry }) => entry.failuresInARow > 0)) return true;
-  const lastSuccessAt = Math.max(...views.map(({ entry }) => entry.lastSuccessAt ?? 0));
-  return views.some((view) => {
-    const { failingSince = 0, failuresInARow, pausedUntil = 0 } = view.entry;
-    // One failure is not enough: the next poll of a stretched source can be hours away. A 403 concerns only its source.
-    const isPersistent = stateOf(view, now).isFailing && failuresInARow > 1 && pausedUntil <= now;
-    return isPersistent && failingSince > lastSuccessAt && now - failingSince >= OUTAGE_MS;
-  });
+  const often = views.filter(({ source }) => !source.isDaily);
+  const asked = often.length > 0 ? often : views;
+  return asked.length > 0 && asked.every((view) => stateOf(view, now).isFailing);
 }
 
 /** Notices about the configuration, the state, the key, the sources and the budget. */

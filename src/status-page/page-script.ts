@@ -1,6 +1,6 @@
 /**
  * Brings the status page up to date each minute while somebody looks at it. Open folds, the focus and the scrolled place
- * stay. If it fails, the page says since when, and is not green any more. Without it the page says of when it is.
+ * stay. If an update fails, the page says since when it is not up to date, and is no longer green.
  */
 export const STATUS_SCRIPT = `
 const main = document.querySelector('main');

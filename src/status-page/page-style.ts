@@ -12,14 +12,14 @@ export const BASE_STYLE = `
   --bg: #fff; --panel: #f5f6f8; --text: #1b1f24; --quiet: #57606a; --line: #d5dae0; --link: #0550ae;
   --good: #116329; --good-bg: #e3f5e7; --warning: #7a4900; --warning-bg: #fff3d1; --bad: #a40e26; --bad-bg: #ffe6e4;
   --neutral: #4b535d; --neutral-bg: #eceff2;
-  --track: #e1e5ea; --used: #0969da; --others: #953800; --full: #cf222e; --kept: #8a929b; --left: #2da44e;
+  --track: #e1e5ea; --used: #0969da; --full: #cf222e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --bg: #0d1117; --panel: #161b22; --text: #e6edf3; --quiet: #9aa4af; --line: #30363d; --link: #79b8ff;
     --good: #7ee787; --good-bg: #12261a; --warning: #f2cc60; --warning-bg: #2d2407; --bad: #ff9d96; --bad-bg: #3a1418;
     --neutral: #b3bcc6; --neutral-bg: #21262d;
-    --track: #2a3038; --used: #388bfd; --others: #ffa657; --full: #f85149; --kept: #7d8590; --left: #3fb950;
+    --track: #2a3038; --used: #388bfd; --full: #f85149;
   }
 }
 * { box-sizing: border-box; }
@@ -70,22 +70,13 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600; }
 .bar { display: block; width: 9rem; max-width: 100%; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
   background: var(--track); }
-.bar.wide { width: 100%; }
 .bar rect { height: 100%; }
-.bar.wide rect { stroke: var(--bg); stroke-width: 2px; }
-.used { fill: var(--used); --key: var(--used); }
-.others { fill: var(--others); --key: var(--others); }
-.full { fill: var(--full); --key: var(--full); }
-.kept { fill: var(--kept); --key: var(--kept); }
-.left { fill: var(--left); --key: var(--left); }
-.key { margin-right: 0.75rem; white-space: nowrap; }
-.key::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.375rem;
-  border-radius: 2px; background: var(--key); }
+.used { fill: var(--used); }
+.full { fill: var(--full); }
 @media (max-width: 48rem) {
   h1, .verdict h2 { font-size: 1.125rem; }
   h2 { margin-top: 1rem; }
   .bar { width: 100%; margin: 0.125rem 0; }
-  .key { display: block; }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   table, tbody, th, td { display: block; }
   tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.125rem 0.75rem;

@@ -96,9 +96,9 @@ function tableHead({ title, columns }: Table): Html {
 }
 
 function sectionHead(table: Table): Html {
-  const { title, size, shown, state = size === 0 ? 'none' : count(size) } = table;
+  const { title, size, shown, brief = size === 0 ? 'none' : count(size) } = table;
   const heading = html`<h2 id="${idOf(title)}">${title}</h2>`;
-  const head = shown === 0 ? foldHead(table, html`${heading} ${quiet(state)}`) : html`${heading}\n${tableHead(table)}`;
+  const head = shown === 0 ? foldHead(table, html`${heading} ${quiet(brief)}`) : html`${heading}\n${tableHead(table)}`;
   return html`<section aria-labelledby="${idOf(title)}">\n${head}`;
 }
 
@@ -107,10 +107,10 @@ function foldHead(table: Table, summary: Html): Html {
   return html`<details id="${idOf(table.title)}-fold"><summary>${summary}</summary>\n${tableHead(table)}`;
 }
 
-function sectionEnd({ size, shown = OPEN_ROWS, notes = [] }: Table): Html {
-  const rest = size > MAX_ROWS ? [`${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`] : [];
+function sectionEnd({ size, shown = OPEN_ROWS }: Table): Html {
+  const rest = `${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`;
   return html`</tbody></table>
-${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}${size > shown || shown === 0 ? html`</details>\n` : ''}</section>
+${size > MAX_ROWS ? html`<p class="note">${rest}</p>\n` : ''}${size > shown || shown === 0 ? html`</details>\n` : ''}</section>
 `;
 }
 

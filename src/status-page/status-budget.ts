@@ -1,6 +1,6 @@
 import { allowedPerDay, type Bucket, describePlan, usedByOthers, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
-import { bar, type Cell, lines, quiet, type Row, type Share, type Table, time } from '../sources/content.ts';
+import { type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -22,7 +22,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
     rows,
     size: rows.length,
     shown: 0,
-    state: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
+    brief: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
     empty: 'No quota is known.',
   };
 }
@@ -46,19 +46,12 @@ function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
   const taken = usedByOthersIn(bucket, window, state);
   const used = Math.min(state.own, limit - left);
   const others = Math.min(taken ?? 0, limit - left - used);
-  const shares = bar(limit, [
-    shareOf('used', used, taken === undefined ? 'used' : 'used here'),
-    ...(taken === undefined ? [] : [shareOf('others', others, 'used by others')]),
-    shareOf('kept', limit - used - others - left, 'kept free'),
-    shareOf('left', left, 'left'),
-  ]);
-  // With a space that does not break.
-  const requests = html`${shares}${quiet(`of\u00a0${count(limit)}`)}`;
+  const requests = lines(
+    `${count(left)} of ${count(limit)} left`,
+    `${count(used)} used${taken === undefined ? '' : ` here, ${count(others)} by others`}`,
+    `${count(limit - used - others - left)} kept free`,
+  );
   return [windowName(window, name, input), requests, resets(quota, now), quotaEnd(input, quota, now)];
-}
-
-function shareOf(fill: Share['fill'], size: number, word: string): Share {
-  return { fill, size, text: `${word} ${count(size)}` };
 }
 
 /** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */

@@ -17,7 +17,7 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
     rows: [...new Set([...troubled, ...views])].map((view) => rowOf(view, now)),
     size: views.length,
     shown: troubled.length,
-    state: `${withTone('good').length} of ${views.length} up`,
+    brief: `${withTone('good').length} of ${views.length} up`,
     empty: 'No source is enabled.',
   };
 }
@@ -62,13 +62,12 @@ export function nameOf({ source }: SourceView): string {
 }
 
 /** `every 1 min, 1,440 requests a day`; of a source that looks for a new day: `checked every 1 h, 1.0 requests a day`. */
-function paceText(view: SourceView): Cell {
+function paceText(view: SourceView): string {
   const { source, pace, nextAttemptAt } = view;
   const { intervalMs, requestsPerDay } = pace;
   const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
   const how = `${source.isDaily ? 'checked ' : ''}every ${span(intervalMs)}`;
-  const text = isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
-  return intervalMs > source.intervalMs ? lines(text, quiet(`instead of every ${span(source.intervalMs)}`)) : text;
+  return isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
 }
 
 function perDay(requests: number): string {

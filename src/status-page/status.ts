@@ -1,4 +1,3 @@
-import type { Chain } from '../facts/chain.ts';
 import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import { type Cell, lines, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
@@ -24,8 +23,6 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     // Relative, because a reverse proxy may serve the page below another path.
     links: [
       { text: 'Metrics', href: `.${telemetryPath}` },
-      { text: 'Health', href: './-/healthy' },
-      { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
     verdict: headlineOf(input, notices, now),
@@ -34,7 +31,6 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     tables: [
       ...groupTable(summaries),
       ...joined(summaries),
-      ...factTables(summaries),
       sourcesTable(views, now),
       budgetTable(input, now),
     ].toSorted((a, b) => Number(a.shown === 0) - Number(b.shown === 0)),
@@ -45,44 +41,8 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
 const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
 
 function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
-  return source.summary(entry.value, timing, { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs });
-}
-
-/**
- * The facts of all sources in their sections, a column for each chain. Sources are listed cheapest first; here what
- * changes most comes first.
- */
-function factTables(summaries: readonly Summed[]): Table[] {
-  const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
-  const rest = chains.length === 1 ? 'Chain' : 'Chains';
-  const sections = Map.groupBy(summaries.toReversed(), ({ summary }) => summary.section ?? rest);
-  return [...sections].flatMap(([title, own]) => factTable(title, own, chains));
-}
-
-function factTable(title: string, summaries: readonly Summed[], chains: readonly Chain[]): Table[] {
-  const facts = summaries.flatMap(({ view: { source }, summary: { facts = [] } }) =>
-    facts.map(([label, value]) => ({ chain: source.chain, label, value })),
-  );
-  if (facts.length === 0) return [];
-  const rows = [...Map.groupBy(facts, ({ label }) => label)].map(([label, own]) => [
-    label,
-    ...chains.map((chain) => lines(...own.filter((fact) => fact.chain === chain).map(({ value }) => value))),
-  ]);
-  const states = summaries.toReversed().flatMap(({ view: { source }, summary: { state } }) => {
-    if (state === undefined) return [];
-    return chains.length > 1 ? `${source.chain}: ${state}` : state;
-  });
-  return [
-    {
-      title,
-      columns: ['What', ...chains],
-      rows,
-      size: rows.length,
-      ...(title !== 'Validators' && { shown: 0, state: states.join('; ') }),
-      empty: '',
-      notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
-    },
-  ];
+  const polls = { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs };
+  return source.summary?.(entry.value, timing, polls) ?? {};
 }
 
 /** A row for each group. If groups have validators on several chains, the cells name the chain. */
@@ -110,11 +70,13 @@ function groupTable(summaries: readonly Summed[]): Table[] {
 function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();
-  return [...groups].map(
-    (group): Table => ({
+  return [...groups].map((group): Table => {
+    const briefs = group.flatMap(({ brief }) => brief || []);
+    return {
       ...(group[0] as Table),
       rows: { [Symbol.iterator]: () => group.values().flatMap(({ rows }) => rows) },
       size: group.reduce((sum, { size }) => sum + size, 0),
-    }),
-  );
+      ...(briefs.length > 0 && { brief: briefs.join('; ') }),
+    };
+  });
 }

@@ -231,17 +231,8 @@ chains:
     lines: [
       `:3: ${REDIS_URL}`,
       ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
-      ':5: state.redis.host: unknown key, expected one of url, password, prefix, tls',
+      ':5: state.redis.host: unknown key, expected one of url, password, prefix',
     ],
-  },
-  'TLS for Redis without its URL': {
-    text: 'state:\n  redis: {url: "redis://:secret@localhost", tls: {ca_file: /nowhere/ca.pem, cert_file: /etc/passwd, key_file: /etc/passwd}}\n',
-    lines: [
-      ':2: state.redis: tls requires a url that starts with rediss://',
-      ':2: state.redis.tls.ca_file: the file /nowhere/ca.pem cannot be read: no such file',
-      ':2: state.redis.tls.cert_file: expected a certificate in PEM, and in key_file its key without a passphrase',
-    ],
-    isBeyondSchema: true,
   },
   'two documents': {
     text: 'log: {level: info}\n---\nlog: {level: debug}\n',

@@ -119,7 +119,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
       runbookUrl('BeaconchainMachineOffline'),
       runbookUrl('BeaconchainWatchedValidatorSlashed'),
       runbookUrl('BeaconchainMachineNeverSeen'),
-      'Last slashings 3',
+      'Proposals and slashings mainnet: 2 proposed, 0 missed',
     ]);
     await close();
   });
@@ -134,7 +134,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     const { page, close } = await openStatus('silent', PHONE);
     await page.clock.install();
     await page.reload();
-    await page.locator('#chains-fold summary').click();
+    await page.locator('#proposals-and-slashings-fold summary').click();
     await page.evaluate('scrollTo(0, 321)');
     const ask = async (isHidden: boolean): Promise<void> => {
       await page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })`);
@@ -149,7 +149,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await expect.poll(() => page.title()).toMatch(/^Working/);
     expect(
       await page.evaluate('[scrollY, document.activeElement.parentNode.id, document.activeElement.parentNode.open]'),
-    ).toEqual([321, 'chains-fold', true]);
+    ).toEqual([321, 'proposals-and-slashings-fold', true]);
     expect(await page.locator('.verdict').getAttribute('class')).toBe('verdict good');
     await page.route('**/', (route) => route.fulfill({ status: 502 }));
     await ask(false);

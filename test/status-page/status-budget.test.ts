@@ -7,7 +7,7 @@ import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
-/** The rows and then the state of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
+/** The rows of the budget, and then what it says in a few words. 5,325 requests a day are planned. */
 function words(
   buckets: Record<string, Bucket>,
   {
@@ -57,9 +57,9 @@ describe('web/status-budget', () => {
 
   it('divides a month into used by us, used by others, reserved for them and left for us', () => {
     const [month] = words(monthly({ own: 30_000, remaining: 65_000 }));
-    expect(month).toMatch(/^per month used here 30,000 used by others 5,000 kept free 5,000 left 60,000 of 100,000 /);
+    expect(month).toMatch(/^per month 60,000 of 100,000 left 30,000 used here, 5,000 by others 5,000 kept free /);
     const [alone] = words(monthly({ own: 30_000, remaining: 70_000 }));
-    expect(alone).toMatch(/^per month used here 30,000 used by others 0 kept free 10,000 left 60,000 of 100,000 /);
+    expect(alone).toMatch(/^per month 60,000 of 100,000 left 30,000 used here, 0 by others 10,000 kept free /);
   });
 
   it('shows how much is reserved for others, which the unused share can cover', () => {
@@ -71,7 +71,7 @@ describe('web/status-budget', () => {
 
   it('shows when the quota renews, and whether it lasts until then', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
-    expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
+    expect(lasting).toContain('kept free in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
     expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,325 requests a day$/);
   });

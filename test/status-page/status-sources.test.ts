@@ -36,15 +36,15 @@ describe('web/status-sources', () => {
 
   it('shows those with trouble first, and folds the others', () => {
     const late = { ...view, entry: { ...view.entry, failuresInARow: 1 } };
-    const { rows, shown, state } = sourcesTable([view, late], NOW);
-    expect([shown, state]).toEqual([1, '1 of 2 up']);
+    const { rows, shown, brief } = sourcesTable([view, late], NOW);
+    expect([shown, brief]).toEqual([1, '1 of 2 up']);
     expect([...rows].map(([, badge]) => html`${badge ?? ''}`.text)).toEqual([
       '<span class="badge warning">failing</span>',
       '<span class="badge good">up</span>',
     ]);
   });
 
-  it('shows last and next poll, effective and configured interval, and the last error', () => {
+  it('shows last and next poll, the effective interval, and the last error', () => {
     const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const entry = { ...view.entry, lastError: error('rate_limited') };
     const [row] = sourcesTable([{ ...view, pace, entry }], NOW).rows;
@@ -53,7 +53,7 @@ describe('web/status-sources', () => {
       '<span class="badge good">up</span>',
       '19 s ago <small class="at">12:00:41 UTC</small>',
       'in 46 s <small class="at">12:01:45 UTC</small>',
-      'every 2 h, 12 requests a day<br><small>instead of every 1 min</small>',
+      'every 2 h, 12 requests a day',
       '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +
         '<small>machine_metrics: rate_limited (made up)</small>',
     ]);

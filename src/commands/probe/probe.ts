@@ -203,7 +203,7 @@ function reasonOf({ issues: [issue] }: z.ZodError): string {
  * Pure. The fields that a schema reads and that none of the values has, such as `range.epoch` or `data[].slot`. A null is
  * a value. Nothing is known of the items of an empty list.
  */
-export function absentFields(schema: z.core.$ZodType, values: readonly unknown[], field = ''): string[] {
+function absentFields(schema: z.core.$ZodType, values: readonly unknown[], field = ''): string[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return absentFields(schema.unwrap(), values, field);
   }

@@ -15,13 +15,10 @@ import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
-import { percent } from '../../toolkit/lib/words.ts';
-import { type Cell, lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { family, sample } from '../families.ts';
 import type { History } from '../history.ts';
-import { oncePerPeriod, type Source, type Timing } from '../source.ts';
+import { oncePerPeriod, type Source } from '../source.ts';
 
 export const DailyReturns = z.object({ newest: Datapoint.optional() });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -46,7 +43,6 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
       const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
       return { value: newest ? { newest } : {} };
     },
-    summary,
     families: ({ newest }) => dailyReturnFamilies(chain, newest ? [newest] : []),
     history: () => historyOf(chain, readDays),
   };
@@ -227,26 +223,4 @@ export function dailyReturnFamilies(
       days.flatMap((day) => describe(day).flatMap((one) => samplesOf(one, day))),
     ),
   );
-}
-
-/** Required by the terms of the service. */
-const TERMS = 'The daily return must not be used as a financial benchmark.';
-
-function summary({ newest }: DailyReturns, { now }: Timing): Summary {
-  const state = newest ? `${rate(newest.apr.combined)} a year` : `daily return ${NOT_KNOWN}`;
-  return { state, facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
-}
-
-function describeReturn({ day, day_end, apr, moving_averages }: Datapoint, now: UnixMs): Cell {
-  const { window_7d: week, window_31d: month } = moving_averages;
-  return lines(
-    `${rate(apr.combined)} a year, day ${day}`,
-    quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
-    quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
-    html`day ended ${time(day_end * 1000, now)}`,
-  );
-}
-
-function rate(ratio: number | null | undefined): string {
-  return ratio == null ? 'not reported' : percent(ratio, 2);
 }

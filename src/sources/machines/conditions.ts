@@ -127,7 +127,7 @@ export function isRecent(machine: ListedMachine, now: UnixMs): boolean {
 }
 
 /** Whether all values that the machine reports are shown. A process that was removed a week ago is ignored. */
-export function isFresh({ shown }: ListedMachine): boolean {
+function isFresh({ shown }: ListedMachine): boolean {
   if (!shown) return false;
   const { seen, fresh } = shown;
   const newest = lastSeen(seen);

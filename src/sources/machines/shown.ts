@@ -119,13 +119,15 @@ export function pastMachines(
   });
 }
 
-/** When the next value is withdrawn or shown again, or the next record is forgotten or no longer too far ahead. */
+/**
+ * When the next value is withdrawn or shown again, or the next record is forgotten or no longer too far ahead. Withheld counters
+ * are shown again with the next poll.
+ */
 export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
     if (!isIncluded(options, machine.name)) continue;
-    next = Math.min(next, ...countersShownAgainAt(options, machine, timing));
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;
@@ -137,13 +139,4 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
     }
   }
   return next;
-}
-
-/** When withheld counters of a machine are shown again, if its record is fresh then. */
-function countersShownAgainAt(options: MachinesOptions, machine: Machine, timing: Timing): UnixMs[] {
-  const { boots, networkFell } = machine.learned ?? {};
-  const all = boots?.until ?? 0;
-  return [all, Math.max(all, networkFell?.until ?? 0)]
-    .map((seconds) => Math.ceil(seconds * 1000))
-    .filter((until) => until > timing.now && freshOf(options, machine, { ...timing, now: until }).system);
 }

@@ -13,7 +13,7 @@ import {
 } from '../conditions.ts';
 import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
+import { isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import { chainOf, groupOf, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
@@ -54,7 +54,7 @@ function statesOf(machine: ListedMachine, now: UnixMs): readonly [State, ...Stat
   if (!machine.shown) return [['waits for the first sweep', 'neutral']];
   if (isRecent(machine, now)) return [['healthy', 'good']];
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
-  return [[isFresh(machine) ? 'not polled since' : 'out of date', 'neutral']];
+  return [['out of date', 'neutral']];
 }
 
 /** How many machines of each group are healthy, and what is wrong with the others. */
@@ -150,8 +150,6 @@ function disk({ disk_node_bytes_free: free, disk_node_bytes_total: total }: Part
 /** @param full Used beyond this share, it is shown as full. */
 function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
-  const used = Math.max(0, total - free);
-  const share = used / total;
-  const text = `${percent(share)} of ${bytes(total)}`;
-  return bar(total, [{ fill: share > full ? 'full' : 'used', size: used, text }]);
+  const share = Math.max(0, total - free) / total;
+  return bar(share, `${percent(share)} of ${bytes(total)}`, share > full);
 }

@@ -5,10 +5,8 @@ import { requestTo } from '../../api/endpoints.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { expectPastEpoch } from '../answers.ts';
-import type { Summary } from '../content.ts';
-import { attestationFacts, Performance, performanceFamilies, performanceOf } from '../duties.ts';
+import { Performance, performanceFamilies, performanceOf } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import { partsOf, Refusals, readPart } from '../refusal.ts';
 import { type ChainOptions, nextTick, type Poll, type PollContext, type Source, type Timing } from '../source.ts';
@@ -59,7 +57,6 @@ export function networkSource(options: ChainOptions): Source<Network> {
     anew: ({ refusals, ...value }) => value,
     parts: partsOf('network', 'queues'),
     families: (value, timing) => networkFamilies(options, value, timing),
-    summary: (value, timing) => networkSummary(shownNetwork(options, value, timing), timing.now),
     nextChange: ({ performance, queues }, timing) =>
       nextShownChange(
         [performance, queues].map((one) => [one, maxAge(timing)] as const),
@@ -113,11 +110,6 @@ const LEAST_ITEM = 10n ** 15n;
 function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
   const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 1) * LEAST_ITEM;
   return { count: count ?? null, balance: isWei ? balance : null, end: end || null };
-}
-
-function networkSummary({ performance }: Network, now: UnixMs): Summary {
-  if (!performance) return {};
-  return { section: 'Validators', facts: attestationFacts('the network', [performance.sums], performance.readAt, now) };
 }
 
 /** At a stretched interval the queues are not read any more. */

@@ -21,16 +21,25 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
       ...missedNotices(options, state, timing.now),
     ],
-    section: 'Proposals and slashings',
-    ...(watch.length > 0 && { state: proposals }),
-    facts: [
-      ['Head', head(chain, state, timing)],
-      ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
-      ['Finalized, not yet counted', scanLag(state, timing)],
-      ['Slashings counted', counted(state)],
-      ...(watch.length > 0 ? [['Watched proposals', `${proposals}, ${count(orphaned)} orphaned`] as const] : []),
-    ],
     tables: [
+      {
+        title: 'Proposals and slashings',
+        columns: ['Chain', 'Head', 'Finalized epoch', 'Not yet counted', 'Slashings', 'Watched proposals'],
+        rows: [
+          [
+            chain,
+            head(chain, state, timing),
+            String(state.finalizedEpoch ?? NOT_KNOWN),
+            scanLag(state, timing),
+            counted(state),
+            watch.length > 0 ? `${proposals}, ${count(orphaned)} orphaned` : '',
+          ],
+        ],
+        size: 1,
+        shown: 0,
+        brief: watch.length > 0 ? `${chain}: ${proposals}` : '',
+        empty: '',
+      },
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],

@@ -5,11 +5,9 @@ import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
 import type { Family } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import { html } from '../../toolkit/lib/html.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { family, sample } from '../families.ts';
-import { oncePerPeriod, type Source, type Timing } from '../source.ts';
+import { oncePerPeriod, type Source } from '../source.ts';
 
 /** Times are Unix seconds. */
 const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
@@ -38,7 +36,6 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
       if (known && number < known.number) return { value: { period: known } };
       return { value: { period: { number, epoch: range.epoch, timestamp: range.timestamp } } };
     },
-    summary,
     families: (value) => families(chain, value),
   };
 }
@@ -63,21 +60,4 @@ function families(chain: Chain, { period }: SyncCommittee): Family[] {
       sample(chain, period && value(period)),
     ),
   );
-}
-
-function summary({ period }: SyncCommittee, { now }: Timing): Summary {
-  if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
-  const { number, epoch, timestamp } = period;
-  const end = time(timestamp.end * 1000, now);
-  return {
-    facts: [
-      [
-        'Sync committee',
-        lines(
-          html`period ${number} ${quiet(`epochs ${epoch.start} to ${epoch.end}`)}`,
-          timestamp.end * 1000 > now ? html`ends ${end}` : html`ended ${end}; the next period is not read yet`,
-        ),
-      ],
-    ],
-  };
 }

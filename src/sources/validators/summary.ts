@@ -3,10 +3,10 @@ import { etherOf } from '../../facts/ether.ts';
 import { watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, percent, spaced } from '../../toolkit/lib/words.ts';
+import { count, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
-import { attestationFacts, DUTIES } from '../duties.ts';
+import { DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
@@ -27,17 +27,24 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
-    section: 'Validators',
     ...(status && {
       tally: { noun: 'validator', well: sums?.online ?? 0, known, unknown: watchedCount(watch) - known },
     }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
-    facts: [
-      ...attestations(value, shown, timing.now),
-      ...(status
-        ? [['Watched validators', sums ? validators(chain, shown, sums, timing.now) : NOT_KNOWN] as const]
-        : []),
-      ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
+    tables: [
+      {
+        title: 'Validators',
+        columns: ['Chain', ...(status ? ['Watched'] : []), ...(syncCommittee ? ['In the sync committee'] : [])],
+        rows: [
+          [
+            chain,
+            ...(status ? [sums ? validators(chain, shown, sums, timing.now) : NOT_KNOWN] : []),
+            ...(syncCommittee ? [committees(options, value, timing.now)] : []),
+          ],
+        ],
+        size: 1,
+        empty: '',
+      },
     ],
   };
 }
@@ -54,15 +61,6 @@ function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[]
 
 function indices(validators: readonly Validator[]): number[] {
   return validators.map(({ index }) => index);
-}
-
-/** Of all validators, or none. */
-function attestations({ performance }: Validators, shown: readonly ShownGroup[], now: UnixMs): Facts {
-  const [first] = performance.groups;
-  const performances = shown.flatMap((one) => one.performance ?? []);
-  return first && performances.length === shown.length
-    ? attestationFacts('your validators', performances, first.readAt, now)
-    : [];
 }
 
 function factsOf(one: ShownGroup): Facts {
@@ -93,17 +91,11 @@ function etherText(wei: string): string {
 function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs): Cell {
   const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
-  const scores = shown.flatMap(({ labels, performance }) => {
-    const score = performance?.scores.total;
-    const group = shown.length > 1 ? `${labels['group'] ?? 'in no group'} ` : '';
-    return score === undefined ? [] : [`${group}${percent(score, 2)}`];
-  });
   return lines(
     `${count(online)} of ${count(sums.validators.length)} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
-    ...(scores.length === 0 ? [] : [quiet(`BeaconScore of 24 hours: ${scores.join(', ')}`)]),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
   );
 }

@@ -2,7 +2,6 @@ import type { createClient } from '@redis/client';
 import { type Clock, within } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { readWhole } from './whole-file.ts';
 
 export interface RedisSettings {
   /** redis:// or rediss://. It may hold a password, so it is never shown. */
@@ -10,15 +9,6 @@ export interface RedisSettings {
   /** Used instead of the password in the URL. */
   readonly password?: string | undefined;
   readonly prefix: string;
-  readonly tls?: TlsFiles | undefined;
-}
-
-/** Paths of PEM files, and the name in the server's certificate if it differs from the host of the URL. */
-interface TlsFiles {
-  readonly caFile?: string | undefined;
-  readonly certFile?: string | undefined;
-  readonly keyFile?: string | undefined;
-  readonly serverName?: string | undefined;
 }
 
 /** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
@@ -163,19 +153,16 @@ export class RedisState {
 
 async function connect(
   create: typeof createClient,
-  { url, password, tls }: RedisSettings,
+  { url, password }: RedisSettings,
   clock: Clock,
   connectTimeout: Milliseconds,
 ): Promise<Client> {
-  const read = (file: string | undefined) => file && readWhole(file);
-  const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
-  const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
   const client = create({
     url: withPassword(url, password),
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    socket: { connectTimeout, reconnectStrategy: false, ...secured },
+    socket: { connectTimeout, reconnectStrategy: false },
   });
   // Without a listener an error would end the process. The command in progress reports it.
   client.on('error', () => undefined);
@@ -214,13 +201,13 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^MASTERDOWN/, 'the server is a standby that has lost its primary'],
   [/^OOM/, 'the server is out of memory: check maxmemory'],
   [/^MISCONF/, 'the server cannot write to its disk'],
-  [
-    /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
-    'the certificate of the server is not trusted: set state.redis.tls.ca_file',
-  ],
-  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate of the server is for another name: set state.redis.tls.server_name'],
+  [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'the certificate of the server is not trusted: set NODE_EXTRA_CA_CERTS'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate of the server is for another name than that in state.redis.url'],
   [/^CERT_HAS_EXPIRED/, 'the certificate of the server has expired'],
-  [/^ERR_SSL_.*CERTIFICATE_REQUIRED/, 'a client certificate is required: set state.redis.tls.cert_file and key_file'],
+  [
+    /^ERR_SSL_.*CERTIFICATE_REQUIRED/,
+    'a client certificate is required, which is not supported: set tls-auth-clients no',
+  ],
 ];
 
 /** The error code of Node or the first word of the server's text, and its meaning if that is known. */

@@ -83,6 +83,12 @@ describe('commands/probe: replies', () => {
     expect(replyOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
   });
 
+  it('lets the service leave out a cursor, and zeros of machines', () => {
+    const fields = ['paging', 'paging.next_cursor', 'data.node_metrics', 'data.system_metrics[].misc_os'];
+    expect(fields.filter(mayBeAbsent)).toEqual(fields);
+    expect(['data', 'data[].apr', 'pagings', 'data.period', 'data.validators'].filter(mayBeAbsent)).toEqual([]);
+  });
+
   it('reads queues in the form before v2.1 too, and misses what only the newer one has', () => {
     const fields = ['deposit_balance', 'topup_count', 'topup_balance'].map((name) => `data.deposit_queue.${name}`);
     expect(replyOf(queues, undefined, LEGACY_QUEUES)).toMatchObject({

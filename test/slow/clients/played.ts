@@ -123,8 +123,8 @@ export async function play(instance: string, setup: Setup, omitsZeros = false): 
     const poll = await source.poll(api, value, timing({ now }), noSignal());
     if (poll.failure) throw poll.failure;
     value = source.state.parse(JSON.parse(JSON.stringify(poll.value)));
-    const summary = source.summary(value, timing({ now }), polls({ lastSuccessAt: now }));
-    for (const { tone, alert, text } of summary.notices ?? []) if (tone !== 'neutral') notices.add(alert ?? text);
+    const summary = source.summary?.(value, timing({ now }), polls({ lastSuccessAt: now }));
+    for (const { tone, alert, text } of summary?.notices ?? []) if (tone !== 'neutral') notices.add(alert ?? text);
     const text = `${encodeFamilies(source.families(value, timing({ now })), 'text')}
 beaconchain_source_last_success_timestamp_seconds{source="machines"} ${now / SECOND}
 beaconchain_source_interval_seconds{source="machines"} ${MINUTE / SECOND}`;

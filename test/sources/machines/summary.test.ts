@@ -104,7 +104,7 @@ describe('sources/machines/summary', () => {
   it('is not green between rare polls, when the machine may have been silent for hours', () => {
     const polled = { intervalMs: 8 * HOUR, lastSuccessAt: NOW - 6 * HOUR };
     const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, 0, polled);
-    expect([...table.rows].map(stateOf)).toEqual(['not polled since']);
+    expect([...table.rows].map(stateOf)).toEqual(['out of date']);
   });
 
   describe('has a notice where an alert fires, and none where it does not', () => {

@@ -106,9 +106,11 @@ describe('sources/slashings/finalized-pass', () => {
     it('counts those between two samples as skipped, without a word at each', async () => {
       const follower = await following();
       follower.chain.grow(E + 4, F + 4);
-      await follower.poll(4 * 384_000, { coverage: 'sampled', intervalMs: 4 * 384_000 });
+      const sampled = { coverage: 'sampled', intervalMs: 4 * 384_000 } as const;
+      expect(await follower.poll(sampled.intervalMs, sampled)).toEqual(['finalized']);
       expect(follower.value('skipped_epochs_total')).toBe(3);
       expect(follower.state.scannedEpoch).toBe(F + 4);
+      expect(follower.due(sampled)).toBe(follower.now + sampled.intervalMs);
       expect(follower.found('epochs_skipped')).toEqual([]);
     });
   });

@@ -107,20 +107,6 @@ describe('sources/slashings/poll', () => {
     });
   });
 
-  describe('where not even every finalized epoch fits the budget', () => {
-    const coverage = 'sampled';
-
-    it('reads the newest finalized epoch alone, and counts those between as skipped', async () => {
-      const follower = new Follower();
-      follower.chain.grow(E, F);
-      expect(await follower.poll(0, { coverage })).toEqual(['finalized']);
-      follower.chain.grow(E + 10, F + 10);
-      expect(await follower.poll(10 * EPOCH_MS, { coverage, intervalMs: HOUR })).toEqual(['finalized']);
-      expect(follower.state.totals).toMatchObject({ slots: { proposed: 64 }, skippedEpochs: 9 });
-      expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
-    });
-  });
-
   describe('is due', () => {
     it('an interval after a failure, however much is left to read', async () => {
       const follower = await following();

@@ -5,6 +5,7 @@ import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
@@ -300,9 +301,7 @@ describe('the status of watched validators', () => {
     }
     const first = 444_370 + changes.findIndex((one) => one?.['slashed'] === true);
     expect(times(state)).toEqual([undefined, fires ? first : undefined]);
-    const { notices } = validatorsSource(ALONE).summary(state, timing({ now: NOW, intervalMs: EPOCH }), {
-      intervalMs: EPOCH,
-    });
+    const { notices } = validatorsSummary(ALONE, state, timing({ now: NOW, intervalMs: EPOCH }));
     expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
   });
 

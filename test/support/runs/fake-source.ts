@@ -28,7 +28,6 @@ export function fakeSource({ poll = (value) => ({ value: value + 1 }), ...overri
       evenPace(overrides.intervalMs ?? MINUTE, requestsPerDay, requestsPerPoll),
     poll: async (api, previous, timing, signal) => poll(previous, timing, signal, api),
     families: (value) => [{ name: 'fake', type: 'gauge', help: 'Fake.', samples: [{ labels: {}, value }] }],
-    summary: () => ({}),
     nextChange: () => Number.POSITIVE_INFINITY,
     ...overrides,
   };

@@ -6,13 +6,10 @@ import { createFleet } from '../../../src/sandbox/machines.ts';
 import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
 import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
 import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
-import { DailyReturns } from '../../../src/sources/daily-returns/index.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
-import { Network } from '../../../src/sources/network/index.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { SyncCommittee } from '../../../src/sources/sync-committee/index.ts';
 import { Validators } from '../../../src/sources/validators/schema.ts';
 import type { StatusPage } from '../../../src/status-page/page.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
@@ -129,13 +126,6 @@ function validators(readAt: number, indices = [12_345], offline = [0], epoch = 4
   });
 }
 
-const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
-
-function performance(assigned: number, missed: number) {
-  const attestation = { assigned, missed, done: assigned - missed };
-  return { duties: { attestation, proposal: NO_DUTY, sync_committee: NO_DUTY }, scores: { total: 0.99 }, votes: {} };
-}
-
 /** Of the execution layer only the rewards of the first group are known, and of the last ones none at all. */
 function grouped(): Record<string, unknown> {
   const readAt = NOW - 12 * MINUTE;
@@ -144,43 +134,35 @@ function grouped(): Record<string, unknown> {
     earned: { attestation: '6094000000000000', proposal: '0', sync_committee: '0' },
     missed: { attestation: '36000000000000', proposal: '0', sync_committee: '0' },
   };
-  const watches = ['20000-20001', '20050-20050', '30000-30000', '12345-12345'];
   return {
     ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
-      performance: {
-        groups: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
-        polls: 1,
-      },
       rewards: {
         groups: [
-          { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
-          { watch: watches[1], readAt, sums: rewards },
+          { watch: '20000-20001', readAt, sums: { ...rewards, execution: '1000000000000000' } },
+          { watch: '20050-20050', readAt, sums: rewards },
         ],
         polls: 1,
       },
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
-    'network-mainnet': Network.parse({
-      performance: { readAt: NOW - 40 * MINUTE, epoch: 479_019, sums: performance(216_000_000, 300_000) },
-    }),
   };
 }
 
 const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
 
 function values(machines: Machines, recent = RECENT, age = 0, proposals = PROPOSED): Record<string, unknown> {
-  const day = { day: 2_128, day_start: SECONDS - 86_437 - 40_000, day_end: SECONDS - 40_037 };
+  const newest = datapoint({ day: 2_128, day_start: SECONDS - 86_437 - 40_000, day_end: SECONDS - 40_037 });
   return {
     machines,
-    'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint(day) }),
-    'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ ...day, day: 560 }) }),
+    'daily_returns-mainnet': { newest },
+    'daily_returns-hoodi': { newest },
     'slashings-mainnet': slashings(15_328_801, recent, age, proposals),
     'slashings-hoodi': slashings(4_046_353, [], age),
     'validators-mainnet': validators(NOW - 20_000 - age),
-    'sync_committee-mainnet': SyncCommittee.parse({ period: { number: 1_871, ...span } }),
-    'sync_committee-hoodi': SyncCommittee.parse({ period: { number: 493, ...span } }),
+    'sync_committee-mainnet': { period: { number: 1_871, ...span } },
+    'sync_committee-hoodi': { period: { number: 493, ...span } },
   };
 }
 
