@@ -109,7 +109,6 @@ export class Exporter implements Pages {
       outside,
       observer: this.#own,
       ledger: known.ledger,
-      hasPredecessor: replica !== undefined || !known.isFirstStart,
       save: (ledger) => this.#saveLedger(ledger),
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
