@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { benchBodies } from './bodies.ts';
 import { benchDaemon } from './daemon.ts';
+import { benchHeld } from './held.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
 import { benchRest } from './rest.ts';
@@ -11,6 +12,7 @@ const SECTIONS = {
   scrape: benchScrape,
   render: benchRender,
   daemon: benchDaemon,
+  held: benchHeld,
   rest: benchRest,
   bodies: benchBodies,
   sweep: benchSweep,

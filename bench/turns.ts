@@ -23,7 +23,7 @@ export class Turns {
   }
 }
 
-function threadMs(): number {
+export function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }

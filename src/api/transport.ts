@@ -46,8 +46,12 @@ export interface TransportOptions {
   readonly lookup?: Lookup;
 }
 
-/** How long an unused connection is kept, unless the server says less. undici's 4 s would open one for each poll. */
-const IDLE_MS = 60_000;
+/**
+ * How long an unused connection is kept, unless the server says less. Longer than the default interval of sweeps with its
+ * jitter, 66 s, so that a poll finds it open. Shorter than the 75 s after which nginx closes: it could close while a
+ * request is sent.
+ */
+const IDLE_MS = 70_000;
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
 

@@ -69,7 +69,8 @@ interface AnswerHead {
 /** A single 401 may be a passing failure of the service. */
 const FIRST_REFUSED_KEY_WAIT_MS = MS_PER_MINUTE;
 const REFUSED_KEY_WAIT_MS = 10 * MS_PER_MINUTE;
-const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
+/** A start or reload before this time after a refusal asks nothing. */
+export const ASK_AGAIN_AFTER_MS = 10 * MS_PER_MINUTE;
 
 const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 

@@ -73,8 +73,8 @@ export class Exporter implements Pages {
   readonly #exposition: Exposition<Snapshot>;
   readonly documents: ReturnType<typeof documentsOf>;
   readonly #startedAt: MonotonicMs;
-  /** Whether the configuration was valid when it was last read. */
-  #isConfigRead = true;
+  /** Why the last reload failed; undefined: it did not. */
+  #reloadError: string | undefined;
   /** When it was last read and valid. */
   #reloadedAt: UnixMs;
   /** When a write of the state last failed; undefined: none has. */
@@ -287,8 +287,8 @@ export class Exporter implements Pages {
       return undefined;
     } catch (error) {
       if (this.#stopping.signal.aborted) return 'stopping';
-      this.#isConfigRead = false;
       const why = messageOf(error);
+      this.#reloadError = why;
       this.#exposition.touch(OWN);
       await this.#exposition.refresh();
       this.#log.error({ err: why }, 'configuration not reloaded');
@@ -315,7 +315,7 @@ export class Exporter implements Pages {
     };
     const { ledger, entries } = underKey(before, next.key, now);
     this.#settings = next;
-    this.#isConfigRead = true;
+    this.#reloadError = undefined;
     this.#reloadedAt = this.#clock.now();
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
@@ -363,7 +363,7 @@ export class Exporter implements Pages {
       ledger,
       budgetOptions: this.#plan.budgetOptions,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),
-      isConfigRead: this.#isConfigRead,
+      reloadError: this.#reloadError,
       reloadedAt: this.#reloadedAt,
       unwrittenAt: this.#unwrittenAt,
       isLeader: this.#replica === undefined || this.#polling !== undefined,

@@ -217,7 +217,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
 
 /** beaconchain_exporter_*: the program itself. */
 function exporterFamilies(snapshot: Snapshot): Family[] {
-  const { isConfigRead, reloadedAt, isLeader, linesDropped, clockOffsetMs, externalUrl } = snapshot;
+  const { reloadError, reloadedAt, isLeader, linesDropped, clockOffsetMs, externalUrl } = snapshot;
   return [
     family('exporter_build_info', 'Version of the exporter and of Node; always 1', [
       { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
@@ -230,7 +230,7 @@ function exporterFamilies(snapshot: Snapshot): Family[] {
     family(
       'exporter_config_last_reload_successful',
       '1 if the last load of the configuration succeeded, otherwise 0',
-      one(Number(isConfigRead)),
+      one(Number(reloadError === undefined)),
     ),
     family(
       'exporter_config_last_reload_success_timestamp_seconds',

@@ -127,9 +127,9 @@ export const CONDITIONS = {
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
 
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
-  BeaconchainAccessRevoked: condition('critical', (_, ago) => [
+  BeaconchainAccessRevoked: condition('critical', ([from], ago) => [
     `The service revoked access ${ago}`,
-    ': the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.',
+    `: the trial is over or the subscription was cancelled. Set another key, or renew the plan: a restart or reload from ${from} on asks again.`,
   ]),
   // The page knows only the failures since the last success, so it reports the first one.
   BeaconchainSourceFailing: condition('warning', (names, all) => [
@@ -148,9 +148,9 @@ export const CONDITIONS = {
     `Waiting for ${what}`,
     `: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
   ]),
-  BeaconchainConfigReloadFailed: condition('warning', () => [
+  BeaconchainConfigReloadFailed: condition('warning', (reasons) => [
     'The last configuration reload failed',
-    '. The previous configuration is still in use. See the log for the reason.',
+    `. The previous configuration is still in use. The reason: ${reasons.join()}`,
   ]),
   BeaconchainStateWriteFailing: condition('critical', (_, ago) => [
     `The state could not be written ${ago}`,

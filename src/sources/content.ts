@@ -7,6 +7,12 @@ export interface Summary {
   readonly notices?: readonly Notice[];
   /** About the chain of the source. Facts of several sources with the same label are in one cell. */
   readonly facts?: Facts;
+  /** The title of the section with the facts. Default: that of the chains. */
+  readonly section?: 'Validators' | 'Proposals and slashings';
+  /** The facts in a few words, for a section that is folded. */
+  readonly state?: string;
+  /** How many of the reader's own are well. The headline adds them up over all chains. */
+  readonly tally?: Record<'well' | 'known' | 'unknown', number> & { readonly noun: 'validator' | 'machine' };
   /** About the groups, joined over all sources. The last one can be about all that is in none. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
   readonly notes?: readonly string[];
@@ -43,6 +49,10 @@ export interface Table {
   /** Generated on demand: a page is rendered in slices, and shows only so many. */
   readonly rows: Iterable<Row>;
   readonly size: number;
+  /** How many rows are shown before the rest folds. 0: the whole table folds. */
+  readonly shown?: number;
+  /** The table in a few words, if it folds. Default: its size. */
+  readonly state?: string;
   /** Shown instead of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
@@ -60,7 +70,7 @@ export function badge(tone: Tone, text: string): Html {
 /** A time, relative to `now` and absolute. */
 export function time(at: UnixMs | undefined, now: UnixMs): Cell {
   if (at === undefined) return 'never';
-  if (at === Number.POSITIVE_INFINITY) return 'stopped: needs a new key or a restart';
+  if (at === Number.POSITIVE_INFINITY) return 'stopped: needs a new key, a reload or a restart';
   const utc = absolute(at, now);
   return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;
 }

@@ -1,11 +1,11 @@
 import type { Part } from '../api/endpoints.ts';
-import { isKeyClosed, type Ledger } from '../budget/ledger.ts';
+import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import type { SourceView, Wait } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { absolute, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
+import { absolute, count, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
 import type { StatusInput } from './status-input.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
@@ -35,6 +35,18 @@ export function headlineOf({ views, ledger }: StatusInput, notices: readonly Not
   return notice(tone, cropped(text, MAX_HEADLINE));
 }
 
+/** `15 of 15 validators online, 5 of 5 machines healthy`, over all chains. Sources are listed cheapest first. */
+export function countsOf(summaries: readonly Summed[]): string {
+  const tallies = summaries.toReversed().flatMap(({ summary }) => summary.tally ?? []);
+  const parts = [...Map.groupBy(tallies, ({ noun }) => noun)].flatMap(([noun, own]) => {
+    const sum = (of: 'well' | 'known' | 'unknown'): number => own.reduce((total, one) => total + one[of], 0);
+    const known = `${count(sum('well'))} of ${plural(sum('known'), noun)} ${noun === 'machine' ? 'healthy' : 'online'}`;
+    const unknown = `${plural(sum('unknown'), noun)} of unknown state`;
+    return [sum('known') > 0 ? known : [], sum('unknown') > 0 ? unknown : []].flat();
+  });
+  return parts.join(', ');
+}
+
 /** What is wrong according to the notices of a tone; empty: nothing. */
 function named(notices: readonly Notice[], tone: Tone): string {
   return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
@@ -61,7 +73,7 @@ function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [
-    ...(input.isConfigRead ? [] : [firing('BeaconchainConfigReloadFailed', [])]),
+    ...firingIf('BeaconchainConfigReloadFailed', [input.reloadError ?? []].flat()),
     ...stateNotices(input, now),
     ...clockNotices(input),
     ...keyNotices(input.ledger, now),
@@ -87,7 +99,11 @@ function clockNotices({ clockOffsetMs = 0 }: StatusInput): Notice[] {
 
 function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = key;
-  if (standing === 'revoked') return [firing('BeaconchainAccessRevoked', [], relative(since, now))];
+  if (standing === 'revoked') {
+    const at = since + ASK_AGAIN_AFTER_MS;
+    const from = `${absolute(at, now)} (${relative(at, now)})`;
+    return [firing('BeaconchainAccessRevoked', [from], relative(since, now))];
+  }
   if (standing === 'refused') {
     const advice = [
       'The exporter tries it again a minute later, then every 10 minutes.',

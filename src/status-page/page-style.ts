@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Html, html } from '../toolkit/lib/html.ts';
+import { STATUS_SCRIPT } from './page-script.ts';
 
 /**
  * The shared style of the status page and the documentation. The contrast of text is at least 4.5 : 1, that of graphics
@@ -40,8 +41,10 @@ summary { cursor: pointer; padding: 0.25rem 0; }
 export const STATUS_STYLE = `${BASE_STYLE}
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5rem; }
 h1 { font-size: 1.375rem; margin: 0; }
-header p { margin: 0; color: var(--quiet); flex: 1; }
-h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
+h1 { flex: 1; }
+h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.5rem; }
+summary h2 { display: inline; margin: 0; font-size: 0.9375rem; }
+section:has(> details:first-child) { border-bottom: 1px solid var(--line); padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
 .verdict.good, .badge.good { color: var(--good); background: var(--good-bg); }
@@ -49,10 +52,12 @@ h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
 .verdict.bad, .badge.bad { color: var(--bad); background: var(--bad-bg); }
 .verdict.neutral, .badge.neutral { color: var(--neutral); background: var(--neutral-bg); }
 .verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
-.verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
+.verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; white-space: pre-line; }
 .verdict li .badge { background: var(--bg); }
 .verdict li a { white-space: nowrap; }
 .verdict p { margin: 0.375rem 0 0; color: var(--text); }
+.verdict .counts, #stale { font-weight: 600; }
+#stale:empty { margin: 0; }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line);
   overflow-wrap: break-word; }
@@ -77,18 +82,22 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .key::before { content: ""; display: inline-block; width: 0.625rem; height: 0.625rem; margin-right: 0.375rem;
   border-radius: 2px; background: var(--key); }
 @media (max-width: 48rem) {
-  header p { flex-basis: 100%; }
-  .bar { width: 100%; }
+  h1, .verdict h2 { font-size: 1.125rem; }
+  h2 { margin-top: 1rem; }
+  .bar { width: 100%; margin: 0.125rem 0; }
   .key { display: block; }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
-  table, tbody, tr, th, td { display: block; }
-  tbody tr { background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.625rem;
-    padding: 0.375rem 0.75rem; }
-  tbody th, td { padding: 0.1875rem 0; border: 0; max-width: none; }
-  td:empty { display: none; }
-  td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
-  td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
-    font-size: 0.8125rem; overflow-wrap: break-word; }
+  table, tbody, th, td { display: block; }
+  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.125rem 0.75rem;
+    background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.5rem;
+    padding: 0.25rem 0.75rem; font-size: 0.875rem; line-height: 1.3; }
+  tbody th, td { padding: 0; border: 0; max-width: none; min-width: 0; }
+  tbody th, td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
+  tbody th:has(+ td[data-label="State"], + td[data-label="Machines"]) { grid-column: 1; }
+  td .at, td:empty { display: none; }
+  td[data-label]::before { content: attr(data-label) " "; color: var(--quiet); font-size: 0.8125rem; }
+  td:has(br)::before { display: block; }
+  td[data-label="State"]::before, td[data-label="Processes"]::before { content: none; }
 }
 `;
 
@@ -112,11 +121,12 @@ export function pageHead(title: string, style: string): Html {
 `;
 }
 
-/** No script runs, the only style allowed is this one, and pictures come from `pictures`. */
-export function policyOf(style: string | Buffer, pictures = 'data:'): string {
+/** Only this style is allowed, pictures from `pictures`, and this script if there is one, which may ask the exporter alone. */
+export function policyOf(style: string | Buffer, pictures = 'data:', script?: string): string {
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    ...(script ? [`script-src 'sha256-${hash('sha256', script, 'base64')}'`, "connect-src 'self'"] : []),
     `img-src ${pictures}`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -124,4 +134,4 @@ export function policyOf(style: string | Buffer, pictures = 'data:'): string {
   ].join('; ');
 }
 
-export const STATUS_POLICY = policyOf(STATUS_STYLE);
+export const STATUS_POLICY = policyOf(STATUS_STYLE, 'data:', STATUS_SCRIPT);

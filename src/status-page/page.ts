@@ -1,7 +1,8 @@
-import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
-import { type Html, html } from '../toolkit/lib/html.ts';
+import { link, type Notice, quiet, type Row, type Table, type Tone } from '../sources/content.ts';
+import { Html, html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { plural, utc } from '../toolkit/lib/words.ts';
+import { count, plural, utc } from '../toolkit/lib/words.ts';
+import { STATUS_SCRIPT } from './page-script.ts';
 import { pageHead, STATUS_STYLE } from './page-style.ts';
 
 /** Where the page links the documentation, and in it what to do about an alert. */
@@ -18,6 +19,8 @@ export interface StatusPage {
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
+  /** How many validators are online and machines healthy. */
+  readonly counts: string;
   /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
@@ -29,41 +32,47 @@ const PROGRAM = 'beaconchain-exporter';
 
 /** More rows of a table are not shown, so that the page stays readable and small. */
 const MAX_ROWS = 1_000;
+/** The rest folds, so that what comes next on a phone is not far away. */
+const OPEN_ROWS = 10;
 
 /** The page in pieces of about a row, for rendering in slices. */
 export function* pagePieces(page: StatusPage): Generator<string> {
   yield top(page).text;
-  for (const [i, table] of page.tables.entries()) {
-    yield tableHead(table, i).text;
-    if (table.size === 0)
+  for (const table of page.tables) {
+    const { rows, size, shown = OPEN_ROWS } = table;
+    yield sectionHead(table).text;
+    if (size === 0)
       yield html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`.text;
-    for (const row of Iterator.from(table.rows).take(MAX_ROWS)) {
+    let number = 0;
+    for (const row of Iterator.from(rows).take(MAX_ROWS)) {
+      if (number > 0 && number === shown)
+        yield html`</tbody></table>\n${foldHead(table, html`${count(size - shown)} more`)}`.text;
+      number += 1;
       const { text } = rowOf(row, table);
       yield page.isSimulated ? withoutLinks(text) : text;
     }
-    yield tableEnd(table).text;
+    yield sectionEnd(table).text;
   }
-  yield '</main>\n</body>\n</html>\n';
+  yield html`</main>\n<script>${new Html(STATUS_SCRIPT)}</script>\n</body>\n</html>\n`.text;
 }
 
 function top(page: StatusPage): Html {
-  const { now, about, links, verdict, notices, tables, isSimulated } = page;
+  const { now, about, links, verdict, counts, notices, isSimulated } = page;
   const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
-  const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
   return html`${pageHead(`${headline} · ${PROGRAM}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${PROGRAM}</h1>
-<p>${about}</p>
 <nav aria-label="Elsewhere"><ul>${links.map(({ text, href }) => html`<li>${link(text, href)}</li>`)}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${headline}</h2>
+<p id="stale" role="status"></p>
+${counts && html`<p class="counts">${counts}</p>`}
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
-<p class="asof">As of ${utc(now)}.</p>
+<p class="asof">Updated <time>${utc(now)}</time>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
 </section>
-<nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 `;
 }
 
@@ -80,19 +89,34 @@ function noticeItem({ tone, text, alert }: Notice): Html {
 }
 
 /** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
-function tableHead({ title, columns }: Table, i: number): Html {
+function tableHead({ title, columns }: Table): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
-  return html`<section aria-labelledby="t${i}">
-<h2 id="t${i}">${title}</h2>
-<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
+  return html`<table role="table" aria-labelledby="${idOf(title)}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
 `;
 }
 
-function tableEnd({ size, notes = [] }: Table): Html {
+function sectionHead(table: Table): Html {
+  const { title, size, shown, state = size === 0 ? 'none' : count(size) } = table;
+  const heading = html`<h2 id="${idOf(title)}">${title}</h2>`;
+  const head = shown === 0 ? foldHead(table, html`${heading} ${quiet(state)}`) : html`${heading}\n${tableHead(table)}`;
+  return html`<section aria-labelledby="${idOf(title)}">\n${head}`;
+}
+
+/** What follows up to the end of the section opens with a click. */
+function foldHead(table: Table, summary: Html): Html {
+  return html`<details id="${idOf(table.title)}-fold"><summary>${summary}</summary>\n${tableHead(table)}`;
+}
+
+function sectionEnd({ size, shown = OPEN_ROWS, notes = [] }: Table): Html {
   const rest = size > MAX_ROWS ? [`${plural(size - MAX_ROWS, 'more row')} not shown. /metrics has all of them.`] : [];
   return html`</tbody></table>
-${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
+${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}${size > shown || shown === 0 ? html`</details>\n` : ''}</section>
 `;
+}
+
+/** The same at each update, whatever other tables the page has then. */
+function idOf(title: string): string {
+  return title.toLowerCase().replace(/\W+/g, '-');
 }
 
 function rowOf(row: Row, { columns }: Table): Html {

@@ -21,8 +21,9 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
     rows,
     size: rows.length,
+    shown: 0,
+    state: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)).join(' '),
     empty: 'No quota is known.',
-    notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };
 }
 

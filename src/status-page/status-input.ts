@@ -10,8 +10,8 @@ export interface StatusInput {
   readonly budgetOptions: BudgetOptions;
   readonly startedAt: UnixMs;
   readonly telemetryPath: string;
-  /** Whether the configuration was valid when it was last read. */
-  readonly isConfigRead: boolean;
+  /** Why the last reload of the configuration failed; absent: it did not. */
+  readonly reloadError?: string | undefined;
   /** When a write of the state last failed; undefined: never. */
   readonly unwrittenAt?: UnixMs | undefined;
   /** Whether this process polls; absent: yes. */

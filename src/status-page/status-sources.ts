@@ -8,11 +8,16 @@ import { count, cropped, spaced, span } from '../toolkit/lib/words.ts';
 const MAX_ERROR = 120;
 
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
+  const withTone = (tone: Notice['tone']): SourceView[] => views.filter((view) => stateOf(view, now).tone === tone);
+  // If all are stopped, the headline says why.
+  const troubled = withTone('warning');
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: views.map((view) => rowOf(view, now)),
+    rows: [...new Set([...troubled, ...views])].map((view) => rowOf(view, now)),
     size: views.length,
+    shown: troubled.length,
+    state: `${withTone('good').length} of ${views.length} up`,
     empty: 'No source is enabled.',
   };
 }

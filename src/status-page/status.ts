@@ -1,10 +1,11 @@
+import type { Chain } from '../facts/chain.ts';
 import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import { type Cell, lines, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
-import { headlineOf, noticesOf, type Summed } from './headline.ts';
+import { countsOf, headlineOf, noticesOf, type Summed } from './headline.ts';
 import { DOCUMENTATION, type StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
@@ -28,14 +29,15 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
     verdict: headlineOf(input, notices, now),
+    counts: countsOf(summaries),
     notices,
     tables: [
       ...groupTable(summaries),
       ...joined(summaries),
-      ...chainTable(summaries),
+      ...factTables(summaries),
       sourcesTable(views, now),
       budgetTable(input, now),
-    ],
+    ].toSorted((a, b) => Number(a.shown === 0) - Number(b.shown === 0)),
     isSimulated: input.isSimulated ?? false,
   };
 }
@@ -47,27 +49,36 @@ function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
 }
 
 /**
- * The facts of all sources, a column for each chain. Sources are listed cheapest first; here what changes most comes
- * first.
+ * The facts of all sources in their sections, a column for each chain. Sources are listed cheapest first; here what
+ * changes most comes first.
  */
-function chainTable(summaries: readonly Summed[]): Table[] {
-  const facts = summaries
-    .toReversed()
-    .flatMap(({ view: { source }, summary: { facts = [] } }) =>
-      facts.map(([label, value]) => ({ chain: source.chain, label, value })),
-    );
-  if (facts.length === 0) return [];
+function factTables(summaries: readonly Summed[]): Table[] {
   const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
+  const rest = chains.length === 1 ? 'Chain' : 'Chains';
+  const sections = Map.groupBy(summaries.toReversed(), ({ summary }) => summary.section ?? rest);
+  return [...sections].flatMap(([title, own]) => factTable(title, own, chains));
+}
+
+function factTable(title: string, summaries: readonly Summed[], chains: readonly Chain[]): Table[] {
+  const facts = summaries.flatMap(({ view: { source }, summary: { facts = [] } }) =>
+    facts.map(([label, value]) => ({ chain: source.chain, label, value })),
+  );
+  if (facts.length === 0) return [];
   const rows = [...Map.groupBy(facts, ({ label }) => label)].map(([label, own]) => [
     label,
     ...chains.map((chain) => lines(...own.filter((fact) => fact.chain === chain).map(({ value }) => value))),
   ]);
+  const states = summaries.toReversed().flatMap(({ view: { source }, summary: { state } }) => {
+    if (state === undefined) return [];
+    return chains.length > 1 ? `${source.chain}: ${state}` : state;
+  });
   return [
     {
-      title: chains.length === 1 ? 'Chain' : 'Chains',
+      title,
       columns: ['What', ...chains],
       rows,
       size: rows.length,
+      ...(title !== 'Validators' && { shown: 0, state: states.join('; ') }),
       empty: '',
       notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
     },

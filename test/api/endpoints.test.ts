@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
@@ -84,9 +86,34 @@ const FORMS: readonly Form[] = [
   form('sync_committee_members', { chain, period: 7 }, '/api/v1/sync_committee/7'),
 ];
 
+const FACTS = readFileSync(join(import.meta.dirname, '../../docs/internals/api-facts.md'), 'utf8');
+
+/** The rows of its table of evidence, with the abbreviations written out. */
+const EVIDENCE = FACTS.split('\n')
+  .filter((line) => line.startsWith('| `/api/'))
+  .map((line) => {
+    const [, paths = '', request = ''] = line.split('|');
+    const patterns = [...paths.matchAll(/`(.+?)`/g)].map(([, path = '']) =>
+      path.replace('N', '\\d+').replace(/\{(.+?)\}/, (_, choice: string) => `(${choice.replaceAll(',', '|')})`),
+    );
+    return {
+      isOf: (path: string) => patterns.some((pattern) => new RegExp(`^${pattern}$`).test(path)),
+      request: request.replace(
+        /[A-Z]{6,}/g,
+        (name) => new RegExp(`\`${name}\` is\\s\`(.+?)\``).exec(FACTS)?.[1] ?? name,
+      ),
+    };
+  });
+
 describe('api/endpoints', () => {
   it('has a form for each endpoint', () => {
     expect(new Set(FORMS.map(({ endpoint }) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
+  });
+
+  it.each(FORMS)('api-facts.md has evidence of $endpoint: $path $body', ({ path, body, accept = '' }) => {
+    const row = EVIDENCE.find(({ isOf }) => isOf(path));
+    expect(row?.request).toContain(body === undefined ? 'no body' : accept);
+    for (const [key] of (body ?? '').matchAll(/"\w+":/g)) expect(row?.request).toContain(key);
   });
 
   it.each(FORMS)('asks $endpoint in the documented form: $path $body', ({ endpoint, query, path, body, accept }) => {

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
 import { type Answer, createTransport, type Lookup } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/network/full-backlog.ts';
@@ -46,6 +46,24 @@ describe('api/transport', () => {
     for (let i = 0; i < 20; i += 1) await text((await send(get(base), noSignal())).body());
     // The second one: a body has ended a moment before its connection is free again.
     expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it('keeps an unused connection for 66 s, longer than the pause between two sweeps, and not for 75 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { server, base } = await serve((_, response) => response.end('{}'));
+    server.keepAliveTimeout = 0;
+    const opened = vi.fn();
+    server.on('connection', opened);
+    const { send } = transportOf(5_000);
+    const seen: number[] = [];
+    for (const pauseMs of [0, 66_000, 75_000]) {
+      await vi.advanceTimersByTimeAsync(pauseMs);
+      await text((await send(get(base), noSignal())).body());
+      await setImmediate();
+      seen.push(opened.mock.calls.length);
+    }
+    expect(seen).toEqual([1, 1, 2]);
   });
 
   describe('gzip', () => {

@@ -74,7 +74,6 @@ export async function renderGolden(
     budgetOptions: BUDGET_OPTIONS,
     startedAt: NOW,
     telemetryPath: '/metrics',
-    isConfigRead: true,
     reloadedAt: NOW - 5 * MINUTE,
     isLeader: true,
     linesDropped: 3,

@@ -5,13 +5,28 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { STATE_VERSION, StateOfOtherVersion } from '../../src/toolkit/state/envelope.ts';
+import { STATE_VERSION, StateOfOtherVersion, wrap, wrapInPieces } from '../../src/toolkit/state/envelope.ts';
 import { FileStore } from '../../src/toolkit/state/file.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { spoil } from './odd.ts';
 
+const value = fc.anything({ values: [fc.string(), fc.double(), fc.constantFrom(null, undefined, true)], maxDepth: 4 });
+
 describe('fuzz state', PATIENT, () => {
+  it('a document in pieces has the bytes of the whole one, in several pieces if it is large', () => {
+    fc.assert(
+      fc.property(value, fc.nat(200), (one, times) => {
+        for (const document of [one, { one, list: Array.from({ length: times }, () => one) }]) {
+          expect([...wrapInPieces(document)].join('')).toBe(wrap(document));
+        }
+      }),
+      cases(300),
+    );
+    const large = { machines: Array.from({ length: 1_000 }, (_, i) => `${i} ${'\u{1f980}'.repeat(500)}`) };
+    expect([...wrapInPieces(large)].length).toBeGreaterThan(4);
+  });
+
   it('a file is read, or moved aside, whatever is in it; only one of another version is refused, and stays', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'fuzz-state-'));
     const file = join(dir, 'document.json');

@@ -2,6 +2,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runbookUrl } from '../../src/status-page/page.ts';
+import { MINUTE } from '../support/time/timing.ts';
 import { launchChromium, WIDTHS } from '../support/tools/chromium.ts';
 import { areMissing, CHROMIUM } from '../support/tools/tools.ts';
 import { atTheEnd } from '../support/vitest/cleanup.ts';
@@ -43,6 +44,7 @@ function openStatus(state: StateName, options?: BrowserContextOptions) {
 /** What axe finds, the rules beyond WCAG included: rule and first spot. Row 1,000 of a table is like row 20. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate("document.querySelectorAll('tbody tr:nth-child(n + 20)').forEach((row) => row.remove())");
+  await page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })");
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], preload: false }),
@@ -93,18 +95,16 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   it('is a page of named tables to a screen reader, on a phone too', async () => {
     const { page, close } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
-    for (const name of ['Elsewhere', 'On this page']) {
-      expect(await page.getByRole('navigation', { name }).count()).toBe(1);
-    }
+    expect(await page.getByRole('navigation', { name: 'Elsewhere' }).count()).toBe(1);
     const machines = page.getByRole('region', { name: 'Machines' }).getByRole('table', { name: 'Machines' });
     const heads = await machines.getByRole('columnheader').allInnerTexts();
-    expect(heads).toEqual(['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used']);
+    expect(heads).toEqual(['Machine', 'State', 'Chain', 'Synced', 'Processes', 'Memory used', 'Disk used']);
     const names = await machines.getByRole('rowheader').allInnerTexts();
     expect(names.slice(0, 2)).toEqual(['node-d', 'never-1']);
     await close();
   });
 
-  it('is read and left by keyboard: past the links, into the content, to what to do, to the tables', async () => {
+  it('is read and left by keyboard: past the links, into the content, to what to do, to the folds', async () => {
     const { page, close } = await openStatus('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
@@ -113,14 +113,52 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
       await page.keyboard.press('Tab');
-      seen.push(await page.evaluate('document.activeElement.getAttribute("href")'));
+      seen.push(await page.evaluate('document.activeElement.getAttribute("href") ?? document.activeElement.innerText'));
     }
     expect(seen).toEqual([
       runbookUrl('BeaconchainMachineOffline'),
       runbookUrl('BeaconchainWatchedValidatorSlashed'),
       runbookUrl('BeaconchainMachineNeverSeen'),
-      '#t0',
+      'Last slashings 3',
     ]);
+    await close();
+  });
+
+  it.each<StateName>(['healthy', 'grouped'])('is at most three screens of a phone: %s', async (state) => {
+    const { page, close } = await openStatus(state, PHONE);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3 * WIDTHS.phone.height);
+    await close();
+  });
+
+  it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
+    const { page, close } = await openStatus('silent', PHONE);
+    await page.clock.install();
+    await page.reload();
+    await page.locator('#chains-fold summary').click();
+    await page.evaluate('scrollTo(0, 321)');
+    const ask = async (isHidden: boolean): Promise<void> => {
+      await page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })`);
+      await page.clock.runFor(MINUTE);
+    };
+    server.show('healthy');
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await ask(true);
+    expect(requests).toEqual([]);
+    await ask(false);
+    await expect.poll(() => page.title()).toMatch(/^Working/);
+    expect(
+      await page.evaluate('[scrollY, document.activeElement.parentNode.id, document.activeElement.parentNode.open]'),
+    ).toEqual([321, 'chains-fold', true]);
+    expect(await page.locator('.verdict').getAttribute('class')).toBe('verdict good');
+    await page.route('**/', (route) => route.fulfill({ status: 502 }));
+    await ask(false);
+    const stale = 'Not up to date since 2026-09-30 12:01:00 UTC: the answer is 502.';
+    await expect.poll(() => page.getByRole('status').innerText()).toBe(stale);
+    expect(await page.locator('.verdict.warning h2').innerText()).toBe('Not up to date');
+    await page.unroute('**/');
+    await ask(false);
+    await expect.poll(() => page.getByRole('status').innerText()).toBe('');
     await close();
   });
 

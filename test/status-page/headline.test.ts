@@ -45,10 +45,20 @@ describe('web/headline', () => {
     expect(texts(knownIn('healthy'))).toEqual([]);
   });
 
-  it('reports a refused configuration, even if access is revoked', () => {
+  it('reports a refused configuration with the reason, even if access is revoked', () => {
     for (const state of ['healthy', 'revoked'] as const) {
-      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('The last configuration reload failed.');
+      expect(texts({ ...knownIn(state), reloadError: 'a.yaml:3: no number' })[0]).toBe(
+        'The last configuration reload failed. The previous configuration is still in use. The reason: a.yaml:3: no number',
+      );
     }
+  });
+
+  it('counts what is well, over all chains; nothing is well whose values are withdrawn', () => {
+    const counts = (known: StatusInput): string => statusOf(known, NOW).counts;
+    expect(counts(knownIn('grouped'))).toBe('5 of 6 validators online, 3 of 4 machines healthy');
+    const later = changed(knownIn('grouped'), ({ timing }) => ({ timing: { ...timing, now: NOW + DAY } }));
+    expect(counts(later)).toBe('6 validators of unknown state, 0 of 1 machine healthy, 3 machines of unknown state');
+    expect(counts(knownIn('empty'))).toBe('1 validator of unknown state');
   });
 
   it('reports stretched intervals', () => {
@@ -60,7 +70,7 @@ describe('web/headline', () => {
   it('reports the key before all else, and how to fix it', () => {
     expect(texts(knownIn('revoked'))).toEqual([
       expect.stringMatching(
-        /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
+        /^The service revoked access 3 h ago: .* Set another key, or renew the plan: a restart or reload from 09:11:00 UTC \(2 h 50 min ago\) on asks again\.$/,
       ),
     ]);
     const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });

@@ -14,6 +14,7 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     about: '',
     links: [],
     verdict: notice('good', 'Working'),
+    counts: '',
     notices: [],
     tables: [],
     isSimulated: false,

@@ -24,16 +24,17 @@ describe('web/page', () => {
     const text = pageText(
       pageWith({
         about: EVIL,
+        counts: EVIL,
         verdict: notice('bad', EVIL),
         notices: [notice('bad', EVIL)],
         tables: [
           { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
-          { title: 'b', columns: ['a'], rows: [], size: 0, empty: EVIL },
+          { title: 'b', columns: ['a'], rows: [], size: 0, shown: 0, state: EVIL, empty: EVIL },
         ],
       }),
     );
-    expect(text).not.toContain('<script');
-    expect(text.split(TAMED)).toHaveLength(15);
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text.split(TAMED)).toHaveLength(16);
   });
 
   it.each<[string, Cell, string]>([
@@ -53,12 +54,15 @@ describe('web/page', () => {
     expect(cellOf(cell)).toBe(markup);
   });
 
-  it('shows a thousand rows of a table, and says how many it leaves out', () => {
+  it('shows ten rows of a table, up to a thousand in a fold, and says how many it leaves out', () => {
     function* endless(): Generator<Row> {
       for (;;) yield ['a', 'b'];
     }
     const text = pageText(withRows(endless(), 5_000));
-    expect(text.split('<tr role="row"><th role="rowheader"')).toHaveLength(1_001);
+    const [open = '', folded = ''] = text.split('<details id="things-fold"><summary>4,990 more</summary>');
+    expect([open, folded].map((part) => part.split('<tr role="row"><th role="rowheader"').length - 1)).toEqual([
+      10, 990,
+    ]);
     expect(text).toContain('4,000 more rows not shown');
   });
 

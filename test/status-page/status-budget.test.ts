@@ -7,7 +7,7 @@ import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
-/** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
+/** The rows and then the state of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
 function words(
   buckets: Record<string, Bucket>,
   {
@@ -24,7 +24,9 @@ function words(
     NOW,
   );
   const text = pageText(pageWith({ tables: [table] }));
-  const pieces = text.match(/<tr role="row"><th role="rowheader".*?<\/tr>|<p class="note">.*?<\/p>/g) ?? [];
+  const pieces = [/<tr role="row"><th role="rowheader".*?<\/tr>/g, /<small>.*?<\/small>(?=<\/summary>)/g].flatMap(
+    (part) => text.match(part) ?? [],
+  );
   return pieces.map((piece) =>
     piece
       .replace(/<[^>]+>/g, ' ')
@@ -47,7 +49,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 }
 
 describe('web/status-budget', () => {
-  it('has only a note about a plan without a quota', () => {
+  it('has only the state of a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
       'Plan: 5 per second without a quota, as on Scale. Plans 5,325 of 388,800 requests a day.',
     ]);

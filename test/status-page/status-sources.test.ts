@@ -34,6 +34,16 @@ describe('web/status-sources', () => {
     expect(stateWith(entry, overrides)).toEqual(expected);
   });
 
+  it('shows those with trouble first, and folds the others', () => {
+    const late = { ...view, entry: { ...view.entry, failuresInARow: 1 } };
+    const { rows, shown, state } = sourcesTable([view, late], NOW);
+    expect([shown, state]).toEqual([1, '1 of 2 up']);
+    expect([...rows].map(([, badge]) => html`${badge ?? ''}`.text)).toEqual([
+      '<span class="badge warning">failing</span>',
+      '<span class="badge good">up</span>',
+    ]);
+  });
+
   it('shows last and next poll, effective and configured interval, and the last error', () => {
     const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const entry = { ...view.entry, lastError: error('rate_limited') };

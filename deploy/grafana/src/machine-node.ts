@@ -1,20 +1,14 @@
 import { FEW_PEERS, LAGGING, PROCESS_SILENT } from './limits.ts';
-import { BAD, GOOD, named, POOR, words } from './look.ts';
+import { BAD, GOOD, named, words } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
 import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
-import { HEAD_LAG, leastOfMachine, MACHINE, ofMachine, ofProcess, processSilence } from './queries.ts';
+import { HEAD_LAG, leastOfMachine, MACHINE, processSilence } from './queries.ts';
 import type { Section } from './shell.ts';
 
 const PROCESS = '{{process}}';
 
-/** A fallback in use is not good, so the colours of 1 and 0 do not fit: 3 is no, 2 is yes. */
-const NODE_STATES = named({
-  1: { text: 'yes', color: GOOD },
-  0: { text: 'no', color: BAD },
-  3: { text: 'not in use', color: GOOD },
-  2: { text: 'in use', color: POOR },
-});
+const NODE_STATES = named({ 1: { text: 'yes', color: GOOD }, 0: { text: 'no', color: BAD } });
 
 export const node: Section = {
   title: 'Beacon node and processes',
@@ -36,15 +30,12 @@ export const node: Section = {
     }),
     timeline({
       title: 'Node status',
-      description:
-        'A fallback in use means that the primary endpoint does not respond. Teku 26.7.1, Lighthouse 7.1 and newer versions do not report the execution client.',
+      description: 'Teku 26.7.1, Lighthouse 7.1 and newer versions do not report the execution client.',
       span: 12,
       height: 9,
       queries: [
         [leastOfMachine('beaconchain_machine_synced'), 'synced'],
         [leastOfMachine('beaconchain_machine_execution_connected'), 'execution client'],
-        [`3 - ${ofMachine('beaconchain_machine_execution_fallback_connected')}`, 'execution fallback'],
-        [`3 - ${ofProcess('beaconchain_machine_consensus_fallback_connected')}`, 'fallback of {{process}}'],
       ],
       mappings: NODE_STATES,
     }),

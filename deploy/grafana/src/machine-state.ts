@@ -69,11 +69,6 @@ const TROUBLES: readonly Trouble[] = [
     series: `${beyond(cpuBusyByExporter('15m'), CPU_BUSY)} or ${beyond(cpuBusyByExporter('6h'), CPU_BUSY)} and on (job, instance) ${RARE_SWEEPS}`,
   },
   shared('BeaconchainValidatorsInactive'),
-  {
-    alert: 'BeaconchainFallbackInUse',
-    text: 'on a fallback',
-    series: `${of('consensus_fallback_connected')} == 1 or ${of('execution_fallback_connected')} == 1`,
-  },
 ];
 
 function of(metric: string): string {

@@ -293,7 +293,7 @@ const nodes: Section = {
     table({
       title: 'Endpoints',
       description:
-        'The endpoints that connect the keys to the chain. Values that a client does not report are shown as no. An empty cell means that there is no node. A fallback in use means that the primary endpoint does not respond. Only Lighthouse and Lodestar report some of the fallbacks.',
+        'The endpoints that connect the keys to the chain. Values that a client does not report are shown as no. An empty cell means that there is no node. Only Lighthouse reports a fallback node, only Lodestar and Grandine a fallback for execution.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
         [leastOfMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
@@ -307,15 +307,11 @@ const nodes: Section = {
         ],
         [
           ofMachine('beaconchain_machine_consensus_fallback_connected'),
-          { name: 'Node in use', mappings: words('yes', 'no', 'one') },
+          { name: 'Fallback synced', mappings: words('yes', 'no', 'neither') },
         ],
         [
           ofMachine('beaconchain_machine_execution_fallback_configured'),
           { name: 'Fallback execution', mappings: words('yes', 'no', 'neither') },
-        ],
-        [
-          ofMachine('beaconchain_machine_execution_fallback_connected'),
-          { name: 'Execution in use', mappings: words('yes', 'no', 'one') },
         ],
       ],
       sortBy: 'Machine',

@@ -233,7 +233,8 @@ export function dailyReturnFamilies(
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 function summary({ newest }: DailyReturns, { now }: Timing): Summary {
-  return { facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
+  const state = newest ? `${rate(newest.apr.combined)} a year` : `daily return ${NOT_KNOWN}`;
+  return { state, facts: [['Daily return', newest ? describeReturn(newest, now) : NOT_KNOWN]], notes: [TERMS] };
 }
 
 function describeReturn({ day, day_end, apr, moving_averages }: Datapoint, now: UnixMs): Cell {

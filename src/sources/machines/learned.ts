@@ -47,7 +47,13 @@ const UNEVEN_SLOTS = 5;
 function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   const expected = (head.at - before.at) / SECONDS_PER_SLOT;
   if (Math.abs(head.slot - before.slot - expected) > Math.max(UNEVEN_SLOTS, expected / 2)) return undefined;
-  return CHAIN_NAMES.find((chain) => [before, head].every((one) => Math.abs(slotsBehind(chain, one)) <= SLOTS_PER_DAY));
+  const chain = chainInStep(head);
+  return chain === chainInStep(before) ? chain : undefined;
+}
+
+/** The chain whose clock the head is within a day of. */
+export function chainInStep(head: NodeHead): Chain | undefined {
+  return CHAIN_NAMES.find((chain) => Math.abs(slotsBehind(chain, head)) <= SLOTS_PER_DAY);
 }
 
 /** How far a head is behind the clock of the chain. */

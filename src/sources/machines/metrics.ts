@@ -157,7 +157,7 @@ const OF_RECORDS: readonly MachineFamily[] = [
   both(
     'consensus_fallback_connected',
     'sync_eth2_fallback_connected',
-    'Whether the second beacon node is in use; only Lighthouse validator clients report it',
+    'Whether a second beacon node is synced, in use or not; only Lighthouse validator clients report it',
   ),
   validator('validators', 'validator_total', 'Loaded validator keys'),
   validator(
@@ -193,11 +193,15 @@ const OF_RECORDS: readonly MachineFamily[] = [
     'sync_eth1_fallback_configured',
     'Whether a second execution client is configured',
   ),
-  node('execution_fallback_connected', 'sync_eth1_fallback_connected', 'Whether the second execution client is in use'),
+  node(
+    'execution_fallback_connected',
+    'sync_eth1_fallback_connected',
+    'Whether the second execution client is in use; no known client reports 1',
+  ),
   // Accompanies a head slot, because its lag means nothing on an assumed chain.
   gauge(
     'chain_known',
-    "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
+    "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts it.",
     ({ labels, fresh, isChainKnown }) =>
       fresh.node?.sync_beacon_head_slot == null ? [] : [{ labels, value: Number(isChainKnown) }],
   ),

@@ -3,6 +3,7 @@ import { autoStaleAfter } from '../../facts/stale-after.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
+import { chainInStep } from './learned.ts';
 import { lastSeen, type Machine } from './schema.ts';
 
 export interface MachinesOptions {
@@ -45,10 +46,13 @@ export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' 
   return machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
-/** Whether the chain label is more than an assumption: by a rule that the own node does not contradict, or by the node. */
-export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): boolean {
-  const found = machine.learned?.chain;
-  return found === undefined ? ruleOf(options, machine.name) !== undefined : found === chainOf(options, machine);
+/** Whether a rule or the own node tells the chain. Nodes of two chains under one name contradict each other's label. */
+export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned' | 'node'>): boolean {
+  const { learned, node } = machine;
+  const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
+  const chains = [learned?.chain, slot == null ? undefined : chainInStep({ at, slot })];
+  if (chains.some((chain) => chain !== undefined && chain !== chainOf(options, machine))) return false;
+  return learned?.chain !== undefined || ruleOf(options, machine.name) !== undefined;
 }
 
 function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions['chainRules'][number] | undefined {

@@ -1,5 +1,5 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
-import { html } from '../../toolkit/lib/html.ts';
+import { Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { bytes, count, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
 import {
@@ -27,17 +27,19 @@ const MAX_CLIENT = 40;
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
   const { now } = timing;
   const all = listedMachines(options, value, timing, polls);
+  const numberOf = (tone: Notice['tone']): number => all.filter((one) => statesOf(one, now)[0][1] === tone).length;
+  const unknown = numberOf('neutral');
   return {
     notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, now)],
     groups: groupsOf(options, all, now),
+    tally: { noun: 'machine', well: numberOf('good'), known: all.length - unknown, unknown },
     tables: [
       {
         title: 'Machines',
-        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+        columns: ['Machine', 'State', 'Chain', 'Synced', 'Processes', 'Memory used', 'Disk used'],
         rows: { [Symbol.iterator]: () => all.values().map((one) => rowOf(options, one, now)) },
         size: all.length,
         empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
-        notes: ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'],
       },
     ],
   };
@@ -111,19 +113,20 @@ function rowOf(options: MachinesOptions, machine: ListedMachine, now: UnixMs): R
   if (!shown) return [...head, chainOf(options, { name }), '', '', '', ''];
   const { system } = shown.fresh;
   const processes = lines(...processLines(shown, now));
-  return [...head, shown.labels.chain, processes, syncedText(shown.fresh), memory(system), disk(system)];
+  return [...head, shown.labels.chain, syncedText(shown.fresh), processes, memory(system), disk(system)];
 }
 
 function titleOf(name: string): string {
   return cropped(name, MAX_NAME);
 }
 
+/** A line for those of one client that reported at the same time. */
 function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
-  return PROCESSES.flatMap((process): Cell[] => {
-    const record = seen[process];
-    if (!record) return [];
-    return [html`${process}${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}`];
+  const reports = Map.groupBy(PROCESSES, (process) => {
+    const { timestamp } = seen[process] ?? {};
+    return timestamp && html`${clientOf(process, fresh)}, ${time(Math.round(timestamp) * 1000, now)}`.text;
   });
+  return [...reports].flatMap(([text, same]) => (text ? html`${same.join(', ')}${new Html(text)}` : []));
 }
 
 function clientOf(process: Process, fresh: Partial<Machine>): string {

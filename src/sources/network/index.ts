@@ -116,7 +116,8 @@ function queueOf(count: number | null | undefined, balance: string | null | unde
 }
 
 function networkSummary({ performance }: Network, now: UnixMs): Summary {
-  return performance ? { facts: attestationFacts('the network', [performance.sums], performance.readAt, now) } : {};
+  if (!performance) return {};
+  return { section: 'Validators', facts: attestationFacts('the network', [performance.sums], performance.readAt, now) };
 }
 
 /** At a stretched interval the queues are not read any more. */

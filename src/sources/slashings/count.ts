@@ -1,7 +1,7 @@
 import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { SourceEvent } from '../source.ts';
-import { identityOf, kindOf, slashedBy } from './evidence.ts';
+import { kindOf, slashedBy } from './evidence.ts';
 import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './schema.ts';
 
 /** How many validators of a slashing are named. */
@@ -56,20 +56,19 @@ export function slashingEvent(watch: Watch, { slot, kind, validators }: Observed
 /** A few validators of a slashing, which can have 131,072, the watched ones first. */
 export function few(watch: Watch, validators: readonly number[]): number[] {
   const watched = validators.filter((validator) => watches(watch, validator));
-  const others = validators.filter((validator) => !watches(watch, validator));
-  return [...watched, ...others].slice(0, MAX_NAMED);
+  const others = validators.values().filter((validator) => !watches(watch, validator));
+  return [...watched, ...others.take(MAX_NAMED)].slice(0, MAX_NAMED);
 }
 
-/** Counts the slashings in a canonical block, each once, whichever block contained it first. */
+/** Counts the slashings in a canonical block, by their identities, each once, whichever block contained it first. */
 export function countSlashings(
   state: Slashings,
   slot: number,
-  records: readonly AttesterSlashing[],
+  records: ReadonlyMap<string, AttesterSlashing>,
 ): { state: Slashings; observed: ObservedSlashing[] } {
   const observed: ObservedSlashing[] = [];
   let next = state;
-  for (const record of records) {
-    const identity = identityOf(record);
+  for (const [identity, record] of records) {
     if (next.seen.some(([seen]) => seen === identity)) continue;
     const slashing = { slot, kind: kindOf(record), validators: slashedBy(record) };
     next = addSlashing(next, identity, slashing);
@@ -86,7 +85,7 @@ export function addRecent(state: Slashings, { slot, kind, validators }: Observed
 
 function addSlashing(state: Slashings, identity: string, slashing: ObservedSlashing & { kind: Kind }): Slashings {
   const { slot, kind, validators } = slashing;
-  const known = new Set(state.slashed.map(([validator]) => validator));
+  const known = new Set(state.slashed.map((entry) => entry[0]));
   const fresh = validators.filter((validator) => !known.has(validator));
   const { totals } = state;
   return {

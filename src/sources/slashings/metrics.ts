@@ -139,7 +139,8 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
   const isWatched = (validator: number): boolean => watches(watch, validator);
   const reported = slashedByStatus.filter(({ validator }) => isWatched(validator));
   const all = new Map(reported.map((one) => [one.validator, one]));
-  const evidence = [...slashed, ...proposerSlashed].filter(([validator]) => isWatched(validator));
+  // By index: a slashing can have 131,072 entries.
+  const evidence = [...slashed, ...proposerSlashed].filter((entry) => isWatched(entry[0]));
   // The last one first, so that the first one stays.
   for (const [validator, slot] of evidence.sort(([, a], [, b]) => b - a))
     all.set(validator, { ...all.get(validator), validator, slot });

@@ -125,8 +125,9 @@ export async function readSlashings(
       failure ??= own;
       continue;
     }
-    const complete = new Set(own.map(identityOf)).size >= block.attesterslashingscount;
-    const counted = countSlashings(noteTry(state, block, complete), block.slot, own);
+    const byIdentity = new Map(own.map((record) => [identityOf(record), record]));
+    const complete = byIdentity.size >= block.attesterslashingscount;
+    const counted = countSlashings(noteTry(state, block, complete), block.slot, byIdentity);
     for (const slashing of counted.observed) context.events.push(slashingEvent(context.options.watch, slashing));
     ({ state } = counted);
   }

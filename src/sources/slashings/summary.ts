@@ -14,17 +14,21 @@ import type { Slashings } from './schema.ts';
 
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
+  const { proposed, missed, orphaned } = state.totals.watchedProposals;
+  const proposals = `${count(proposed)} proposed, ${count(missed)} missed`;
   return {
     notices: [
       ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
       ...missedNotices(options, state, timing.now),
     ],
+    section: 'Proposals and slashings',
+    ...(watch.length > 0 && { state: proposals }),
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
       ['Finalized, not yet counted', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
-      ...(watch.length > 0 ? [['Watched proposals', proposalCounts(state)] as const] : []),
+      ...(watch.length > 0 ? [['Watched proposals', `${proposals}, ${count(orphaned)} orphaned`] as const] : []),
     ],
     tables: [
       {
@@ -40,6 +44,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
             validatorList(watch, validators, all),
           ]),
         size: state.recent.length,
+        shown: 0,
         empty: 'None seen since the exporter first started.',
       },
     ],
@@ -95,9 +100,4 @@ function validatorList(watch: Watch, validators: readonly number[], all: number)
     watches(watch, validator) ? badge('bad', `${validator} watched`) : `${validator}`,
   ]);
   return html`${named}${all > validators.length ? ` and ${count(all - validators.length)} more` : ''}`;
-}
-
-function proposalCounts({ totals }: Slashings): Cell {
-  const { proposed, missed, orphaned } = totals.watchedProposals;
-  return `${count(proposed)} proposed, ${count(missed)} missed, ${count(orphaned)} orphaned`;
 }

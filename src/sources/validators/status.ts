@@ -87,12 +87,16 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   });
 }
 
+/** A validator that is waiting or has left has no duties, so it is never offline (api-facts 10.1). */
+const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
+
 /** As the row says it; without one, a validator that the service does not know. */
 function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
-  const online = row?.online ?? null;
+  const status = row?.status ?? 'not_found';
+  const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {
     index,
-    status: row?.status ?? 'not_found',
+    status,
     online,
     balance: row?.balances?.current ?? null,
     effectiveBalance: row?.balances?.effective ?? null,

@@ -1,8 +1,9 @@
 import { type Chain, epochTime, validatorUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
+import { watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, percent, plural, spaced } from '../../toolkit/lib/words.ts';
+import { count, percent, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { attestationFacts, DUTIES } from '../duties.ts';
@@ -20,11 +21,16 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
+  const known = sums?.validators.length ?? 0;
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
+    section: 'Validators',
+    ...(status && {
+      tally: { noun: 'validator', well: sums?.online ?? 0, known, unknown: watchedCount(watch) - known },
+    }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     facts: [
       ...attestations(value, shown, timing.now),
@@ -93,7 +99,7 @@ function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now:
     return score === undefined ? [] : [`${group}${percent(score, 2)}`];
   });
   return lines(
-    `${count(online)} of ${plural(sums.validators.length, 'validator')} online`,
+    `${count(online)} of ${count(sums.validators.length)} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),

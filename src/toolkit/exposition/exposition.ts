@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type Clock, Nap, pauseBetweenSlices } from '../lib/clock.ts';
+import { type Clock, Nap, type Pause, pauseBetweenSlices } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import { type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -101,13 +101,14 @@ export class Exposition<Snapshot> {
       taken ??= this.#takeSnapshot();
       return taken;
     };
-    const read = changed.map((section) => [section, this.#read(section, snapshot)] as const);
+    const pause = pauseBetweenSlices(this.#clock);
+    const read = changed.map((section) => [section, this.#read(section, snapshot, pause)] as const);
     // They are awaited one by one. A rejection before its turn would be unhandled and end the process.
     for (const [, families] of read) families.catch(() => undefined);
     const next = new Map(this.#rendered);
     for (const [section, families] of read) {
       try {
-        next.set(section, await this.#render(await families, this.#rendered.get(section) ?? NOTHING));
+        next.set(section, await this.#render(await families, this.#rendered.get(section) ?? NOTHING, pause));
       } catch (error) {
         this.#changesAt.set(section, this.#clock.now() + RETRY_MS);
         this.#onError(error);
@@ -117,14 +118,16 @@ export class Exposition<Snapshot> {
     if (changed.length > 0) this.#renderedUntil = this.#clock.monotonic();
   }
 
-  /** Async, so that a section that throws fails alone. Runs synchronously up to the section's first await. */
-  async #read(section: Section<Snapshot>, snapshot: () => Snapshot): Promise<Family[]> {
+  /** Async, so that a section that throws fails alone. */
+  async #read(section: Section<Snapshot>, snapshot: () => Snapshot, pause: Pause): Promise<Family[]> {
     this.#changesAt.set(section, section.nextChange(snapshot()));
+    await pause();
     return section.families(snapshot());
   }
 
-  async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
-    const rendering = new Rendering(before, pauseBetweenSlices(this.#clock));
+  async #render(families: readonly Family[], before: Rendered, pause: Pause): Promise<Rendered> {
+    await pause();
+    const rendering = new Rendering(before, pause);
     for (const family of families) await rendering.add(family);
     return rendering.finish(this.#options.compress);
   }

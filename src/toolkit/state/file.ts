@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
 import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner } from './directory.ts';
-import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
+import { anewIn, type Parsed, parseDocument, wrapInPieces } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 import { readWhole, type WritableDisk, writeWhole } from './whole-file.ts';
@@ -79,8 +79,7 @@ export class FileStore implements StateStore {
       if (error instanceof StateLocked) this.#options.onLost?.(error);
       throw error;
     }
-    // Here and not in `save`, which is called in the turn that ends a sweep: a large fleet takes some milliseconds.
-    await writeWhole(file, wrap(value), FILE_MODE, this.#options.disk);
+    await writeWhole(file, wrapInPieces(value), FILE_MODE, this.#options.disk);
   }
 
   #file(name: string): string {

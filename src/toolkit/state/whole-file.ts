@@ -33,11 +33,14 @@ export async function readWhole(file: string): Promise<string> {
 /** Marks the name of a file that is not yet completely written. */
 export const DRAFT = '.tmp-';
 
+/** In pieces, each of which is made after the one before is written: a large text is never whole in memory. */
+type Text = string | Iterable<string>;
+
 /**
  * Replaces a file atomically, and resolves when the new one would survive a loss of power. If it rejects, or the host
  * crashes at any moment, the file is the old one or all of the new one.
  */
-export async function writeWhole(file: string, text: string, mode: number, disk: WritableDisk = fs): Promise<void> {
+export async function writeWhole(file: string, text: Text, mode: number, disk: WritableDisk = fs): Promise<void> {
   // Node makes many UUIDs at once: the last twelve digits, all random, cost far less than random bytes of our own.
   const draft = `${file}${DRAFT}${randomUUID().slice(-12)}`;
   await createFile(draft, text, mode, disk);
@@ -46,11 +49,11 @@ export async function writeWhole(file: string, text: string, mode: number, disk:
 }
 
 /** Writes a file that must not exist, not even as a link. A failed write leaves nothing, unless the process is killed. */
-export async function createFile(file: string, text: string, mode: number, disk: WritableDisk = fs): Promise<void> {
+export async function createFile(file: string, text: Text, mode: number, disk: WritableDisk = fs): Promise<void> {
   const handle = await disk.open(file, 'wx', mode);
   await orRemove(file, disk, async () => {
     try {
-      await writeAll(handle, Buffer.from(text));
+      for (const piece of typeof text === 'string' ? [text] : text) await writeAll(handle, Buffer.from(piece));
       await handle.sync();
     } finally {
       await handle.close();

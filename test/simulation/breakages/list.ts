@@ -111,7 +111,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'incomplete slashings taken for all',
-    find: 'new Set(own.map(identityOf)).size >= block.attesterslashingscount;',
+    find: 'byIdentity.size >= block.attesterslashingscount;',
     replace: 'true;',
   },
   // The other sources.

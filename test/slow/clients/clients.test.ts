@@ -93,10 +93,6 @@ const BROKEN: Readonly<Record<string, Partial<Setup>>> = {
   },
   'BeaconchainFewPeers mainnet': { change: fields('beaconnode', () => ({ network_peers_connected: 3 })) },
   'BeaconchainValidatorsInactive mainnet': { change: fields('validator', () => ({ validator_active: 3 })) },
-  'BeaconchainFallbackInUse mainnet': {
-    pushers: [...ON_MAINNET.slice(0, 1), { body: LIGHTHOUSE.validator, at: 41 }],
-    change: fields('validator', () => ({ sync_eth2_fallback_connected: true })),
-  },
 };
 
 function standing({ sync_beacon_head_slot: slot = 0 }: Record<string, number>, since: number): Pushed {

@@ -63,11 +63,17 @@ const VALIDATOR: Pushed = {
   validator_active: 4,
 };
 
-/** Its metric of the execution client was removed in v7.1, and the push says false since. */
+/**
+ * Its metric of the execution client was removed in v7.1, and the push says false since. A second beacon node counts as
+ * connected while it is synced, in use or not.
+ */
 const lighthouse: Pushed = { client_name: 'lighthouse', client_version: '8.0.1' };
 export const LIGHTHOUSE = {
   node: [{ ...NODE, ...lighthouse }, SYSTEM],
-  validator: [{ ...VALIDATOR, ...lighthouse }, SYSTEM],
+  validator: [
+    { ...VALIDATOR, ...lighthouse, sync_eth2_fallback_configured: true, sync_eth2_fallback_connected: true },
+    SYSTEM,
+  ],
 } satisfies Bodies;
 
 /** The execution client is connected where a URL is configured. No iowait, and a total without it. */

@@ -98,6 +98,19 @@ describe('sources/machines/learned', () => {
       expect(isChainKnown(rules, hoodi)).toBe(false);
       expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
     });
+
+    it('is an assumption while the newest record is that of another chain, as of two nodes under one name', () => {
+      const holding = (chain: Chain, behind = 0): Parameters<typeof isChainKnown>[1] => {
+        const head = { timestamp: START, sync_beacon_head_slot: slotAt(chain, START * 1000) - behind };
+        return { name: 'a', learned: { chain: 'mainnet' }, node: NodeRecord.parse(head) };
+      };
+      expect(isChainKnown(AUTO, holding('mainnet'))).toBe(true);
+      expect(isChainKnown(AUTO, holding('mainnet', 3 * DAY_SLOTS))).toBe(true);
+      expect(isChainKnown(AUTO, holding('hoodi'))).toBe(false);
+      expect(isChainKnown(machinesOptions({ chainRules: [{ match: 'a', chain: 'hoodi' }] }), holding('hoodi'))).toBe(
+        false,
+      );
+    });
   });
 
   describe('the flag of the execution client', () => {

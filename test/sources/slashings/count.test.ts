@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing, SlotRow } from '../../../src/api/answers/slots.ts';
 import { countEpoch, countSlashings, NO_SLASHINGS, skipTo } from '../../../src/sources/slashings/count.ts';
+import { identityOf } from '../../../src/sources/slashings/evidence.ts';
 import { epochRows, type Fields, slashing } from '../../support/answers/slot-rows.ts';
 
-function records(...fields: Fields[]): AttesterSlashing[] {
-  return fields.map((one) => AttesterSlashing.parse(one));
+function records(fields: Fields): ReadonlyMap<string, AttesterSlashing> {
+  const record = AttesterSlashing.parse(fields);
+  return new Map([[identityOf(record), record]]);
 }
 
 function rows(special: Readonly<Record<number, Fields>> = {}): SlotRow[] {

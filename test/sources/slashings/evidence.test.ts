@@ -11,6 +11,10 @@ describe('sources/slashings/evidence', () => {
   describe('identity', () => {
     const known = identityOf(evidence([7, 5]));
 
+    it('is that of earlier versions, whose state has counted it', () => {
+      expect(known).toBe('5ce1a675d5c865763330cb58e8c53a13');
+    });
+
     it.each([
       ['the order of the attestations', AttesterSlashing.parse(exchanged(slashing(12571718, [7, 5])))],
       ['the order of the indices', evidence([5, 7])],

@@ -121,6 +121,17 @@ describe('the status of watched validators', () => {
     expect(value(state, 'validators_effective_balance_ether')).toBe(320);
   });
 
+  it('never takes a validator without duties for offline, whatever its row says', async () => {
+    const without = ['pending_queued', 'exited_unslashed', 'exited_slashed', 'withdrawal_possible', 'withdrawal_done'];
+    const withDuties = ['active_exiting', 'active_slashed', 'new_in_2027'];
+    const statuses = [...without, ...withDuties];
+    const changes = Object.fromEntries(statuses.map((status, i) => [i + 1, { status, online: false }]));
+    const { value: state } = await poll(serving(changes));
+    expect(Object.keys(offlineSince(state))).toEqual(['6', '7', '8']);
+    expect(value(state, 'validators_offline')).toBe(3);
+    expect(value(state, 'validators_online')).toBe(4);
+  });
+
   it('remembers the epoch since which a validator is offline, until it is online or without duties', async () => {
     const first = await poll(off(444_377));
     expect(offlineSince(first.value)).toEqual({ 3: startOfEpoch(444_377) });

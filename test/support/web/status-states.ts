@@ -277,7 +277,6 @@ export function knownIn(name: StateName): StatusInput {
     budgetOptions,
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
-    isConfigRead: true,
   };
 }
 

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
+import { ask } from '../../support/network/ask.ts';
 import { allUp, waitFor } from '../../support/programs/program.ts';
 import { startReloading } from '../../support/programs/reloading.ts';
 
@@ -39,7 +40,7 @@ describe.concurrent('system/programs/reload', () => {
   });
 
   it('a file with a mistake changes nothing, says why, and is forgiven when it is mended', async () => {
-    const { file, configure, reload, program, value, isUp } = await setUp();
+    const { file, configure, reload, program, port, value, isUp } = await setUp();
     await isUp('machines');
     configure('machines: {interval: soon}\nslashings: {interval: late}\n');
     const { status, text } = await reload();
@@ -48,6 +49,7 @@ describe.concurrent('system/programs/reload', () => {
     expect(text).toContain(`\n${file}:4: slashings.interval: expected`);
     expect(await program.line('configuration not reloaded')).toMatchObject({ level: 'error' });
     expect(await value(SUCCESSFUL)).toBe(0);
+    expect((await ask(port, '/')).body.toString()).toContain(`The reason: ${file}:3: machines.interval: expected`);
     expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
     configure('');
     expect((await reload()).status).toBe(200);

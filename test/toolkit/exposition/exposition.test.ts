@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Exposition, type Section } from '../../../src/toolkit/exposition/exposition.ts';
-import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { type Family, lazyFamily } from '../../../src/toolkit/exposition/family.ts';
 import { DAY, HOUR, NOW, SECOND } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
@@ -130,6 +131,27 @@ describe('metrics/exposition', () => {
       await refreshed;
       expect(shown()).toBe(text(['a', 1], ['b', 1]));
       expect(snapshots).toHaveLength(2);
+    });
+
+    it('after I/O lets due timers run between what takes long', async () => {
+      let ms = 0;
+      const clock = { now: () => NOW, monotonic: () => (ms += 10), sleep: () => Promise.resolve() };
+      const order: string[] = [];
+      const step = <T>(name: string, result: T): T => {
+        order.push(name);
+        setTimeout(() => order.push('timer'), 0);
+        for (const end = performance.now() + 2; performance.now() < end; );
+        return result;
+      };
+      const section: Section<undefined> = {
+        name: 'a',
+        nextChange: () => step('next change', NOW),
+        families: () => step('families', [lazyFamily(gauge('a', 1), () => step('samples', []))]),
+      };
+      const onError = (): void => undefined;
+      await readFile(import.meta.filename);
+      await new Exposition([section], () => undefined, clock, onError).refresh();
+      expect(order.slice(0, 5)).toEqual(['next change', 'timer', 'families', 'timer', 'samples']);
     });
 
     it('does not lose sections that are touched meanwhile', async () => {

@@ -67,7 +67,7 @@ function faultyDisk({ fails = () => undefined, bytesPerWrite = 30 }: Faults) {
 /** Replaces the document on a disk with these faults. */
 async function replace(faults: Faults = {}) {
   const { disk, files, calls, seen } = faultyDisk(faults);
-  const error = await writeWhole(FILE, NEW, 0o600, disk).then(
+  const error = await writeWhole(FILE, [NEW.slice(0, 30), NEW.slice(30)], 0o600, disk).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );

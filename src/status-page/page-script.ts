@@ -1,0 +1,37 @@
+/**
+ * Brings the status page up to date each minute while somebody looks at it. Open folds, the focus and the scrolled place
+ * stay. If it fails, the page says since when, and is not green any more. Without it the page says of when it is.
+ */
+export const STATUS_SCRIPT = `
+const main = document.querySelector('main');
+const nameOf = (element) => element.parentNode.id + element.getAttribute('href');
+
+function show(next) {
+  const fresh = next.getElementById('stale')?.closest('main');
+  if (!fresh) throw new Error('another page answers');
+  for (const { id } of main.querySelectorAll('details[open]')) next.getElementById(id)?.setAttribute('open', '');
+  const focused = nameOf(document.activeElement);
+  main.replaceChildren(...fresh.childNodes);
+  document.title = next.title;
+  const links = [...main.querySelectorAll('a, summary')];
+  links.find((element) => nameOf(element) === focused)?.focus({ preventScroll: true });
+}
+
+async function update() {
+  if (document.hidden) return;
+  try {
+    const response = await fetch(location.pathname, { signal: AbortSignal.timeout(30000) });
+    if (!response.ok) throw new Error('the answer is ' + response.status);
+    show(new DOMParser().parseFromString(await response.text(), 'text/html'));
+  } catch (error) {
+    const since = document.querySelector('.asof time').textContent;
+    document.getElementById('stale').textContent = 'Not up to date since ' + since + ': ' + error.message + '.';
+    document.querySelector('.verdict').classList.replace('good', 'warning');
+    document.getElementById('verdict').textContent = 'Not up to date';
+    document.title = 'Not up to date · beaconchain-exporter';
+  }
+}
+
+setInterval(update, 60000);
+document.addEventListener('visibilitychange', update);
+`;
