@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { FILES_URL } from '../facts/version.ts';
-import { send, setHeaders } from '../toolkit/web/send.ts';
+import { send } from '../toolkit/web/send.ts';
 import type { Document } from '../toolkit/web/server.ts';
 import { policyOf, STATUS_POLICY } from './page-style.ts';
 
@@ -86,7 +86,7 @@ function document(
 ): Document {
   return async (response) => {
     const bytes = await read();
-    setHeaders(response, { ...HEADERS, ...headersOf(bytes) });
+    response.setHeaders(new Map(Object.entries({ ...HEADERS, ...headersOf(bytes) })));
     send(response, 200, type, [bytes]);
   };
 }
