@@ -5,7 +5,7 @@ import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
 import { isReady, sourceViews } from '../scheduler/schedules.ts';
-import { documentsOf } from '../status-page/documentation.ts';
+import { pagesOf } from '../status-page/documentation.ts';
 import { pagePieces } from '../status-page/page.ts';
 import { statusOf } from '../status-page/status.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
@@ -74,7 +74,7 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  readonly documents: ReturnType<typeof documentsOf>;
+  readonly pages: ReturnType<typeof pagesOf>;
   readonly #startedAt: MonotonicMs;
   /** Why the last reload failed; undefined: it did not. */
   #reloadError: string | undefined;
@@ -143,7 +143,7 @@ export class Exporter implements Pages {
       const snapshot = this.#snapshot();
       return pagePieces(statusOf(snapshot, snapshot.now));
     }, clock);
-    this.documents = documentsOf(page);
+    this.pages = pagesOf(page);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
