@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import { FILES_URL } from '../facts/version.ts';
 import { send } from '../toolkit/web/send.ts';
 import type { Page } from '../toolkit/web/server.ts';
 import { policyOf, STATUS_POLICY } from './page-style.ts';
@@ -66,7 +65,7 @@ function styleOf(html: Buffer): Buffer {
 async function pageOf(name: string): Promise<Buffer> {
   if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER));
   const { renderDocument } = await import('../../scripts/document-page.ts');
-  return Buffer.from(await renderDocument(name, FILES_URL));
+  return Buffer.from(await renderDocument(name));
 }
 
 function picture(file: string): Page {
