@@ -181,7 +181,6 @@ export class Exporter implements Pages {
     return this.#exposition.chunks(format, gzipped);
   }
 
-  /** Called when a page throws; the server answers 500 and continues. */
   onError(error: unknown): void {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
