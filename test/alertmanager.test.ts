@@ -103,7 +103,7 @@ describe('alertmanager', () => {
     );
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
     const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
-    expect(ofSite?.equal).toEqual(['job', 'instance', 'group']);
+    expect(ofSite).toMatchObject({ target_matchers: ['subject="machine"'], equal: ['job', 'instance', 'group'] });
   });
 
   it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {

@@ -147,12 +147,6 @@ describe('docs', () => {
     expect(refusalOf(['serve', '--probe'])).toContain('unknown flag');
   });
 
-  it.each(DOCUMENTS)('every npm script that %s names is there', (file) => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const named = [...readFileSync(file, 'utf8').matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
-    expect(named.filter((name) => !(name in scripts))).toEqual([]);
-  });
-
   it.each(DOCUMENTS)('every metric that %s names is one of ours', (file) => {
     const known = new Set(ALL_FAMILIES.map(([name]) => `beaconchain_${name}`));
     const { prose, blocks } = read(file);

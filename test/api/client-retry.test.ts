@@ -59,24 +59,6 @@ describe('api/client: retries', () => {
     ]);
   });
 
-  it.each<Step>([
-    { status: 400 },
-    { status: 401 },
-    { status: 403 },
-    { status: 404 },
-    { status: 405 },
-    { status: 302 },
-    { status: 200, body: '{}' },
-    { status: 429, headers: { 'x-ratelimit-limit-second': '0' } },
-    'invalid_body',
-  ])('does not try again after %j', async (step) => {
-    const { ask, clock, sentAt } = scripted([step]);
-    const failure = failureOf(ask());
-    await clock.advance(60 * MINUTE);
-    expect(sentAt).toEqual([0]);
-    await failure;
-  });
-
   it('tries again after a 429 no sooner than the reset', async () => {
     const { ask, clock, sentAt } = scripted([{ status: 429, headers: { 'ratelimit-reset': '17' } }, OK]);
     const answer = ask();

@@ -10,7 +10,6 @@ import { epochTime } from '../../src/facts/chain.ts';
 import { watchOf } from '../../src/facts/watch.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { apiHarness } from '../api/api-harness.ts';
-import { refusalOf } from '../support/answers/known-request.ts';
 import { validatorsOptions } from '../support/answers/validators.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
@@ -111,17 +110,5 @@ describe('recorded exchanges of production', () => {
     expect(bucket.remaining.month).toBe(Number(headers['x-ratelimit-remaining-month']));
     expect(quotaOf(bucket, { utilization: 1 }, clock.now()).left).toBe(Number(headers['x-ratelimit-remaining-month']));
     expect(readHeaders(headers, clock.now())).toMatchObject({ bucket: 'default', validKey: true });
-  });
-
-  it('have a selector of validators that the service of the tests knows, and identifiers beside the chain are refused', () => {
-    const selectors = EXCHANGES.flatMap(({ request: { body } }) => (body.validator ? [body.validator] : []));
-    expect(selectors).toHaveLength(12);
-    for (const selector of selectors) expect(Object.keys(selector)).toEqual(['validator_identifiers']);
-    const path = '/api/v2/ethereum/validators';
-    const body = { chain: 'mainnet', page_size: 10 };
-    const asked = (more: object): number | undefined =>
-      refusalOf({ path, body: JSON.stringify({ ...body, ...more }) })?.status;
-    expect(asked({ validator: { validator_identifiers: [5235] } })).toBeUndefined();
-    expect(asked({ validator_identifiers: [5235] })).toBe(400);
   });
 });

@@ -33,11 +33,4 @@ describe('scripts/cut-release', () => {
   ])('refuses if %s', (_, changelog, version, message) => {
     expect(() => withHeading(changelog, version, '2026-12-01')).toThrow(message);
   });
-
-  it.each([
-    ['v1.2.4', '1.2.3', 'the tag is v1.2.4, package.json says 1.2.3'],
-    ['v1.2.4', '1.2.4', 'has no heading "## 1.2.4"'],
-  ])('no notes are taken for the tag %s and the version %s', (tag, version, message) => {
-    expect(() => releaseNotes(tag, version, CHANGELOG)).toThrow(message);
-  });
 });

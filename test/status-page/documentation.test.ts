@@ -5,10 +5,7 @@ import { TITLES } from '../../scripts/document-page.ts';
 import { VERSION } from '../../src/facts/version.ts';
 import { DOCUMENTS, PICTURES } from '../../src/status-page/documentation.ts';
 import { type Asked, ask } from '../support/network/ask.ts';
-import { makeCertificate } from '../support/network/certificates.ts';
-import { areMissing, OPENSSL } from '../support/tools/tools.ts';
 import { serveStatus } from '../support/web/status-server.ts';
-import { basic, hashOf, serveGuarded, tlsSection } from '../support/web/web-config.ts';
 
 const PAGES = ['/docs/', ...DOCUMENTS.map((name) => `/docs/${name}`)];
 
@@ -81,21 +78,6 @@ describe('status-page/documentation', () => {
   ])('%s is not found', async (path) => {
     const { status, body }: Asked = await ask(port, path);
     expect([status, body.toString()]).toEqual([404, 'not found\n']);
-  });
-
-  it.skipIf(areMissing(OPENSSL))('behind TLS and a password it answers who knows it', async () => {
-    const guarded = await serveGuarded(
-      `${tlsSection(makeCertificate())}basic_auth_users: {prometheus: ${hashOf('secret')}}\n`,
-    );
-    const tls = { rejectUnauthorized: false };
-    const headers = basic('prometheus', 'secret');
-    for (const path of ['/docs', '/docs/metrics', `/docs/images/${PICTURES[0]}`]) {
-      expect([path, (await ask(guarded.port, path, { tls })).status]).toEqual([path, 401]);
-      const { status } = await ask(guarded.port, path, { tls, headers });
-      expect([path, status]).toEqual([path, path === '/docs' ? 308 : 200]);
-    }
-    const { body } = await ask(guarded.port, '/docs/metrics', { tls, headers });
-    expect(body.equals((await ask(port, '/docs/metrics')).body)).toBe(true);
   });
 });
 

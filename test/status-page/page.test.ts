@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { badge, bar, type Cell, lines, link, notice, quiet, type Row, time } from '../../src/sources/content.ts';
-import { pagePieces, type StatusPage } from '../../src/status-page/page.ts';
+import type { StatusPage } from '../../src/status-page/page.ts';
 import { html } from '../../src/toolkit/lib/html.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { pageText, pageWith } from './page-text.ts';
@@ -64,18 +64,5 @@ describe('web/page', () => {
       10, 990,
     ]);
     expect(text).toContain('4,000 more rows not shown');
-  });
-
-  it('is made piece by piece: a row is not read before its turn', () => {
-    const taken: string[] = [];
-    function* rows(): Generator<Row> {
-      for (const name of ['a', 'b', 'c']) {
-        taken.push(name);
-        yield [name, ''];
-      }
-    }
-    const pieces = pagePieces(withRows(rows(), 3));
-    for (let i = 0; i < 3; i += 1) pieces.next();
-    expect(taken).toEqual(['a']);
   });
 });

@@ -36,19 +36,6 @@ function due(state: SyncCommittee, lastAttemptAt: number | undefined): number {
 }
 
 describe('sources/sync-committee', () => {
-  it('asks for the latest period of its chain', async () => {
-    const api = answering(answer(1700));
-    await poll(api);
-    expect(api.requests).toEqual([
-      {
-        endpoint: 'sync_committee',
-        priority: 'sync_committee',
-        path: '/api/v2/ethereum/sync-committee',
-        body: { sync_committee_period: { view: 'latest' }, chain: 'mainnet' },
-      },
-    ]);
-  });
-
   it('ignores a period that goes back', async () => {
     const state = await poll(answering(answer(1700)));
     expect(await poll(answering(answer(1699)), state)).toEqual(state);

@@ -30,11 +30,8 @@ state: {dir: "${folder}/state"}
   }
 
   start(...flags: readonly string[]): Running {
-    return startExporter(this.line(...flags), { ...this.#env, BEACONCHAIN_API_KEY: KEY });
-  }
-
-  line(...flags: readonly string[]): string[] {
-    return ['backfill', `--config.file=${this.config}`, `--output=${this.output}`, ...flags];
+    const args = ['backfill', `--config.file=${this.config}`, `--output=${this.output}`, ...flags];
+    return startExporter(args, { ...this.#env, BEACONCHAIN_API_KEY: KEY });
   }
 
   /** Waits for the end of a run. @throws if it fails */

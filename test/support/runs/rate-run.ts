@@ -22,8 +22,6 @@ export interface RateRunOptions {
 export interface Interval {
   readonly reported: number;
   readonly measured: number;
-  readonly shortest: number;
-  readonly longest: number;
 }
 
 export interface RateSeen {
@@ -112,7 +110,6 @@ class Starts {
   interval(): Interval {
     const gaps = this.#starts.slice(1).map((start, i) => (start - (this.#starts[i] ?? start)) / 1_000);
     const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
-    const [shortest, longest] = [Math.min(...gaps), Math.max(...gaps)];
-    return { reported: mean(this.#reported), measured: mean(gaps), shortest, longest };
+    return { reported: mean(this.#reported), measured: mean(gaps) };
   }
 }

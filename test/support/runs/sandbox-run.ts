@@ -25,8 +25,6 @@ export interface SandboxRunOptions {
   readonly start: number;
   /** The service, or options for a new one. */
   readonly sandbox?: Sandbox | SandboxOptions;
-  /** The key that the program sends. By default the right one. */
-  readonly key?: string;
   readonly budgetOptions?: BudgetOptions;
   readonly sources: readonly Source[];
   /** Milliseconds from request to answer. The service counts the request half-way. */
@@ -80,7 +78,7 @@ export class SandboxRun {
     const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
     const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox(options.sandbox);
-    const { key = sandbox.key } = options;
+    const { key } = sandbox;
     const transport: Transport = async ({ endpoint, base, path, method, headers, body = '' }, signal) => {
       const [there, back] = way();
       await clock.sleep(there, signal);

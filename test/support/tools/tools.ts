@@ -32,7 +32,6 @@ export const SYSTEMD_ANALYZE = tool('systemd-analyze', 'systemd');
  * libfaketime is ready and then hangs.
  */
 export const REDIS = tool(process.env['REDIS_SERVER'] ?? 'redis-server', 'redis-server', { keepsTime: true });
-export const TINYPROXY = tool('tinyproxy', 'tinyproxy-bin', { probe: ['-v'] });
 /** Makes certificates for tests. */
 export const OPENSSL = tool('openssl', 'openssl', { probe: ['version'] });
 /** The python3 of the distribution. Another one in the path may lack the packages of the distribution. */

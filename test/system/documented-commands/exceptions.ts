@@ -51,6 +51,7 @@ export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, tes
 
 /** What a document leaves for its reader to fill in, and what the tests fill in. */
 export const FILLED_IN = [
+  ['BEACONCHAIN_API_KEY=...', 'BEACONCHAIN_API_KEY=a-key-of-the-reader'],
   ['--config.file=...', '--config.file=config.yaml'],
   ['data=...', 'data=/var/lib/tsdb'],
 ] as const;

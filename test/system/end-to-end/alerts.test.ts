@@ -1,7 +1,5 @@
-import { createServer } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
-import { listen } from '../../support/network/listen.ts';
 import { waitFor } from '../../support/programs/program.ts';
 import { hastyClock } from '../../support/time/haste.ts';
 import type { Alertmanager, Notification } from '../../support/tools/alertmanager.ts';
@@ -195,77 +193,5 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     expect(texts).toContain('Machine node-a (mainnet) is silent');
     expect(texts).toContainEqual(expect.stringMatching(/^Only 5% of the disk is free/));
     expect(texts).toContainEqual(expect.stringMatching(/^1 new in the last hour/));
-  });
-});
-
-/** Series of two sites. One of them has two machines and 50 validators, and goes dark. */
-function sites(now: number, darkSince: number, lightAgain: number): string {
-  const seconds = (ms: number): number => Math.floor(ms / 1000);
-  const isDark = now >= darkSince && now < lightAgain;
-  // Two epochs without an attestation, and the answers about them.
-  const offline = isDark && now > darkSince + 13 * MINUTE ? 50 : 0;
-  const home = 'chain="mainnet", group="home"';
-  const machine = (labels: string, at: number): string =>
-    `beaconchain_machine_last_seen_timestamp_seconds{process="system", ${labels}} ${seconds(at)}`;
-  const lines = [
-    `beaconchain_source_last_success_timestamp_seconds{source="machines"} ${seconds(now)}`,
-    'beaconchain_source_interval_seconds{source="machines"} 60',
-    ...['node-a', 'node-b'].map((name) => machine(`machine="${name}", ${home}`, isDark ? darkSince : now)),
-    machine('machine="node-c", chain="mainnet", group="office"', now),
-    `beaconchain_watched_validators{${home}} 50`,
-    `beaconchain_watched_validators_offline{${home}} ${offline}`,
-    `beaconchain_watched_validators_offline_effective_balance_ether{${home}} ${32 * offline}`,
-    `beaconchain_watched_validators_epoch_timestamp_seconds{chain="mainnet"} ${seconds(now)}`,
-    ...Array.from(
-      { length: offline },
-      (_, i) =>
-        `beaconchain_watched_validator_offline_since_timestamp_seconds{${home}, validator="${20_000 + i}"} ${seconds(darkSince)}`,
-    ),
-    'beaconchain_network_duties{chain="mainnet", duty="attestation", status="assigned"} 216000000',
-    'beaconchain_network_duties{chain="mainnet", duty="attestation", status="done"} 214056000',
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts of a group', () => {
-  it('a site of two machines and 50 validators goes dark: one message for the silence and one for the validators, each with one resolve', async () => {
-    const speed = 200;
-    const clock = hastyClock(speed, EVENING);
-    const darkSince = clock.now() + 10 * MINUTE;
-    let lightAgain = Number.POSITIVE_INFINITY;
-    const port = await listen(
-      createServer((_, response) => {
-        response.setHeader('content-type', 'text/plain; version=0.0.4');
-        response.end(sites(clock.now(), darkSince, lightAgain));
-      }),
-    );
-    const { alertmanager } = await startHastyAlerts({ port }, { speed, ...clock });
-    /** Receiver, alert, status and the number of alerts of each message. */
-    const messages = (): string[] => {
-      const troubles = alertmanager.notifications.filter(({ alert }) => alert !== 'BeaconchainWatchdog');
-      const each = Map.groupBy(troubles, ({ at, receiver, alert, status }) => [at, receiver, alert, status].join(' '));
-      return [...each].map(([key, { length }]) => `${key.replace(/^\d+ /, '')} ${length}`);
-    };
-    const dark = ['pager BeaconchainGroupSilent firing 1', 'pager BeaconchainValidatorOffline firing 50'];
-    const light = ['pager BeaconchainValidatorOffline resolved 50', 'pager BeaconchainGroupSilent resolved 1'];
-
-    await waitFor(() => expect(messages()).toEqual(dark));
-    const suppressed = (await alertmanager.alerts()).filter(({ status }) => status.state === 'suppressed');
-    expect(suppressed.map(({ labels }) => `${labels['alertname']} ${labels['machine']}`).toSorted()).toEqual([
-      'BeaconchainMachineOffline node-a',
-      'BeaconchainMachineOffline node-b',
-    ]);
-    lightAgain = clock.now();
-    await waitFor(() => expect(messages()).toEqual([...dark, ...light]));
-
-    const [silence] = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainGroupSilent');
-    expect(silence?.annotations['summary']).toBe('All machines of home are silent');
-    expect(silence?.annotations['description']).toContain(
-      'Validators of the group on mainnet: 50, known to be offline: 0.',
-    );
-    const [offline] = alertmanager.notifications.filter(({ alert }) => alert === 'BeaconchainValidatorOffline');
-    expect(offline?.annotations['description']).toContain(
-      'Offline in home on mainnet: 50 (1600 ETH). In 24 hours the network performed 99.1% of its duties. ',
-    );
   });
 });

@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { FaultServer, Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { BackfillRuns, FAST, KEY } from '../../support/programs/backfill.ts';
-import { ahead, MAIN, type Running, SURROUNDINGS, start, startServe } from '../../support/programs/program.ts';
+import { ahead, type Running, startServe } from '../../support/programs/program.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
 const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
-/** Hours of yesterday: they are over, and lie in one UTC day, which is one file, whenever the tests run. */
+/** The hours before it are over, whenever the tests run. */
 const END = MIDNIGHT - 6 * HOUR;
-const START = END - 3 * HOUR;
-const SPAN = spanOf(START, END);
 /** Of two UTC days. */
 const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
@@ -21,20 +19,12 @@ function spanOf(start: number, end: number): string[] {
 }
 
 /** The output of a run that nothing disturbed, and the requests that it took. */
-function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
-  const known = UNDISTURBED.get(flags.join());
-  if (known) return known;
-  const running = (async () => {
-    const api = await startService(KEY, FAST);
-    const runs = new BackfillRuns(api);
-    await runs.run(...flags);
-    return { text: textOf(runs), requests: api.requests.length };
-  })();
-  UNDISTURBED.set(flags.join(), running);
-  return running;
+async function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
+  const api = await startService(KEY, FAST);
+  const runs = new BackfillRuns(api);
+  await runs.run(...flags);
+  return { text: textOf(runs), requests: api.requests.length };
 }
-
-const UNDISTURBED = new Map<string, Promise<{ text: string; requests: number }>>();
 
 function textOf({ folder }: BackfillRuns): string {
   const files = readdirSync(folder).filter((name) => name.startsWith('past.om'));
@@ -65,16 +55,6 @@ async function withQuota(): Promise<{ api: FaultServer; runs: BackfillRuns }> {
   return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
 }
 
-/** Runs it under a limit on the size of files, in KiB: writing beyond it fails like on a full disk. */
-function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly string[]): Running {
-  const script = `ulimit -f ${kib}; exec "$@"`;
-  // Node ignores the signal that comes with such a write.
-  const line = [process.execPath, MAIN, ...runs.line(...flags)];
-  return start('bash', ['-c', script, 'bash', ...line], {
-    env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
-  });
-}
-
 describe('system/programs/backfill', () => {
   it.each([
     ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
@@ -100,45 +80,6 @@ describe('system/programs/backfill', () => {
       expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
     },
   );
-
-  it('rides out failures, limits, broken bodies, pages out of order and records that come twice', async () => {
-    let sequence = 0;
-    const request: Respond = (_, genuine) => {
-      sequence += 1;
-      const json = { 'content-type': 'application/json' };
-      if (sequence === 20) return { status: 500, body: 'oops' };
-      if (sequence === 30) return { status: 429, headers: { ...json, 'ratelimit-reset': '1' }, body: '{}' };
-      if (sequence === 40) return { status: 200, headers: json, body: '{"data":{"system_metrics":[{"timest' };
-      if (sequence === 50) return { status: 200, headers: json, body: '{}' };
-      // The page newest last, and each record of it twice.
-      const whole = genuine();
-      if (whole.status !== 200 || sequence % 3 !== 0) return whole;
-      const page: { data: Record<string, unknown[]> } = JSON.parse(whole.body);
-      for (const [name, records] of Object.entries(page.data)) page.data[name] = [...records, ...records].reverse();
-      return { ...whole, body: JSON.stringify(page) };
-    };
-    const api = await startService(KEY, { ...FAST, request });
-    const runs = new BackfillRuns(api);
-    await runs.run(...SPAN);
-    const lines = (text: string): string => text.split('\n').sort().join('\n');
-    // Which machine comes first may differ, because more was read.
-    expect(lines(textOf(runs)) === lines((await undisturbed(SPAN)).text)).toBe(true);
-  });
-
-  it('a disk that is full costs nothing that was read', async () => {
-    const api = await startService(KEY, FAST);
-    const runs = new BackfillRuns(api);
-    const cut = startOnSmallDisk(runs, 60, SPAN);
-    expect(await cut.ended).toMatchObject({ code: 1 });
-    expect(cut.stderr).toMatch(/A file in FILE\.backfill cannot be written or read: disk I\/O error/);
-    expect(cut.stderr).toContain('--resume');
-    expect(existsSync(runs.output)).toBe(false);
-    await runs.run(...SPAN, '--resume');
-    const clean = await undisturbed(SPAN);
-    expect(textOf(runs) === clean.text).toBe(true);
-    // The page that did not fit on the disk is read again.
-    expect(api.requests.length).toBeLessThanOrEqual(clean.requests + 1);
-  });
 
   it('is refused while an exporter runs, and then ends before its first start', async () => {
     const api = await startService(KEY, FAST);

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,13 +9,11 @@ import {
   ANY_PORT,
   ordersPort,
   portOf,
-  Running,
+  type Running,
   ran,
-  SURROUNDINGS,
   startExporter,
   waitFor,
 } from '../../support/programs/program.ts';
-import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
@@ -114,29 +110,5 @@ describe('system/programs/demo', () => {
     expect(refused.stderr).toBe(
       `the address 127.0.0.1:${taken} is taken: choose another one with --sandbox.listen-address\n`,
     );
-  });
-
-  it('SIGTERM to npm, which runs it, ends it too', async () => {
-    const env = {
-      ...SURROUNDINGS,
-      BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-      NPM_CONFIG_UPDATE_NOTIFIER: 'false',
-    };
-    // In a separate process group, so that no process is left if this fails.
-    const child = spawn('npm', ['run', 'demo'], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    atTheEnd(() => {
-      try {
-        process.kill(-(child.pid ?? 0), 'SIGKILL');
-      } catch {
-        // All of the group have ended.
-      }
-    });
-    const program = new Running(child);
-    const web = await portOf(program);
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-    await expect(ask(web, '/-/healthy')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect(program.lines('stopping')).toEqual([expect.objectContaining({ signal: 'SIGTERM' })]);
   });
 });

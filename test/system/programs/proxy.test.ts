@@ -1,27 +1,15 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { FaultServer } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
-import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
+import { leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { startForwardProxy } from '../../support/network/forward-proxy.ts';
-import { freePort } from '../../support/network/ports.ts';
-import {
-  allUp,
-  asking,
-  portOf,
-  type Running,
-  ran,
-  start,
-  startServe,
-  waitFor,
-} from '../../support/programs/program.ts';
-import { connected } from '../../support/tools/redis.ts';
-import { areMissing, OPENSSL, TINYPROXY } from '../../support/tools/tools.ts';
+import { allUp, asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
+import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
 const KEY = 'k3y-0f+the/user-that-nobody-may-see';
 const PASSWORD = 'p4ssw0rd/of:the@proxy-that-nobody-may-see';
@@ -105,25 +93,4 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       leaksOf(PASSWORD, { check: check.stdout + check.stderr, backfill: backfill.stdout + backfill.stderr }),
     ).toEqual([]);
   });
-
-  it.skipIf(areMissing(TINYPROXY)).each(['http', 'https'] as const)(
-    'tinyproxy lets %s through with a password',
-    async (scheme) => {
-      // It takes no sign in a password that separates words.
-      const password = 'p4ssw0rd-of-the-proxy-that-nobody-may-see';
-      const { url } = await startOver(scheme);
-      const port = await freePort();
-      const file = join(temporaryFolder(), 'tinyproxy.conf');
-      const lines = [`Port ${port}`, 'Listen 127.0.0.1', 'LogLevel Connect', `BasicAuth exporter ${password}`];
-      writeFileSync(file, `${lines.join('\n')}\n`);
-      const tinyproxy = start(TINYPROXY.command, ['-d', '-c', file]);
-      await waitFor(() => connected(port));
-      const program = serve(url, proxied(port, `exporter:${password}`));
-      const served = await portOf(program);
-      await allUp(served);
-      expect(tinyproxy.output).toContain(scheme === 'https' ? 'CONNECT localhost:' : 'POST http://localhost:');
-      expect(leaksOf(password, await said(program, served))).toEqual([]);
-      for (const form of formsOf(KEY)) expect(tinyproxy.output).not.toContain(form);
-    },
-  );
 });

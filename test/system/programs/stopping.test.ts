@@ -75,12 +75,6 @@ describe('system/programs/stopping', () => {
     await expectOrderlyStop(program, 'SIGINT');
   });
 
-  it('sandbox stops', async () => {
-    const program = startExporter(['sandbox', ANY_PORT]);
-    await program.line('simulated service');
-    await expectOrderlyStop(program, 'SIGTERM');
-  });
-
   it.each(['serve', 'demo', 'sandbox'])('%s stops in order if the signal comes before it has loaded', async (name) => {
     const program = startExporter([name, ANY_PORT], { ...preloaded(EARLY), BEACONCHAIN_API_KEY: 'key' });
     expect(await program.ended, program.output).toEqual({ code: 0, signal: null });

@@ -7,7 +7,6 @@ import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi } from '../../support/answers/fake-api.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
-import { Follower } from '../../support/runs/follower.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
@@ -88,28 +87,5 @@ describe('system/slashings-measure/detection', () => {
     expect(slots(totals) - slots(old)).toBe(32 * (scannedEpoch - from));
     const heads = after.exchanges.filter(({ path }) => path.includes('latest')).map(({ at }) => at);
     for (const [i, at] of heads.entries()) expect(at - (heads[i - 1] ?? start)).toBeLessThan(80_000);
-  });
-
-  it('goes on at head while nothing becomes final for three days, and then counts every epoch once', async () => {
-    const epochs = 3 * 225;
-    const [latest, finalized] = [405_000, 404_998];
-    const follower = new Follower();
-    follower.chain.grow(latest, finalized);
-    await follower.poll();
-    for (let i = 1; i <= epochs; i += 1) {
-      follower.chain.grow(latest + i, finalized);
-      if (i % 10 === 0) follower.chain.slash((latest + i) * 32 + 3, [i]);
-      // Head, the epoch that passed, the finalized view, and in each tenth the details.
-      expect((await follower.poll(384_000)).length).toBeLessThanOrEqual(4);
-    }
-    expect(follower.sightings).toHaveLength(67);
-    expect(follower.state).toMatchObject({ finalizedEpoch: finalized, scannedEpoch: finalized });
-    follower.chain.grow(latest + epochs + 1, latest + epochs - 1);
-    await follower.poll();
-    while (follower.due() <= follower.now) await follower.poll(0);
-    expect(follower.state).toMatchObject({ scannedEpoch: latest + epochs - 1, reads: [] });
-    expect(follower.value('slots_total', { status: 'proposed' })).toBe((epochs + 2) * 32);
-    expect(follower.value('skipped_epochs_total')).toBe(0);
-    expect(follower.sightings).toHaveLength(67);
   });
 });

@@ -17,7 +17,7 @@ const sample: fc.Arbitrary<Sample> = fc
   .record(
     {
       labels: fc.dictionary(fc.constantFrom('machine', 'chain', 'le', '_x'), anyText, { noNullPrototype: true }),
-      value: fc.oneof(fc.double(), fc.integer(), fc.maxSafeInteger()),
+      value: fc.oneof(fc.double(), fc.integer(), fc.maxSafeInteger(), fc.constantFrom(NaN, Infinity, -Infinity, -0)),
       milliseconds: fc.integer({ min: 0, max: 4e12 }),
     },
     { requiredKeys: ['labels', 'value'] },

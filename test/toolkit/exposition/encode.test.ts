@@ -3,17 +3,8 @@ import type { Format } from '../../../src/toolkit/exposition/encode.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { encodeFamily } from '../../support/exposition/encode.ts';
 
-const BOTH: Format[] = ['text', 'openmetrics'];
-
 function gauge(samples: readonly Sample[], rest: Partial<Family> = {}): Family {
   return { name: 'a_gauge', type: 'gauge', help: 'Help.', samples, ...rest };
-}
-
-/** The lines of samples, without the header. */
-function sampleLines(samples: readonly Sample[], format: Format): string[] {
-  return encodeFamily(gauge(samples), format)
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 /** The header lines of a family of this name. */
@@ -77,36 +68,5 @@ describe('metrics/encode', () => {
       '',
     ]);
     expect(headerLines('a_seconds', 'histogram', 'openmetrics')).toContain('# UNIT a_seconds seconds');
-  });
-
-  it.each(BOTH)('writes every kind of number in %s', (format) => {
-    const values = [0, -0, -1.5, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, Number.NaN, Infinity, -Infinity];
-    const lines = sampleLines(
-      values.map((value) => ({ labels: {}, value })),
-      format,
-    );
-    expect(lines.map((line) => line.replace('a_gauge ', ''))).toEqual([
-      '0',
-      '0',
-      '-1.5',
-      '1e+21',
-      '5e-324',
-      '9007199254740991',
-      'NaN',
-      '+Inf',
-      '-Inf',
-    ]);
-  });
-
-  it.each<[string, string, string]>([
-    ['non-ASCII', 'Häuschen 🏠', 'Häuschen 🏠'],
-    ['NUL', 'a\0b', 'a\ufffdb'],
-    ['lone surrogates', '\ud83c-\udfe0', '\ufffd-\ufffd'],
-  ])('writes a label value with %s', (_, value, written) => {
-    for (const format of BOTH) {
-      expect(sampleLines([{ labels: { machine: value }, value: 1 }], format)).toEqual([
-        `a_gauge{machine="${written}"} 1`,
-      ]);
-    }
   });
 });

@@ -118,20 +118,4 @@ describe('state/file', () => {
     expect(readFileSync(victim, 'utf8')).toBe('precious');
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
-
-  it('rejects a save that could not be made, and keeps what was there', async () => {
-    const dir = temporaryFolder();
-    const { documents } = await open(dir);
-    await documents.save('machines', VALUE);
-    // Not even root can write below a file.
-    await expect(documents.save('machines.json/nested', VALUE)).rejects.toMatchObject({ code: 'ENOTDIR' });
-    expect(await documents.load('machines', Value)).toEqual(VALUE);
-  });
-
-  it('cannot be opened where no directory can be', async () => {
-    const file = join(temporaryFolder(), 'file');
-    writeFileSync(file, '');
-    await expect(open(join(file, 'state'))).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(open(file)).rejects.toMatchObject({ code: 'EEXIST' });
-  });
 });

@@ -18,7 +18,6 @@ import { z } from 'zod';
 import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
 import type { StateLocked } from '../../../src/toolkit/state/lock.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
-import { cannotMount, smallDisk } from '../../support/files/small-disk.ts';
 import { logLines } from '../../support/log/log-lines.ts';
 import { SURROUNDINGS } from '../../support/programs/program.ts';
 import { NOW } from '../../support/time/timing.ts';
@@ -217,25 +216,6 @@ describe('state/lock', () => {
       const opened = await rival.ask('open');
       const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
       expect(opened).toContain(mode === 0o666 ? 'held' : why);
-    });
-  });
-
-  describe.skipIf(cannotMount())('on a disk', () => {
-    it('of 2 MiB that is filled is kept, and the next write after it is freed succeeds', async () => {
-      const disk = smallDisk(512);
-      const documents = await open(disk.dir);
-      await documents.save('machines', 'x'.repeat(500_000));
-      disk.leave(0);
-      await expect(documents.save('machines', 'y'.repeat(500_000))).rejects.toMatchObject({ code: 'ENOSPC' });
-      await expect(documents.save('count', 1)).rejects.toMatchObject({ code: 'ENOSPC' });
-      expect(await new Rival(disk.dir).ask('open')).toContain(refusal(disk.dir, process.pid));
-      disk.leave(256);
-      await documents.save('machines', 'y'.repeat(500_000));
-      await documents.save('count', 1);
-      expect(await documents.load('machines', z.string())).toMatch(/^y+$/);
-      expect(readdirSync(disk.dir).toSorted()).toEqual([
-        ...['count.json', 'filler', 'lock', 'lock.holder', 'machines.json'],
-      ]);
     });
   });
 });

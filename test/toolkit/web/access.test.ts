@@ -8,7 +8,7 @@ import { BODY, basic, hashOf, serveGuarded } from '../../support/web/web-config.
 
 const USERS = `basic_auth_users:\n  alice: ${hashOf('wonder:land')}\n  bob: "${hashOf('ünïcode')}"\n`;
 const ALICE = basic('alice', 'wonder:land');
-const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
+const PATHS = ['/', '/docs/metrics', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'];
 
 describe.concurrent('web/access', () => {
   it('asks for a password on every path, by every method', async () => {
