@@ -1,13 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { createSecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import * as z from 'zod';
 import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
-import type { Milliseconds } from '../lib/time.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { readDocument } from '../yaml/document.ts';
-import { duration, either, flag, optional, section } from '../yaml/fields.ts';
+import { either, flag, optional, section } from '../yaml/fields.ts';
 import {
   ConfigError,
   type Finding,
@@ -19,43 +18,8 @@ import {
 } from '../yaml/mistakes.ts';
 import { valueAt } from '../yaml/value-at.ts';
 
-/**
- * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
- * https://pkg.go.dev/crypto/tls#CipherSuites: without the ones that Go calls insecure.
- */
-const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
-  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
-  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
-];
-
-const SUITES: ReadonlyMap<string, string> = new Map([
-  ...SUITES_1_3,
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
-]);
-
-/** Those that this Node was built with. */
-const SUITE_NAMES = [...SUITES].filter(([, openssl]) => getCiphers().includes(openssl.toLowerCase())).map(([go]) => go);
-
-/** The list for OpenSSL. As in Go, only suites for TLS up to 1.2 can be chosen: those of 1.3 are always included. */
-function opensslSuites(names: readonly string[]): string {
-  return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
-}
-
-const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
-
+/** The names of Go's crypto/tls, which the format uses, and those of OpenSSL. */
 const VERSIONS = {
-  TLS10: 'TLSv1',
-  TLS11: 'TLSv1.1',
   TLS12: 'TLSv1.2',
   TLS13: 'TLSv1.3',
 } as const satisfies Record<string, SecureVersion>;
@@ -103,10 +67,6 @@ function pem(what: string) {
   return filled(z.custom<string>((value) => typeof value === 'string', { error: `expected ${what} as PEM text` }));
 }
 
-function listOf<S extends z.ZodType>(item: S, expected: string) {
-  return filled(z.array(item, { error: expected }));
-}
-
 const Tls = section({
   cert: pem('a certificate'),
   key: pem('a private key'),
@@ -115,32 +75,13 @@ const Tls = section({
   key_file: file,
   client_ca_file: file,
   client_auth_type: filled(oneOf(CLIENT_POLICIES)),
-  client_allowed_sans: listOf(z.string({ error: 'a DNS name, IP address, e-mail address or URI' }), 'a list of names'),
+  client_allowed_sans: filled(
+    z.array(z.string({ error: 'a DNS name, IP address, e-mail address or URI' }), { error: 'a list of names' }),
+  ),
   min_version: filled(version),
   max_version: filled(version),
-  cipher_suites: listOf(z.enum(SUITE_NAMES, { error: `one of ${SUITE_NAMES.join(', ')}` }), 'a list of cipher suites'),
-  curve_preferences: listOf(oneOf(CURVES), 'a list of curves'),
   prefer_server_cipher_suites: filled(flag),
 });
-
-/** YAML reads `X-XSS-Protection: 1` as a number. */
-const header = filled(
-  z
-    .union([z.string(), z.number()], { error: 'a text' })
-    .transform(String)
-    .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a valid header value' }),
-);
-
-/** exporter-toolkit allows no other headers. */
-const Headers = section({
-  'Content-Security-Policy': header,
-  'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),
-  'X-Content-Type-Options': filled(z.literal('nosniff', { error: 'nosniff' })),
-  'X-XSS-Protection': header,
-  'Strict-Transport-Security': header,
-});
-
-const Http = section({ http2: filled(flag), headers: optional(Headers) });
 
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
@@ -148,18 +89,13 @@ const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.tes
   error: 'expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
 });
 
-const Rate = section({
-  interval: filled(duration(0)),
-  burst: filled(z.int({ error: 'a whole number' }).min(0, { error: 'a whole number of at least 0' })),
-});
-
 /** The format: https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md */
 const WebConfigDocument = optional(
   section({
     tls_server_config: optional(Tls),
-    http_server_config: optional(Http),
+    // Node's server speaks HTTP/1.1 alone, to clients that offer HTTP/2 too.
+    http_server_config: optional(section({ http2: filled(flag) })),
     basic_auth_users: optional(z.record(z.string(), hash, { error: 'a mapping of names to bcrypt hashes' })),
-    rate_limit: optional(Rate),
   }),
 );
 type WebConfigDocument = z.output<typeof WebConfigDocument>;
@@ -173,19 +109,12 @@ export interface TlsSettings {
   readonly source: { readonly section: WebConfigDocument['tls_server_config']; readonly folder: string };
 }
 
-export interface RateLimit {
-  readonly intervalMs: Milliseconds;
-  readonly burst: number;
-}
-
 /** A web config file, with the certificates that it names. */
 export interface WebConfig {
   /** Undefined: plain HTTP. */
   readonly tls: TlsSettings | undefined;
-  readonly headers: readonly (readonly [name: string, value: string])[];
   /** Bcrypt hashes by name; empty: no password is required. */
   readonly users: ReadonlyMap<string, string>;
-  readonly rateLimit: RateLimit | undefined;
 }
 
 /**
@@ -320,12 +249,9 @@ function parsed<T>(parse: () => T): T | undefined {
 }
 
 function webConfigOf(document: WebConfigDocument, pems: Pems, folder: string): WebConfig {
-  const { tls_server_config: tls, http_server_config: http, rate_limit: limit } = document;
   return {
-    tls: tlsOf(tls, pems, folder),
-    headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
+    tls: tlsOf(document.tls_server_config, pems, folder),
     users: new Map(Object.entries(document.basic_auth_users)),
-    rateLimit: limit.interval ? { intervalMs: limit.interval, burst: limit.burst ?? 0 } : undefined,
   };
 }
 
@@ -335,23 +261,14 @@ function tlsOf(
   folder: string,
 ): TlsSettings | undefined {
   if (!cert || !key) return undefined;
-  const min = tls.min_version ?? 'TLS12';
-  const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
-  // At its default security level OpenSSL refuses versions before TLS 1.2.
-  const isOld = min === 'TLS10' || min === 'TLS11';
-  const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
   return {
     context: {
       cert: cert.text,
       key: key.text,
-      minVersion: VERSIONS[min],
+      minVersion: VERSIONS[tls.min_version ?? 'TLS12'],
       maxVersion: VERSIONS[tls.max_version ?? 'TLS13'],
       honorCipherOrder: tls.prefer_server_cipher_suites ?? true,
       ...(ca && { ca: ca.text }),
-      ...(ciphers === undefined ? {} : { ciphers }),
-      ...(tls.curve_preferences?.length
-        ? { ecdhCurve: tls.curve_preferences.map((curve) => CURVES[curve]).join(':') }
-        : {}),
     },
     clients: CLIENT_POLICIES[tls.client_auth_type ?? 'NoClientCert'],
     allowedSans: tls.client_allowed_sans,
