@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import { send } from '../toolkit/web/send.ts';
+import { send, setHeaders } from '../toolkit/web/send.ts';
 import type { Page } from '../toolkit/web/server.ts';
 import { policyOf, STATUS_POLICY } from './page-style.ts';
 
@@ -85,7 +85,7 @@ function document(
 ): Page {
   return async (response) => {
     const bytes = await read();
-    response.setHeaders(new Map(Object.entries({ ...HEADERS, ...headersOf(bytes) })));
+    setHeaders(response, { ...HEADERS, ...headersOf(bytes) });
     send(response, 200, type, [bytes]);
   };
 }

@@ -113,11 +113,12 @@ export class Access {
 
   /** Rejects a request that is not admitted. */
   async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const { users } = this.#config;
-    if (users.size === 0) return true;
+    const config = this.#config;
+    for (const [name, value] of config.headers) response.setHeader(name, value);
+    if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
     try {
-      if (credentials && (await this.#passwords.admits(credentials, users))) return true;
+      if (credentials && (await this.#passwords.admits(credentials, config.users))) return true;
     } catch (error) {
       if (error instanceof TooBusy) return refuse(response, 503);
       throw error;

@@ -38,6 +38,13 @@ function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
   }
 }
 
+/** Sets headers of a page, apart from those that the web config file has set. */
+export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!response.hasHeader(name)) response.setHeader(name, value);
+  }
+}
+
 /** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;
 

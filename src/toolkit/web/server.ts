@@ -121,7 +121,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
     [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
   return async (request, response) => {
-    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (!response.hasHeader('X-Content-Type-Options')) response.setHeader('X-Content-Type-Options', 'nosniff');
     const path = pathOf(request.url);
     const route = routes.get(path);
     if (!route) return sendText(response, 404, 'not found\n');

@@ -83,6 +83,25 @@ const Tls = section({
   prefer_server_cipher_suites: filled(flag),
 });
 
+/** YAML reads `X-XSS-Protection: 1` as a number. */
+const header = filled(
+  z
+    .union([z.string(), z.number()], { error: 'a text' })
+    .transform(String)
+    .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a valid header value' }),
+);
+
+/** exporter-toolkit allows no other headers. */
+const Headers = section({
+  'Content-Security-Policy': header,
+  'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),
+  'X-Content-Type-Options': filled(z.literal('nosniff', { error: 'nosniff' })),
+  'X-XSS-Protection': header,
+  'Strict-Transport-Security': header,
+});
+
+const Http = section({ http2: filled(flag), headers: optional(Headers) });
+
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
 const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.test(value), {
@@ -93,8 +112,7 @@ const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.tes
 const WebConfigDocument = optional(
   section({
     tls_server_config: optional(Tls),
-    // Node's server speaks HTTP/1.1 alone, to clients that offer HTTP/2 too.
-    http_server_config: optional(section({ http2: filled(flag) })),
+    http_server_config: optional(Http),
     basic_auth_users: optional(z.record(z.string(), hash, { error: 'a mapping of names to bcrypt hashes' })),
   }),
 );
@@ -113,6 +131,7 @@ export interface TlsSettings {
 export interface WebConfig {
   /** Undefined: plain HTTP. */
   readonly tls: TlsSettings | undefined;
+  readonly headers: readonly (readonly [name: string, value: string])[];
   /** Bcrypt hashes by name; empty: no password is required. */
   readonly users: ReadonlyMap<string, string>;
 }
@@ -249,8 +268,10 @@ function parsed<T>(parse: () => T): T | undefined {
 }
 
 function webConfigOf(document: WebConfigDocument, pems: Pems, folder: string): WebConfig {
+  const { tls_server_config: tls, http_server_config: http } = document;
   return {
-    tls: tlsOf(document.tls_server_config, pems, folder),
+    tls: tlsOf(tls, pems, folder),
+    headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
     users: new Map(Object.entries(document.basic_auth_users)),
   };
 }

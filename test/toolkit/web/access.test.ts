@@ -38,6 +38,22 @@ describe.concurrent('web/access', () => {
     expect((await ask(port, '/metrics', { headers })).status).toBe(status);
   });
 
+  it('sends the headers it was given on every path, before those of its own', async () => {
+    const { port } = await serveGuarded(
+      `http_server_config:\n  headers:\n    X-Frame-Options: deny\n    X-XSS-Protection: 1\n    Content-Security-Policy: default-src 'self'\n${USERS}`,
+    );
+    for (const path of PATHS) {
+      for (const credentials of [ALICE, {}]) {
+        const { headers } = await ask(port, path, { headers: credentials });
+        expect(headers).toMatchObject({
+          'x-frame-options': 'deny',
+          'x-xss-protection': '1',
+          'content-security-policy': "default-src 'self'",
+        });
+      }
+    }
+  });
+
   it('follows a reload from one request to the next, on a connection that stays open too', async () => {
     const { port, reload } = await serveGuarded(USERS);
     const agent = new Agent({ keepAlive: true });

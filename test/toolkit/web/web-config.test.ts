@@ -44,9 +44,20 @@ describe.skipIf(isSkipped)('web/web-config', () => {
   it.each([
     ['empty', ''],
     ['noAuth.good', `${TLS}  client_auth_type: VerifyClientCertIfGiven\n`],
+    [
+      'headers.good',
+      `http_server_config:
+  headers:
+    X-Frame-Options: deny
+    Strict-Transport-Security: max-age=31536000; includeSubDomains
+    X-Content-Type-Options: nosniff
+    X-XSS-Protection: 1
+    Content-Security-Policy: "default-src 'self' *.example.net"
+`,
+    ],
     ['users.good', `${TLS}basic_auth_users:\n  alice: ${HASH}\n  bob: ${HASH.replace('10', '18')}\n  7: ${HASH}\n`],
     ['sections with nothing in them', 'tls_server_config:\nhttp_server_config: {}\nbasic_auth_users:\n'],
-    ['texts that look like variables', `basic_auth_users: {"\${HOME}": ${HASH}}\n`],
+    ['texts that look like variables', `http_server_config: {headers: {X-XSS-Protection: "\${HOME}"}}\n`],
   ])('%s is accepted', async (_name, text) => {
     expect(await mistakesIn(text)).toEqual([]);
   });
@@ -89,6 +100,13 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       `${TLS}basic_auth_users:\n  john: doe\n`,
       [
         ':5: basic_auth_users.john: expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
+      ],
+    ],
+    [
+      'headers_extra_header.bad',
+      'http_server_config:\n  headers:\n    Content-Type: foo\n',
+      [
+        ':3: http_server_config.headers.Content-Type: unknown key, expected one of Content-Security-Policy, X-Frame-Options, X-Content-Type-Options, X-XSS-Protection, Strict-Transport-Security',
       ],
     ],
     // Cases of our own.
