@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import * as z from 'zod';
 import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -18,8 +18,43 @@ import {
 } from '../yaml/mistakes.ts';
 import { valueAt } from '../yaml/value-at.ts';
 
-/** The names of Go's crypto/tls, which the format uses, and those of OpenSSL. */
+/**
+ * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
+ * https://pkg.go.dev/crypto/tls#CipherSuites: without the ones that Go calls insecure.
+ */
+const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
+  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
+  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
+];
+
+const SUITES: ReadonlyMap<string, string> = new Map([
+  ...SUITES_1_3,
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+]);
+
+/** Those that this Node was built with. */
+const SUITE_NAMES = [...SUITES].filter(([, openssl]) => getCiphers().includes(openssl.toLowerCase())).map(([go]) => go);
+
+/** The list for OpenSSL. As in Go, only suites for TLS up to 1.2 can be chosen: those of 1.3 are always included. */
+function opensslSuites(names: readonly string[]): string {
+  return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
+}
+
+const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
+
 const VERSIONS = {
+  TLS10: 'TLSv1',
+  TLS11: 'TLSv1.1',
   TLS12: 'TLSv1.2',
   TLS13: 'TLSv1.3',
 } as const satisfies Record<string, SecureVersion>;
@@ -67,6 +102,10 @@ function pem(what: string) {
   return filled(z.custom<string>((value) => typeof value === 'string', { error: `expected ${what} as PEM text` }));
 }
 
+function listOf<S extends z.ZodType>(item: S, expected: string) {
+  return filled(z.array(item, { error: expected }));
+}
+
 const Tls = section({
   cert: pem('a certificate'),
   key: pem('a private key'),
@@ -75,11 +114,11 @@ const Tls = section({
   key_file: file,
   client_ca_file: file,
   client_auth_type: filled(oneOf(CLIENT_POLICIES)),
-  client_allowed_sans: filled(
-    z.array(z.string({ error: 'a DNS name, IP address, e-mail address or URI' }), { error: 'a list of names' }),
-  ),
+  client_allowed_sans: listOf(z.string({ error: 'a DNS name, IP address, e-mail address or URI' }), 'a list of names'),
   min_version: filled(version),
   max_version: filled(version),
+  cipher_suites: listOf(z.enum(SUITE_NAMES, { error: `one of ${SUITE_NAMES.join(', ')}` }), 'a list of cipher suites'),
+  curve_preferences: listOf(oneOf(CURVES), 'a list of curves'),
   prefer_server_cipher_suites: filled(flag),
 });
 
@@ -282,14 +321,23 @@ function tlsOf(
   folder: string,
 ): TlsSettings | undefined {
   if (!cert || !key) return undefined;
+  const min = tls.min_version ?? 'TLS12';
+  const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
+  // At its default security level OpenSSL refuses versions before TLS 1.2.
+  const isOld = min === 'TLS10' || min === 'TLS11';
+  const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
   return {
     context: {
       cert: cert.text,
       key: key.text,
-      minVersion: VERSIONS[tls.min_version ?? 'TLS12'],
+      minVersion: VERSIONS[min],
       maxVersion: VERSIONS[tls.max_version ?? 'TLS13'],
       honorCipherOrder: tls.prefer_server_cipher_suites ?? true,
       ...(ca && { ca: ca.text }),
+      ...(ciphers === undefined ? {} : { ciphers }),
+      ...(tls.curve_preferences?.length
+        ? { ecdhCurve: tls.curve_preferences.map((curve) => CURVES[curve]).join(':') }
+        : {}),
     },
     clients: CLIENT_POLICIES[tls.client_auth_type ?? 'NoClientCert'],
     allowedSans: tls.client_allowed_sans,

@@ -56,7 +56,7 @@ function withCertificate({ cert, key }: Certificate): ConnectionOptions {
   return { cert, key };
 }
 
-/** The version or certificate of a handshake. */
+/** The certificate, cipher or group of a handshake. */
 async function shaken<T>(port: number, tls: ConnectionOptions, what: (socket: ReturnType<typeof connect>) => T) {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
   await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
@@ -74,14 +74,26 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
   it.each([
     ['TLS 1.2 by default', '', { maxVersion: 'TLSv1.2' }, 'TLSv1.2'],
     ['TLS 1.2 at most', '  max_version: TLS12\n', {}, 'TLSv1.2'],
+    [
+      'TLS 1.1 if it is configured',
+      '  min_version: TLS11\n',
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      'TLSv1.1',
+    ],
   ] as const)('speaks %s', async (_name, more, tls, version) => {
     const { port } = await serve(more);
     expect(await shaken(port, tls, (socket) => socket.getProtocol())).toBe(version);
   });
 
-  it('refuses TLS 1.1', async () => {
-    const { port } = await serve();
-    const tls = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  it.each([
+    ['TLS 1.1 by default', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
+    [
+      'a suite that is not among those chosen',
+      '  max_version: TLS12\n  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
+      { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' },
+    ],
+  ] as const)('refuses %s', async (_name, more, tls) => {
+    const { port } = await serve(more);
     expect(await outcome(port, tls)).toMatch(/^(EPROTO|ECONNRESET|ERR_SSL_)/);
   });
 

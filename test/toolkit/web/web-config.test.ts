@@ -10,6 +10,7 @@ import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 const isSkipped = areMissing(OPENSSL);
 const PAIR = '  cert_file: server.crt\n  key_file: server.key\n';
 const TLS = `tls_server_config:\n${PAIR}`;
+const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
 /** A hash of nothing in particular, in the right shape. */
 const HASH = `$2y$10$${'a'.repeat(53)}`;
 
@@ -44,6 +45,17 @@ describe.skipIf(isSkipped)('web/web-config', () => {
   it.each([
     ['empty', ''],
     ['noAuth.good', `${TLS}  client_auth_type: VerifyClientCertIfGiven\n`],
+    [
+      'noAuth_allCiphers.good',
+      `${TLS}  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,
+    TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
+    TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA]\n`,
+    ],
+    ['noAuth_someCiphers.good', `${TLS}  cipher_suites: [${SUITE}]\n  min_version: TLS12\n  max_version: TLS12\n`],
+    ['noAuth_allCurves.good', `${TLS}  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]\n`],
     [
       'headers.good',
       `http_server_config:
@@ -100,6 +112,15 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       `${TLS}basic_auth_users:\n  john: doe\n`,
       [
         ':5: basic_auth_users.john: expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
+      ],
+    ],
+    [
+      'noAuth_inventedCiphers.bad',
+      `${TLS}  cipher_suites:\n  - TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA2048\n`,
+      [
+        expect.stringMatching(
+          /^:5: tls_server_config\.cipher_suites\[0\]: expected one of TLS_AES_128_GCM_SHA256, .*, got "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA2048"$/,
+        ),
       ],
     ],
     [
