@@ -4,6 +4,7 @@ import {
   type Bucket,
   chargeBucket,
   EMPTY_BUCKET,
+  lacking,
   unchargeBucket,
   usedByOthers,
   windowAt,
@@ -49,6 +50,17 @@ describe('budget/bucket: others', () => {
     // Never less than nothing, whatever the answers say.
     expect(used(told(known, 1_000))).toBe(0);
   });
+
+  it.each([
+    [0, [56, 67]],
+    [5_000, [51, 62]],
+  ])(
+    'did not make, as far as our rate allows, what a killed process may have sent in its last %i ms',
+    (ms, expected) => {
+      const first = told(lacking(told(EMPTY_BUCKET, 960), ms), 942);
+      expect([used(first), used(told(first, 930))]).toEqual(expected);
+    },
+  );
 
   it('are unknown if no answer reports them, and in a window that is not real or new', () => {
     expect(used(EMPTY_BUCKET)).toBeUndefined();

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
+import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
+import type { Validators } from '../../../src/sources/validators/schema.ts';
+import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
@@ -24,6 +27,7 @@ import {
 import { WATCHED } from '../../support/contract/metric-contract.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
+import { timing } from '../../support/time/timing.ts';
 
 const HOME = watchOf([{ first: 1, last: 105 }]);
 const OFFICE = watchOf([{ first: 500, last: 509 }]);
@@ -104,6 +108,11 @@ function byGroup(families: readonly Family[], name: string, labels: Record<strin
   return Object.fromEntries(samples.map((sample) => [sample.labels['group'] ?? 'none', sample.value]));
 }
 
+function rowsOfPage(state: Validators, now: number, options: ValidatorsOptions): string[] {
+  const { facts = [] } = validatorsSummary(options, state, timing({ now, intervalMs: EPOCH }));
+  return facts.map(([label]) => label);
+}
+
 /** The samples of validators are in the group of their validator. */
 function expectGroupOf({ labels }: Sample): void {
   expect(labels['group']).toBe(groupOf(Number(labels['validator']))?.group);
@@ -171,7 +180,7 @@ describe('groups of watched validators', () => {
     const api = serviceOf({
       validators_rewards: (request) => {
         if (identifiersOf(request).includes(500)) throw failed(request, 'not_found');
-        return rewardsAnswer();
+        return rewardsAnswer({}, identifiersOf(request).includes(1) ? 444_370 : 444_375);
       },
     });
     const { value: state } = await poll(api, undefined, OPTIONS);
@@ -181,6 +190,8 @@ describe('groups of watched validators', () => {
       none: 0,
     });
     expect(byGroup(familiesOf(state, NOW, OPTIONS), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    // That of the oldest answer of all groups.
+    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_rewards_epoch')).toEqual({ none: 444_370 });
     const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
@@ -196,12 +207,14 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
+    expect(rowsOfPage(state, NOW, changed)).not.toContain('Attestations of 24 hours');
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
     expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,
       office: 0.000006,
       none: 0.000006,
     });
+    expect(rowsOfPage(next, NOW + EPOCH, changed)).toContain('Attestations of 24 hours');
   });
 
   it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {

@@ -190,6 +190,20 @@ describe('the status of watched validators', () => {
       expect(partly.value.refusals).toBeUndefined();
     });
 
+    it.each([
+      ['in a row', [5, 15, 25], 3],
+      ['among others', [5, 25, 45], 6],
+    ])('three %s end the poll only if they are in a row', async (_, fail, requests) => {
+      const failsForSome = (request: SentRequest) => {
+        if (identifiersOf(request).some((index) => fail.includes(index))) throw failed(request, 'server_error');
+        return rows({})(request);
+      };
+      const api = serviceOf({ validators: failsForSome });
+      const { failure } = await poll(api, undefined, validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) }));
+      expect(failure).toMatchObject({ reason: 'server_error' });
+      expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(requests);
+    });
+
     it('an answer of an epoch in the future is none', async () => {
       const { value: state, failure } = await poll(serviceOf({}, 444_379));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
