@@ -4,11 +4,11 @@ import {
   type Bucket,
   chargeBucket,
   EMPTY_BUCKET,
-  lacking,
   unchargeBucket,
   usedByOthers,
   windowAt,
 } from '../../src/budget/bucket.ts';
+import { atStart, emptyLedger } from '../../src/budget/ledger.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
 import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
 
@@ -57,7 +57,8 @@ describe('budget/bucket: others', () => {
   ])(
     'did not make, as far as our rate allows, what a killed process may have sent in its last %i ms',
     (ms, expected) => {
-      const first = told(lacking(told(EMPTY_BUCKET, 960), ms), 942);
+      const written = { ...emptyLedger(), buckets: { '': told(EMPTY_BUCKET, 960) }, mayLackMs: ms };
+      const first = told(atStart(written).buckets[''] ?? EMPTY_BUCKET, 942);
       expect([used(first), used(told(first, 930))]).toEqual(expected);
     },
   );

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
-import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
-import type { Validators } from '../../../src/sources/validators/schema.ts';
 import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
@@ -108,11 +106,6 @@ function byGroup(families: readonly Family[], name: string, labels: Record<strin
   return Object.fromEntries(samples.map((sample) => [sample.labels['group'] ?? 'none', sample.value]));
 }
 
-function rowsOfPage(state: Validators, now: number, options: ValidatorsOptions): string[] {
-  const { facts = [] } = validatorsSummary(options, state, timing({ now, intervalMs: EPOCH }));
-  return facts.map(([label]) => label);
-}
-
 /** The samples of validators are in the group of their validator. */
 function expectGroupOf({ labels }: Sample): void {
   expect(labels['group']).toBe(groupOf(Number(labels['validator']))?.group);
@@ -207,14 +200,14 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
-    expect(rowsOfPage(state, NOW, changed)).not.toContain('Attestations of 24 hours');
+    const { facts = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }));
+    expect(facts.map(([label]) => label)).toEqual(['Watched validators', 'Watched in the sync committee']);
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
     expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,
       office: 0.000006,
       none: 0.000006,
     });
-    expect(rowsOfPage(next, NOW + EPOCH, changed)).toContain('Attestations of 24 hours');
   });
 
   it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {
