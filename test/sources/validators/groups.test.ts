@@ -177,14 +177,11 @@ describe('groups of watched validators', () => {
       },
     });
     const { value: state } = await poll(api, undefined, OPTIONS);
-    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_offline_effective_balance_ether')).toEqual({
-      home: 0,
-      office: 0,
-      none: 0,
-    });
-    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    const families = familiesOf(state, NOW, OPTIONS);
+    expect(byGroup(families, '_offline_effective_balance_ether')).toEqual({ home: 0, office: 0, none: 0 });
+    expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
     // That of the oldest answer of all groups.
-    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_rewards_epoch')).toEqual({ none: 444_370 });
+    expect(byGroup(families, '_rewards_epoch')).toEqual({ none: 444_370 });
     const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });

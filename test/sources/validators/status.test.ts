@@ -172,12 +172,8 @@ describe('the status of watched validators', () => {
     it('the validators of one that failed keep their values, and go once these are three epochs old', async () => {
       const { value: known } = await poll(serviceOf());
       const now = NOW + EPOCH;
-      const { value: state, failure } = await poll(
-        serviceOf({ validators: failsFor(1, 'server_error') }),
-        known,
-        OPTIONS,
-        now,
-      );
+      const api = serviceOf({ validators: failsFor(1, 'server_error') });
+      const { value: state, failure } = await poll(api, known, OPTIONS, now);
       expect(failure).toMatchObject({ reason: 'server_error' });
       expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
       expect(value(state, 'validators_epoch', now)).toBe(444_377);
