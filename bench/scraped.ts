@@ -45,7 +45,7 @@ async function serve(way: Way, machines: number): Promise<Serving> {
       metrics: (format, zipped) => exposition.chunks(format, zipped),
       unhealthy: () => undefined,
       ready: () => true,
-      documents: new Map(),
+      pages: new Map(),
       reload: async () => undefined,
       onError: fail,
     },

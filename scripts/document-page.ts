@@ -64,7 +64,7 @@ img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radiu
  * Renders a page of the documentation, or the index. The build does this for the package; it does not contain this file.
  * @param repository Where files that are not served can be read; undefined if that is not known
  */
-export async function renderDocument(name: string, repository: string | undefined): Promise<string> {
+export async function renderDocument(name: string, repository?: string): Promise<string> {
   if (name === 'index') return indexPage();
   const markdown = await readFile(new URL(`../docs/${name}.md`, import.meta.url), 'utf8');
   return documentPage(

@@ -12,11 +12,10 @@ import {
   type Ledger,
   opensAt,
   sent,
-  UNNAMED,
   unanswered,
 } from './ledger.ts';
 import { type Budget, BudgetClosed, inOrder, type Permit, type QueuedRequest } from './permit.ts';
-import { COUNTED_FOR_MS, type SecondWindow, SecondWindows } from './second-window.ts';
+import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
 
 export interface RateLimiterDependencies {
   readonly clock: Clock;
@@ -28,8 +27,6 @@ export interface RateLimiterDependencies {
   readonly keep?: () => Promise<void>;
   /** Called when a request that has waited is sent. */
   readonly onWait?: ((seconds: Seconds) => void) | undefined;
-  /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
-  readonly hasPredecessor?: boolean | undefined;
 }
 
 /** Responses after which no request is sent for a while, even after a restart. */
@@ -51,7 +48,8 @@ export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #deps: RateLimiterDependencies;
   readonly #clock: Clock;
-  readonly #windows = new SecondWindows();
+  /** By bucket. */
+  readonly #windows = new Map<string, SecondWindow>();
   #ledger: Ledger;
   #waiting: Waiting[] = [];
   #alarm = new AbortController();
@@ -60,18 +58,13 @@ export class RateLimiter implements Budget {
   #inFlight = 0;
   /** Resolves when the last wait is persisted. */
   #saved: Promise<void> | undefined;
-  /** The previous process may have used up the second in which it ended. */
-  #quietUntil: MonotonicMs;
+  #quietUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: BudgetOptions, deps: RateLimiterDependencies) {
     this.#options = options;
     this.#deps = deps;
     this.#clock = deps.clock;
     this.#ledger = deps.ledger;
-    // A process that was killed soon after its start has written that it sent a request, but not the answer.
-    const wasUsed = Object.values(this.#ledger.buckets).some(({ firstUseAt }) => firstUseAt !== undefined);
-    const isFirstStart = !wasUsed && deps.hasPredecessor !== true;
-    this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
   /** The ledger in terms of the current clock. That the clock was set back is no change to be persisted. */
@@ -87,13 +80,17 @@ export class RateLimiter implements Budget {
 
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
-    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#windows.merge(UNNAMED);
+    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) {
+      // It may be of the same account.
+      this.#windows.clear();
+      this.keepQuiet();
+    }
     this.#options = options;
     this.#update(ledger);
     this.#dispatch();
   }
 
-  /** Sends nothing for a second: another process may have used up the current one. */
+  /** Sends nothing for a second: another process, or another key, may have used up the current one. */
   keepQuiet(): void {
     this.#quietUntil = this.#clock.monotonic() + COUNTED_FOR_MS;
   }
@@ -197,12 +194,20 @@ export class RateLimiter implements Budget {
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
     // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
-    const isRenamed = this.#ledger.buckets[before] === undefined && this.#windows.rename(before, after);
-    if (!isRenamed) this.#window(after).countOne(this.#clock.monotonic());
+    const window = this.#windows.get(before);
+    if (window && this.#ledger.buckets[before] === undefined) {
+      this.#windows.delete(before);
+      this.#windows.set(after, window);
+    } else {
+      this.#window(after).countOne(this.#clock.monotonic());
+    }
   }
 
+  /** The window of a bucket, with its current limit. */
   #window(bucket: string): SecondWindow {
-    return this.#windows.of(bucket, this.perSecond(bucket), this.#options.utilization);
+    const window = this.#windows.get(bucket) ?? new SecondWindow();
+    this.#windows.set(bucket, window);
+    return Object.assign(window, { limit: this.perSecond(bucket), utilization: this.#options.utilization });
   }
 
   #remove(waiting: Waiting): void {

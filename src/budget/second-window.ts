@@ -21,12 +21,6 @@ export class SecondWindow {
   /** When the last request would have been sent at exactly the intended rate (generic cell rate algorithm). */
   #lastAtShare: MonotonicMs = Number.NEGATIVE_INFINITY;
 
-  /** Counts the requests of another window in this one too. */
-  include(other: SecondWindow): void {
-    this.#cooling = [...this.#cooling, ...other.#cooling].sort((a, b) => a - b);
-    this.#lastAtShare = Math.max(this.#lastAtShare, other.#lastAtShare);
-  }
-
   /** How long until a request may be sent; 0: now. */
   freeIn(now: MonotonicMs): Milliseconds {
     while (this.#cooling[0] !== undefined && this.#cooling[0] <= now) this.#cooling.shift();
@@ -60,33 +54,5 @@ export class SecondWindow {
   /** The intended requests per second. */
   #share(): number {
     return this.limit * this.utilization;
-  }
-}
-
-/** The second windows of an account by bucket name. */
-export class SecondWindows {
-  #windows = new Map<string, SecondWindow>();
-
-  /** The window of a bucket, with its current limit and utilization. */
-  of(bucket: string, limit: number, utilization: number): SecondWindow {
-    const window = this.#windows.get(bucket) ?? new SecondWindow();
-    this.#windows.set(bucket, window);
-    return Object.assign(window, { limit, utilization });
-  }
-
-  /** Renames the bucket. False: it had no window. */
-  rename(before: string, after: string): boolean {
-    const window = this.#windows.get(before);
-    if (!window) return false;
-    this.#windows.delete(before);
-    this.#windows.set(after, window);
-    return true;
-  }
-
-  /** Replaces all windows by one of this name, in which every request so far counts. */
-  merge(name: string): void {
-    const merged = new SecondWindow();
-    for (const window of this.#windows.values()) merged.include(window);
-    this.#windows = new Map([[name, merged]]);
   }
 }

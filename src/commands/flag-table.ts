@@ -103,7 +103,7 @@ const WEB = {
   'web.config.file': {
     value: 'FILE',
     config: ['web', 'config_file'],
-    help: 'File with TLS, authentication and rate limits.',
+    help: 'File with TLS settings and passwords.',
   },
 } satisfies Table;
 

@@ -266,9 +266,7 @@ const Web = section({
   config_file: text('the path of a file or null')
     .nullable()
     .prefault(null)
-    .describe(
-      'A file with TLS, authentication and rate limits (docs/operations.md). null: plain HTTP without authentication.',
-    ),
+    .describe('A file with TLS settings and passwords (docs/operations.md). null: plain HTTP without authentication.'),
   external_url: baseUrl
     .nullable()
     .prefault(null)

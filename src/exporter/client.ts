@@ -40,8 +40,6 @@ export interface ClientOptions {
   readonly clock: ApiDependencies['clock'];
   /** As left by the previous run. */
   readonly ledger: Ledger;
-  /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
-  readonly hasPredecessor?: boolean | undefined;
   /** Called whenever the ledger has changed; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
@@ -91,8 +89,9 @@ export function openClient(options: ClientOptions): Client {
     onChange: () => writer.touch(),
     onWait: options.onWait,
     keep: () => writer.flush().then(() => onClosed(limiter.ledger)),
-    hasPredecessor: options.hasPredecessor,
   });
+  // Another process may have sent a request a moment ago that the ledger does not contain.
+  limiter.keepQuiet();
   const connections = connectionsOf(options, outside);
   const api = createApi(() => apiOptionsOf(settings()), {
     budget: leads ? leased(limiter, leads) : limiter,

@@ -5,12 +5,12 @@ import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
 import { isReady, sourceViews } from '../scheduler/schedules.ts';
-import { documentsOf } from '../status-page/documentation.ts';
+import { pagesOf } from '../status-page/documentation.ts';
 import { pagePieces } from '../status-page/page.ts';
 import { statusOf } from '../status-page/status.ts';
 import type { Format } from '../toolkit/exposition/encode.ts';
 import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
-import type { Clock } from '../toolkit/lib/clock.ts';
+import { type Clock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Proxies } from '../toolkit/lib/proxies.ts';
@@ -24,9 +24,12 @@ import { type Client, type Outside, openClient } from './client.ts';
 import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { assertNoRestartNeeded, isOtherService, limitedReading, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isOtherService, type Settings } from './settings.ts';
 import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
+
+/** Much longer than reading a few small files takes. */
+const READ_WITHIN_MS = 10_000;
 
 const NOTHING_KNOWN = { ledger: emptyLedger(), entries: new Map(), isFirstStart: false };
 
@@ -71,7 +74,7 @@ export class Exporter implements Pages {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #exposition: Exposition<Snapshot>;
-  readonly documents: ReturnType<typeof documentsOf>;
+  readonly pages: ReturnType<typeof pagesOf>;
   readonly #startedAt: MonotonicMs;
   /** Why the last reload failed; undefined: it did not. */
   #reloadError: string | undefined;
@@ -86,7 +89,6 @@ export class Exporter implements Pages {
   /** Reloads, changes of the role and the stop happen one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
   readonly #stopping = new AbortController();
-  readonly #readAgain: () => Promise<Settings>;
 
   private constructor(options: ExporterOptions, known: State & { readonly isFirstStart: boolean }) {
     const { log, replica, settings, proxies, outside, exposition = EXPOSITION_OPTIONS } = options;
@@ -99,7 +101,6 @@ export class Exporter implements Pages {
     this.#plan = this.#planOf(settings);
     this.#startedAt = clock.monotonic();
     this.#reloadedAt = clock.now();
-    this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
     this.#own = new OwnMetrics(options.processMetrics);
     this.#events = new EventLog(log);
     this.#client = openClient({
@@ -109,7 +110,6 @@ export class Exporter implements Pages {
       outside,
       observer: this.#own,
       ledger: known.ledger,
-      hasPredecessor: replica !== undefined || !known.isFirstStart,
       save: (ledger) => this.#saveLedger(ledger),
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
@@ -143,7 +143,7 @@ export class Exporter implements Pages {
       const snapshot = this.#snapshot();
       return pagePieces(statusOf(snapshot, snapshot.now));
     }, clock);
-    this.documents = documentsOf(page);
+    this.pages = pagesOf(page);
     this.#expectSeries();
     this.#events.begin(known.ledger.key);
   }
@@ -181,7 +181,6 @@ export class Exporter implements Pages {
     return this.#exposition.chunks(format, gzipped);
   }
 
-  /** Called when a page throws; the server answers 500 and continues. */
   onError(error: unknown): void {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
@@ -272,6 +271,14 @@ export class Exporter implements Pages {
     else if (source) this.#scheduler.show(source, read.data as Entry);
     else this.#client.limiter.adopt(this.#plan.budgetOptions, read.data as Ledger);
     this.#exposition.touch(OWN);
+  }
+
+  /** A disk that does not answer must not block the next reload, a takeover or the stop. */
+  #readAgain(): Promise<Settings> {
+    const late = (): never => {
+      throw new Error(`the files could not be read within ${READ_WITHIN_MS / 1000} s`);
+    };
+    return within(this.#clock, READ_WITHIN_MS, this.#options.readAgain(), late, this.#stopping.signal);
   }
 
   async #reload(): Promise<string | undefined> {

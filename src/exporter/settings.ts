@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Chain } from '../facts/chain.ts';
-import { type Clock, within } from '../toolkit/lib/clock.ts';
 
 /** The settings that the operator may change while the program runs. */
 export type Settings = Pick<LoadedConfig, 'config' | 'key' | 'webConfig'>;
@@ -34,27 +33,4 @@ export function assertNoRestartNeeded(before: Settings, after: Settings): void {
   if (changed.length === 0) return;
   const settings = changed.map(([setting]) => setting).join(', ');
   throw new Error(`${settings} ${changed.length === 1 ? 'has' : 'have'} changed: this requires a restart`);
-}
-
-/** Much longer than reading a few small files takes. */
-const READ_WITHIN_MS = 10_000;
-
-/**
- * The same reading, abandoned when it takes too long or the signal aborts: a disk that does not answer must not block
- * the next reload or a stop. Until an abandoned reading ends, no other one starts, because each occupies one of the few
- * threads that read files.
- */
-export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
-  let isReading = false;
-  return async () => {
-    if (isReading) throw new Error('an earlier reload is still reading the files');
-    isReading = true;
-    const reading = read().finally(() => {
-      isReading = false;
-    });
-    const late = (): never => {
-      throw new Error(`the files could not be read within ${READ_WITHIN_MS / 1000} s`);
-    };
-    return within(clock, READ_WITHIN_MS, reading, late, signal);
-  };
 }

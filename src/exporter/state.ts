@@ -12,7 +12,7 @@ import { unusable } from '../toolkit/state/directory.ts';
 import { StateOfOtherVersion } from '../toolkit/state/envelope.ts';
 import { FileStore, type FileStoreOptions } from '../toolkit/state/file.ts';
 import { StateLocked } from '../toolkit/state/lock.ts';
-import type { Replica } from '../toolkit/state/replica.ts';
+import { Replica } from '../toolkit/state/replica.ts';
 import type { StateStore } from '../toolkit/state/store.ts';
 
 /** The names of the documents that are not those of a source. */
@@ -47,7 +47,6 @@ export async function openDocuments(
 ): Promise<{ documents: Documents; replica?: Replica }> {
   try {
     if (!redis) return { documents: await FileStore.open(dir, systemClock, log, { onLost }) };
-    const { Replica } = await import('../toolkit/state/replica.ts');
     const replica = await Replica.open(redis, systemClock, log);
     return { documents: replica, replica };
   } catch (error) {

@@ -1,6 +1,10 @@
 import * as z from 'zod';
 import type { PerformanceAnswer } from '../api/answers/validators.ts';
+import type { Chain } from '../facts/chain.ts';
 import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { percent, relative } from '../toolkit/lib/words.ts';
+import type { Table } from './content.ts';
 import { family } from './families.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
@@ -73,6 +77,23 @@ export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | un
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
   const known = values.filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as { [key in K]?: number };
+}
+
+/** One row of the table on the status page that compares you with the network. None without an attestation. */
+export function attestationTable(
+  chain: Chain,
+  who: string,
+  performances: readonly Performance[],
+  readAt: UnixMs,
+  now: UnixMs,
+): Table[] {
+  const sum = (outcome: 'assigned' | 'done'): number =>
+    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
+  const assigned = sum('assigned');
+  if (assigned === 0) return [];
+  const said = `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
+  const columns = ['Chain', 'Attestations of 24 hours'];
+  return [{ title: 'You and the network', columns, rows: [[chain, said]], size: 1, empty: '' }];
 }
 
 /**

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import { FILES_URL } from '../facts/version.ts';
 import { send, setHeaders } from '../toolkit/web/send.ts';
-import type { Document } from '../toolkit/web/server.ts';
+import type { Page } from '../toolkit/web/server.ts';
 import { policyOf, STATUS_POLICY } from './page-style.ts';
 
 /** The user documentation, in the order in which a person needs it. Documents for developers are in docs/internals and not served. */
@@ -34,14 +33,14 @@ const IS_BUILT = extname(import.meta.filename) === '.js';
 const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 
 /** Only these addresses exist, so no other file can be reached. */
-const PAGES: readonly (readonly [path: string, document: Document])[] = [
+const PAGES: readonly (readonly [path: string, page: Page])[] = [
   ['/docs/', page('index')],
   ...DOCUMENTS.map((name) => [`/docs/${name}`, page(name)] as const),
   ...PICTURES.map((file) => [`/docs/images/${file}`, picture(file)] as const),
 ];
 
 /** The status page and the documentation of this version, with their addresses. @param status The bytes of the status page */
-export function documentsOf(status: () => Promise<Buffer>): ReadonlyMap<string, Document> {
+export function pagesOf(status: () => Promise<Buffer>): ReadonlyMap<string, Page> {
   const policy = { 'Content-Security-Policy': STATUS_POLICY, 'Cache-Control': 'no-store' };
   return new Map([['/', document(HTML, status, () => policy)], ['/docs', toIndex], ...PAGES]);
 }
@@ -51,7 +50,7 @@ function toIndex(response: ServerResponse): void {
   response.writeHead(308, { Location: 'docs/', 'Content-Length': 0 }).end();
 }
 
-function page(name: string): Document {
+function page(name: string): Page {
   return document(
     HTML,
     () => pageOf(name),
@@ -66,10 +65,10 @@ function styleOf(html: Buffer): Buffer {
 async function pageOf(name: string): Promise<Buffer> {
   if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER));
   const { renderDocument } = await import('../../scripts/document-page.ts');
-  return Buffer.from(await renderDocument(name, FILES_URL));
+  return Buffer.from(await renderDocument(name));
 }
 
-function picture(file: string): Document {
+function picture(file: string): Page {
   return document('image/png', () => readFile(new URL(`images/${file}`, FOLDER)));
 }
 
@@ -83,7 +82,7 @@ function document(
   type: string,
   read: () => Promise<Buffer>,
   headersOf: (bytes: Buffer) => Record<string, string> = () => ({}),
-): Document {
+): Page {
   return async (response) => {
     const bytes = await read();
     setHeaders(response, { ...HEADERS, ...headersOf(bytes) });

@@ -8,6 +8,7 @@ import {
   usedByOthers,
   windowAt,
 } from '../../src/budget/bucket.ts';
+import { atStart, emptyLedger } from '../../src/budget/ledger.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
 import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
 
@@ -48,6 +49,12 @@ describe('budget/bucket: others', () => {
     expect(used(told(refunded, 959))).toBe(39);
     // Never less than nothing, whatever the answers say.
     expect(used(told(known, 1_000))).toBe(0);
+  });
+
+  it('did not make, as far as our rate allows, what a killed process may have sent in its last seconds', () => {
+    const written = { ...emptyLedger(), buckets: { '': told(EMPTY_BUCKET, 960) }, mayLackMs: 5_000 };
+    const first = told(atStart(written).buckets[''] ?? EMPTY_BUCKET, 942);
+    expect([used(first), used(told(first, 930))]).toEqual([51, 62]);
   });
 
   it('are unknown if no answer reports them, and in a window that is not real or new', () => {

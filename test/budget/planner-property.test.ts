@@ -13,7 +13,6 @@ const EXACT = 1e-9;
 
 interface Setting {
   readonly intervalMs: number;
-  readonly weight: number;
   readonly enabled: boolean;
 }
 
@@ -35,7 +34,6 @@ const setting = fc.record({
     fc.constantFrom(1_000, MINUTE, 384_000, HOUR, DAY, 40 * DAY),
     fc.integer({ min: 1_000, max: 2 * DAY }),
   ),
-  weight: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.double({ min: 0.001, max: 1_000, noNaN: true })),
   enabled: fc.boolean(),
 });
 

@@ -31,22 +31,14 @@ export class Queue {
       ledger?: Ledger;
       clock?: (clock: Clock) => Clock;
       keep?: () => Promise<void>;
-      hasPredecessor?: boolean;
     } = {},
   ) {
-    const {
-      ledger = emptyLedger(),
-      clock = (same) => same,
-      keep = async () => undefined,
-      hasPredecessor = false,
-      ...rest
-    } = options;
+    const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
     this.#options = { utilization: 1, ...rest };
     this.rateLimiter = new RateLimiter(this.#options, {
       clock: clock(this.clock),
       ledger,
       keep,
-      hasPredecessor,
       onWait: (seconds) => this.waits.push(seconds),
     });
   }

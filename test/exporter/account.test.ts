@@ -3,6 +3,7 @@ import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { FaultWorld } from '../support/faults/fault-world.ts';
 import { tooMany } from '../support/faults/faults.ts';
+import { SECOND } from '../support/time/timing.ts';
 
 const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
 
@@ -35,6 +36,7 @@ describe('exporter/account', () => {
     // The exporter stops when all is written.
     onTestFinished(() => slow.letGo());
     const told = () => world.lines.filter(({ msg }) => msg === 'poll failed');
+    await world.clock.advance(2 * SECOND);
     await expect.poll(() => slow.writes).toBeGreaterThan(0);
     await world.clock.advance(0);
     expect(told()).toEqual([]);

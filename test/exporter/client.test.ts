@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { emptyLedger } from '../../src/budget/ledger.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { leased } from '../../src/exporter/client.ts';
+import { leased, openClient } from '../../src/exporter/client.ts';
 import { LeaseLost } from '../../src/toolkit/state/replica.ts';
+import { defaultConfig } from '../support/runs/default-config.ts';
 import { NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
@@ -21,5 +22,18 @@ describe('exporter/client', () => {
     await clock.advance(60_000);
     expect(await second).toBeInstanceOf(LeaseLost);
     expect(limiter.ledger.buckets).toEqual(before);
+  });
+
+  it('its last ledger lacks no request, every other one those of five seconds', async () => {
+    const clock = new VirtualClock(NOW);
+    const lacks: (number | undefined)[] = [];
+    const settings = () => ({ config: defaultConfig(), key: 'k' });
+    const save = async ({ mayLackMs }: Ledger) => void lacks.push(mayLackMs);
+    const { limiter, close } = openClient({ settings, clock, ledger: emptyLedger(), save });
+    await limiter.acquire({ route: 'any', priority: 'finalized_pass' }, noSignal());
+    await clock.advance(10_000);
+    expect(lacks).toEqual([5_000]);
+    await close();
+    expect(lacks).toEqual([5_000, 0]);
   });
 });

@@ -197,14 +197,12 @@ describe('exporter/reload', () => {
     expect(world.service.requests.length).toBe(asked + 1);
   });
 
-  it('files that cannot be read are given up after ten seconds, and read by one reload at a time', async () => {
+  it('files that cannot be read are given up after ten seconds', async () => {
     const world = await start();
     world.hang();
     const before = world.clock.monotonic();
     expect(await world.reload()).toBe('the files could not be read within 10 s');
     expect(world.clock.monotonic() - before).toBeLessThan(11_000);
-    expect(await world.reload()).toBe('an earlier reload is still reading the files');
-    expect(world.readings()).toBe(1);
     expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
   });
 });

@@ -68,6 +68,14 @@ describe('web/status', () => {
     ]);
   });
 
+  it('compares your attestations with those of the network', () => {
+    const { rows } = tableOf(pageIn('grouped'), 'You and the network');
+    expect([...rows].map((row) => row.map(textOf))).toEqual([
+      ['mainnet', 'your validators did 99.47 % (12 min ago)'],
+      ['mainnet', 'the network did 99.86 % (40 min ago)'],
+    ]);
+  });
+
   it('joins the tables of one title, and what they say in a few words', () => {
     const table = (row: string): Table => ({ title: 'T', columns: [], rows: [[row]], size: 1, brief: row, empty: '' });
     const sources = (['mainnet', 'hoodi'] as const).map((chain) =>

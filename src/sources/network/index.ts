@@ -6,7 +6,8 @@ import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { expectPastEpoch } from '../answers.ts';
-import { Performance, performanceFamilies, performanceOf } from '../duties.ts';
+import type { Summary } from '../content.ts';
+import { attestationTable, Performance, performanceFamilies, performanceOf } from '../duties.ts';
 import { family, fresh, maxAge, nextShownChange, sample, UNPROVEN } from '../families.ts';
 import { partsOf, Refusals, readPart } from '../refusal.ts';
 import { type ChainOptions, nextTick, type Poll, type PollContext, type Source, type Timing } from '../source.ts';
@@ -57,6 +58,7 @@ export function networkSource(options: ChainOptions): Source<Network> {
     anew: ({ refusals, ...value }) => value,
     parts: partsOf('network', 'queues'),
     families: (value, timing) => networkFamilies(options, value, timing),
+    summary: (value, timing) => networkSummary(options, value, timing),
     nextChange: ({ performance, queues }, timing) =>
       nextShownChange(
         [performance, queues].map((one) => [one, maxAge(timing)] as const),
@@ -110,6 +112,13 @@ const LEAST_ITEM = 10n ** 15n;
 function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
   const isWei = balance != null && BigInt(balance) >= BigInt(count ?? 1) * LEAST_ITEM;
   return { count: count ?? null, balance: isWei ? balance : null, end: end || null };
+}
+
+function networkSummary(options: ChainOptions, value: Network, timing: Timing): Summary {
+  const { performance } = shownNetwork(options, value, timing);
+  if (!performance) return {};
+  const { sums, readAt } = performance;
+  return { tables: attestationTable(options.chain, 'the network', [sums], readAt, timing.now) };
 }
 
 /** At a stretched interval the queues are not read any more. */

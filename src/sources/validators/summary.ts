@@ -5,8 +5,19 @@ import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import { type Cell, type Facts, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
-import { DUTIES } from '../duties.ts';
+import {
+  type Cell,
+  type Facts,
+  lines,
+  link,
+  NOT_KNOWN,
+  type Notice,
+  quiet,
+  type Summary,
+  type Table,
+  time,
+} from '../content.ts';
+import { attestationTable, DUTIES } from '../duties.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
@@ -45,6 +56,7 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
         size: 1,
         empty: '',
       },
+      ...attestations(chain, value, shown, timing.now),
     ],
   };
 }
@@ -61,6 +73,14 @@ function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[]
 
 function indices(validators: readonly Validator[]): number[] {
   return validators.map(({ index }) => index);
+}
+
+/** Of all validators, or none. */
+function attestations(chain: Chain, value: Validators, shown: readonly ShownGroup[], now: UnixMs): Table[] {
+  const [first] = value.performance.groups;
+  const performances = shown.flatMap((one) => one.performance ?? []);
+  const isWhole = first !== undefined && performances.length === shown.length;
+  return isWhole ? attestationTable(chain, 'your validators', performances, first.readAt, now) : [];
 }
 
 function factsOf(one: ShownGroup): Facts {

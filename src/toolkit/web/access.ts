@@ -15,31 +15,26 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import type { MonotonicMs } from '../lib/time.ts';
 import { credentialsOf, Passwords, TooBusy } from './passwords.ts';
 import { sendText } from './send.ts';
-import { type RateLimit, readCertificates, type TlsSettings, type WebConfig } from './web-config.ts';
+import { readCertificates, type TlsSettings, type WebConfig } from './web-config.ts';
 
 /** Renewed certificates are served within a minute. */
 const RENEW_EVERY_MS = 30_000;
 
-type AccessClock = Pick<Clock, 'monotonic' | 'sleep'>;
-
 /** Decides by a web config who may connect and send requests, on every path. */
 export class Access {
-  readonly #clock: AccessClock;
+  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #log: Logger;
   readonly #passwords = new Passwords();
   #config: WebConfig;
-  #takeToken: ReturnType<typeof tokenBucket> | undefined;
   readonly #servers: HttpsServer[] = [];
   readonly #stop = new AbortController();
 
-  constructor(config: WebConfig, clock: AccessClock, log: Logger) {
+  constructor(config: WebConfig, clock: Pick<Clock, 'sleep'>, log: Logger) {
     this.#config = config;
     this.#clock = clock;
     this.#log = log;
-    this.#takeToken = this.#newBucket();
   }
 
   get isTls(): boolean {
@@ -49,7 +44,6 @@ export class Access {
   /** Uses a config that was read again. It must not differ in settings that need a restart. */
   adopt(config: WebConfig): void {
     this.#config = config;
-    this.#takeToken = this.#newBucket();
     if (config.tls) for (const server of this.#servers) server.setSecureContext(config.tls.context);
   }
 
@@ -117,10 +111,9 @@ export class Access {
     this.#log.debug({ reason }, 'connection refused');
   }
 
-  /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
+  /** Rejects a request that is not admitted. */
   async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
-    if (this.#takeToken?.(this.#clock.monotonic()) === false) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
     const credentials = credentialsOf(headers.authorization);
@@ -133,27 +126,6 @@ export class Access {
     response.setHeader('WWW-Authenticate', 'Basic');
     return refuse(response, 401);
   }
-
-  #newBucket(): ReturnType<typeof tokenBucket> | undefined {
-    const { rateLimit } = this.#config;
-    return rateLimit && tokenBucket(rateLimit, this.#clock.monotonic());
-  }
-}
-
-/**
- * A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. The result takes a token if
- * there is one.
- */
-export function tokenBucket({ intervalMs, burst }: RateLimit, start: MonotonicMs): (now: MonotonicMs) => boolean {
-  let tokens = burst;
-  let filledAt = start;
-  return (now) => {
-    tokens = Math.min(burst, tokens + (now - filledAt) / intervalMs);
-    filledAt = now;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  };
 }
 
 function refuse(response: ServerResponse, status: number): false {

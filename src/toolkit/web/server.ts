@@ -14,7 +14,7 @@ import { isFromPage } from './from-page.ts';
 import { send, sendText } from './send.ts';
 
 /** Answers a request with a page that can only be read. */
-export type Document = (response: ServerResponse) => unknown;
+export type Page = (response: ServerResponse) => unknown;
 
 /** The program as the server uses it. None of its methods wait for the network. */
 export interface Pages {
@@ -25,7 +25,7 @@ export interface Pages {
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
   /** Pages for people, by path. */
-  readonly documents: ReadonlyMap<string, Document>;
+  readonly pages: ReadonlyMap<string, Page>;
   /** Called when a page throws; the server answers 500 and continues. */
   onError(error: unknown): void;
 }
@@ -111,7 +111,7 @@ function reading(page: PageHandler): MethodHandlers {
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
   const routes = new Map<string, MethodHandlers>([
-    ...[...pages.documents].map(([path, document]) => [path, reading((_, response) => document(response))] as const),
+    ...[...pages.pages].map(([path, page]) => [path, reading((_, response) => page(response))] as const),
     ['/-/healthy', reading((_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, whyNotReady(pages)))],
     [

@@ -4,10 +4,9 @@ import { createSecureContext, getCiphers, type SecureContextOptions, type Secure
 import * as z from 'zod';
 import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
-import type { Milliseconds } from '../lib/time.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { readDocument } from '../yaml/document.ts';
-import { duration, either, flag, optional, section } from '../yaml/fields.ts';
+import { either, flag, optional, section } from '../yaml/fields.ts';
 import {
   ConfigError,
   type Finding,
@@ -148,18 +147,12 @@ const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.tes
   error: 'expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
 });
 
-const Rate = section({
-  interval: filled(duration(0)),
-  burst: filled(z.int({ error: 'a whole number' }).min(0, { error: 'a whole number of at least 0' })),
-});
-
 /** The format: https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md */
 const WebConfigDocument = optional(
   section({
     tls_server_config: optional(Tls),
     http_server_config: optional(Http),
     basic_auth_users: optional(z.record(z.string(), hash, { error: 'a mapping of names to bcrypt hashes' })),
-    rate_limit: optional(Rate),
   }),
 );
 type WebConfigDocument = z.output<typeof WebConfigDocument>;
@@ -173,11 +166,6 @@ export interface TlsSettings {
   readonly source: { readonly section: WebConfigDocument['tls_server_config']; readonly folder: string };
 }
 
-export interface RateLimit {
-  readonly intervalMs: Milliseconds;
-  readonly burst: number;
-}
-
 /** A web config file, with the certificates that it names. */
 export interface WebConfig {
   /** Undefined: plain HTTP. */
@@ -185,7 +173,6 @@ export interface WebConfig {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Bcrypt hashes by name; empty: no password is required. */
   readonly users: ReadonlyMap<string, string>;
-  readonly rateLimit: RateLimit | undefined;
 }
 
 /**
@@ -320,12 +307,11 @@ function parsed<T>(parse: () => T): T | undefined {
 }
 
 function webConfigOf(document: WebConfigDocument, pems: Pems, folder: string): WebConfig {
-  const { tls_server_config: tls, http_server_config: http, rate_limit: limit } = document;
+  const { tls_server_config: tls, http_server_config: http } = document;
   return {
     tls: tlsOf(tls, pems, folder),
     headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
     users: new Map(Object.entries(document.basic_auth_users)),
-    rateLimit: limit.interval ? { intervalMs: limit.interval, burst: limit.burst ?? 0 } : undefined,
   };
 }
 

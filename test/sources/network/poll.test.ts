@@ -89,6 +89,12 @@ describe('the network', () => {
     expect(ofQueues(shown(value))).toEqual(expected);
   });
 
+  it('shows a few top-ups beside many deposits', async () => {
+    const deposit_queue = { deposit_count: 90_000, topup_count: 1, topup_balance: '1000000000000000000' };
+    const { value } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue } }) }));
+    expect(ofQueues(shown(value))).toEqual({ 'queue_validators deposit': 90_000, 'queue_balance_ether topup': 1 });
+  });
+
   it('shows no score that is null, and no vote or delay that is absent', async () => {
     const duties = { attestation: { included: 9, assigned: 10, missed: 1, correct_head: 8 } };
     const none = { successful: 0, assigned: 0, missed: 0 };

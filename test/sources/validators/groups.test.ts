@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
+import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
@@ -24,6 +25,7 @@ import {
 import { WATCHED } from '../../support/contract/metric-contract.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
+import { timing } from '../../support/time/timing.ts';
 
 const HOME = watchOf([{ first: 1, last: 105 }]);
 const OFFICE = watchOf([{ first: 500, last: 509 }]);
@@ -171,16 +173,15 @@ describe('groups of watched validators', () => {
     const api = serviceOf({
       validators_rewards: (request) => {
         if (identifiersOf(request).includes(500)) throw failed(request, 'not_found');
-        return rewardsAnswer();
+        return rewardsAnswer({}, identifiersOf(request).includes(1) ? 444_370 : 444_375);
       },
     });
     const { value: state } = await poll(api, undefined, OPTIONS);
-    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_offline_effective_balance_ether')).toEqual({
-      home: 0,
-      office: 0,
-      none: 0,
-    });
-    expect(byGroup(familiesOf(state, NOW, OPTIONS), '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    const families = familiesOf(state, NOW, OPTIONS);
+    expect(byGroup(families, '_offline_effective_balance_ether')).toEqual({ home: 0, office: 0, none: 0 });
+    expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
+    // That of the oldest answer of all groups.
+    expect(byGroup(families, '_rewards_epoch')).toEqual({ none: 444_370 });
     const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
@@ -196,6 +197,8 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
+    const { facts = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }));
+    expect(facts.map(([label]) => label)).toEqual(['Watched validators', 'Watched in the sync committee']);
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
     expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,

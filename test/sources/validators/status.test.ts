@@ -184,12 +184,8 @@ describe('the status of watched validators', () => {
     it('the validators of one that failed keep their values, and go once these are three epochs old', async () => {
       const { value: known } = await poll(serviceOf());
       const now = NOW + EPOCH;
-      const { value: state, failure } = await poll(
-        serviceOf({ validators: failsFor(1, 'server_error') }),
-        known,
-        OPTIONS,
-        now,
-      );
+      const api = serviceOf({ validators: failsFor(1, 'server_error') });
+      const { value: state, failure } = await poll(api, known, OPTIONS, now);
       expect(failure).toMatchObject({ reason: 'server_error' });
       expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
       expect(value(state, 'validators_epoch', now)).toBe(444_377);
@@ -200,6 +196,19 @@ describe('the status of watched validators', () => {
       // Where another request was answered, the part is not refused.
       const partly = await poll(serviceOf({ validators: failsFor(11, 'forbidden') }), known, OPTIONS, now);
       expect(partly.value.refusals).toBeUndefined();
+    });
+
+    it.each([
+      ['in a row end the poll', [5, 15, 25], 3],
+      ['among others do not', [5, 25, 45], 6],
+    ])('three %s', async (_, indices, requests) => {
+      const answer = (request: SentRequest) => {
+        for (const index of indices) failsFor(index, 'server_error')(request);
+        return rows({})(request);
+      };
+      const api = serviceOf({ validators: answer });
+      await poll(api, undefined, validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) }));
+      expect(api.requests.map(identifiersOf)).toHaveLength(requests);
     });
 
     it('an answer of an epoch in the future is none', async () => {

@@ -1,4 +1,4 @@
-import { documentsOf } from '../../../src/status-page/documentation.ts';
+import { pagesOf } from '../../../src/status-page/documentation.ts';
 import { type Pages, type RunningServer, type ServerOptions, startServer } from '../../../src/toolkit/web/server.ts';
 import { atTheEnd } from '../vitest/cleanup.ts';
 
@@ -10,7 +10,7 @@ export async function servePages(pages: Partial<Pages>, options: Partial<ServerO
       metrics: () => [],
       unhealthy: () => undefined,
       ready: () => true,
-      documents: documentsOf(async () => Buffer.from('<!doctype html>')),
+      pages: pagesOf(async () => Buffer.from('<!doctype html>')),
       reload: async () => undefined,
       onError: (error) => {
         throw error;

@@ -1,4 +1,4 @@
-import { documentsOf } from '../../../src/status-page/documentation.ts';
+import { pagesOf } from '../../../src/status-page/documentation.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { renderedPage } from '../../../src/toolkit/web/send.ts';
@@ -13,5 +13,5 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
     page = renderedPage(() => pagePieces(pageIn(name)), systemClock);
   };
   show('healthy');
-  return { ...(await servePages({ documents: documentsOf(() => page()) })), show };
+  return { ...(await servePages({ pages: pagesOf(() => page()) })), show };
 }

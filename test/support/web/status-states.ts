@@ -126,10 +126,18 @@ function validators(readAt: number, indices = [12_345], offline = [0], epoch = 4
   });
 }
 
+const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
+
+function performance(assigned: number, missed: number) {
+  const attestation = { assigned, missed, done: assigned - missed };
+  return { duties: { attestation, proposal: NO_DUTY, sync_committee: NO_DUTY }, scores: { total: 0.99 }, votes: {} };
+}
+
 /** Of the execution layer only the rewards of the first group are known, and of the last ones none at all. */
 function grouped(): Record<string, unknown> {
   const readAt = NOW - 12 * MINUTE;
   const read = validators(NOW - 20_000, [12_345, 20_000, 20_001, 20_050, 30_000], [20_001]);
+  const watches = ['20000-20001', '20050-20050', '30000-30000', '12345-12345'];
   const rewards = {
     earned: { attestation: '6094000000000000', proposal: '0', sync_committee: '0' },
     missed: { attestation: '36000000000000', proposal: '0', sync_committee: '0' },
@@ -138,15 +146,22 @@ function grouped(): Record<string, unknown> {
     ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
+      performance: {
+        groups: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
+        polls: 1,
+      },
       rewards: {
         groups: [
-          { watch: '20000-20001', readAt, sums: { ...rewards, execution: '1000000000000000' } },
-          { watch: '20050-20050', readAt, sums: rewards },
+          { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
+          { watch: watches[1], readAt, sums: rewards },
         ],
         polls: 1,
       },
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
+    'network-mainnet': {
+      performance: { readAt: NOW - 40 * MINUTE, epoch: 479_019, sums: performance(216_000_000, 300_000) },
+    },
   };
 }
 

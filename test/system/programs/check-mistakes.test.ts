@@ -35,7 +35,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
       ].join('\n'),
       {
         'key.txt': 'two words\n',
-        'web.yml': 'tls_server_config: {cert_file: cert.pem}\nbasic_auth_users: {me: plain}\nrate_limits: {}\n',
+        'web.yml': 'tls_server_config: {cert_file: cert.pem}\nbasic_auth_users: {me: plain}\nrate_limit: {burst: 3}\n',
       },
     );
     const { code, stdout, stderr } = await run('check', folder, {});
@@ -49,7 +49,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
       'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
       'FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/cert.pem cannot be read: no such file',
       expect.stringMatching(/^FOLDER\/web\.yml:2: basic_auth_users\.me: expected a bcrypt hash/),
-      'FOLDER/web.yml:3: rate_limits: unknown key, did you mean rate_limit? Expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit',
+      'FOLDER/web.yml:3: rate_limit: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users',
       '',
     ]);
   });
@@ -93,7 +93,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
   it('paths in the file are relative to the file; a flag, and the state without state.dir, to the working directory', async () => {
     const folder = folderWith('log: {format: json}\napi: {key_file: key.txt}\n', {
       'key.txt': KEY,
-      'web.yml': 'rate_limit: {burst: many}\n',
+      'web.yml': 'basic_auth_users: {me: plain}\n',
     });
     const cwd = temporaryFolder();
     const file = `--config.file=${folder}/config.yaml`;

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { namesOf, tokenBucket } from '../../../src/toolkit/web/access.ts';
+import { namesOf } from '../../../src/toolkit/web/access.ts';
 import { MAX_WAITING } from '../../../src/toolkit/web/passwords.ts';
 import { ask } from '../../support/network/ask.ts';
 import { BODY, basic, hashOf, serveGuarded } from '../../support/web/web-config.ts';
@@ -54,14 +54,6 @@ describe.concurrent('web/access', () => {
     }
   });
 
-  it('admits no more requests than the burst, from any client', async () => {
-    const { port } = await serveGuarded(`rate_limit: {interval: 1h, burst: 3}\n${USERS}`);
-    const statuses = [];
-    for (const headers of [ALICE, {}, ALICE, ALICE, {}])
-      statuses.push((await ask(port, '/metrics', { headers })).status);
-    expect(statuses).toEqual([200, 401, 200, 429, 429]);
-  });
-
   it('follows a reload from one request to the next, on a connection that stays open too', async () => {
     const { port, reload } = await serveGuarded(USERS);
     const agent = new Agent({ keepAlive: true });
@@ -74,8 +66,6 @@ describe.concurrent('web/access', () => {
     expect(await status(basic('alice', 'other'))).toBe(401);
     await expect(reload('basic_auth_users: {alice: plain}')).rejects.toThrow('expected a bcrypt hash');
     expect(await status(basic('bob', 'other'))).toBe(200);
-    await reload('rate_limit: {interval: 1h, burst: 1}');
-    expect([await status({}), await status({})]).toEqual([200, 429]);
     agent.destroy();
   });
 
@@ -93,16 +83,6 @@ describe.concurrent('web/access', () => {
 function getAs(user: string, password: string): string {
   return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n\r\n`;
 }
-
-describe('web/access: the rate limit', () => {
-  it('starts full, gives back one at each interval, and never holds more than the burst', () => {
-    const bucket = tokenBucket({ intervalMs: 100, burst: 2 }, 1_000);
-    const takenAt = (...times: number[]): boolean[] => times.map((now) => bucket(now));
-    expect(takenAt(1_000, 1_000, 1_000)).toEqual([true, true, false]);
-    expect(takenAt(1_099, 1_100, 1_150)).toEqual([false, true, false]);
-    expect(takenAt(9_000, 9_000, 9_000)).toEqual([true, true, false]);
-  });
-});
 
 describe('web/access: the names of a client certificate', () => {
   it.each([

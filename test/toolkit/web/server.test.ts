@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { documentsOf } from '../../../src/status-page/documentation.ts';
+import { pagesOf } from '../../../src/status-page/documentation.ts';
 import { type Pages, preferredFormat, type ServerOptions } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
 import { servePages } from '../../support/web/pages.ts';
@@ -159,7 +159,7 @@ describe('web/server', () => {
 
   describe('the status page', () => {
     it('may run its one script alone, load nothing from elsewhere, not be framed, and send no referrer', async () => {
-      const port = await serve({ documents: documentsOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
+      const port = await serve({ pages: pagesOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
       const { headers, body } = await ask(port, '/');
       const policy = String(headers['content-security-policy']);
       expect(policy).toContain("default-src 'none'");
@@ -178,7 +178,7 @@ describe('web/server', () => {
   it('answers 500 when a page throws, reports why, and continues', async () => {
     const errors: unknown[] = [];
     const port = await serve({
-      documents: documentsOf(async () => {
+      pages: pagesOf(async () => {
         throw new RangeError('Invalid time value');
       }),
       onError: (error) => errors.push(error),

@@ -68,7 +68,7 @@ describe.skipIf(isSkipped)('web/web-config', () => {
 `,
     ],
     ['users.good', `${TLS}basic_auth_users:\n  alice: ${HASH}\n  bob: ${HASH.replace('10', '18')}\n  7: ${HASH}\n`],
-    ['sections with nothing in them', 'tls_server_config:\nhttp_server_config: {}\nbasic_auth_users:\nrate_limit:\n'],
+    ['sections with nothing in them', 'tls_server_config:\nhttp_server_config: {}\nbasic_auth_users:\n'],
     ['texts that look like variables', `http_server_config: {headers: {X-XSS-Protection: "\${HOME}"}}\n`],
   ])('%s is accepted', async (_name, text) => {
     expect(await mistakesIn(text)).toEqual([]);
