@@ -197,8 +197,8 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
-    const { facts = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }));
-    expect(facts.map(([label]) => label)).toEqual(['Watched validators', 'Watched in the sync committee']);
+    const { tables = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }));
+    expect(tables.map(({ title }) => title)).toEqual(['Validators']);
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
     expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,
