@@ -18,6 +18,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': /(?<="name": "beaconchain-exporter",\n\s+"version": ")[^"]+/g,
   'deploy/kubernetes/exporter/kustomization.yaml': /(?<=newTag: )\S+/,
   'deploy/kubernetes/README.md': /(?<=newTag: )[\d.]+/g,
+  'docs/installation.md': /(?<=^version=)[\d.]+/m,
 };
 
 export const VERSIONED = Object.keys(PLACES);

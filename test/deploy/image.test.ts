@@ -16,7 +16,7 @@ function makeRoot(): string {
   run(process.execPath, [resolve('scripts/build.ts'), join(context, 'dist')]);
   run(resolve('scripts/image-root'), [root], {
     cwd: context,
-    env: { PATH: process.env['PATH'], NODE: process.execPath },
+    env: { PATH: process.env['PATH'], NODE: process.execPath, NODE_LICENSE: resolve('LICENSE') },
   });
   return root;
 }
@@ -48,6 +48,8 @@ describe('the image', () => {
     expect(inside('/bin/cat', '/etc/passwd').stdout).toContain('node:x:1000:');
     expect(readdirSync(join(root, 'bin')).sort()).toEqual(['cat', 'ls', 'rm']);
     expect(readdirSync(join(root, 'usr/local/bin')).sort()).toEqual(['beaconchain-exporter', 'node']);
+    expect(readFileSync(join(root, 'usr/share/doc/node/copyright'), 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
+    expect(readdirSync(join(root, 'app/dist/program')).filter((file) => !file.endsWith('.js'))).toEqual([]);
     // The kernel writes no core file for the user of a program that this user cannot read.
     expect(inside('/bin/cat', '/usr/local/bin/node').stderr).toContain('Permission denied');
   });

@@ -20,7 +20,7 @@ const RENDERER = ['github-slugger', 'marked'];
 const PACKED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|config\.schema\.json)$/,
   /^dist\/[\w./-]+\.(js|json|txt|html|png)$/,
-  /^deploy\/[\w./-]+\.(ya?ml|json|service|conf|libsonnet|env|md|tmpl)$/,
+  /^deploy\/[\w./-]+\.(ya?ml|json|service|conf|libsonnet|md|tmpl)$/,
 ];
 
 const NEEDED = [
