@@ -92,7 +92,7 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
     background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.5rem;
     padding: 0.25rem 0.75rem; font-size: 0.875rem; line-height: 1.3; }
   tbody th, td { padding: 0; border: 0; max-width: none; min-width: 0; }
-  tbody th, td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
+  tbody th, th + td:last-child, td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
   tbody th:has(+ td[data-label="State"], + td[data-label="Machines"]) { grid-column: 1; }
   td .at, td:empty { display: none; }
   td[data-label]::before { content: attr(data-label) " "; color: var(--quiet); font-size: 0.8125rem; }
