@@ -13,7 +13,7 @@ export const KEY_FILE_VARIABLE = 'BEACONCHAIN_API_KEY_FILE';
 const RULE = 'an API key of printable ASCII characters without spaces';
 const ALONE = 'only the key, without quotes and without a variable name';
 
-export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE} or ${KEY_FILE_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
+export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE} or ${KEY_FILE_VARIABLE}, or api.key or api.key_file in the file that --config.file names; the demo command needs no key`;
 
 /** The characters that a header may contain. */
 const KEY = /^[\x21-\x7e]+$/;

@@ -14,7 +14,7 @@ function keyFile(text: string): string {
 
 describe('config/key', () => {
   it.each([{}, { BEACONCHAIN_API_KEY: '' }])('says how to give a key if there is none, as with %j', async (env) => {
-    const lines = [expect.stringMatching(/^no API key: set BEACONCHAIN_API_KEY or .*; the demo command needs no key$/)];
+    const lines = [expect.stringMatching(/^no API key: set BEACONCHAIN_API_KEY or .* --config[.]file names; the demo command needs no key$/)];
     expect(await refusal(loadConfig({ env }))).toEqual(lines);
     expect(await refusal(withConfig('log: {level: info}', { env }))).toEqual(lines);
   });
