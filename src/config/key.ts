@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { hasCode } from '../toolkit/lib/error-code.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
@@ -76,10 +77,9 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   try {
     text = await readWhole(file);
   } catch (error) {
-    if (isPath) return refuse(fileFailure(file, error));
-    return refuse(
-      `the file ${readFailure(error)}; its name is not shown, because it may be the key, which belongs in api.key`,
-    );
+    const failure = isPath ? fileFailure(file, error) : `the file ${readFailure(error)}`;
+    if (isPath || !hasCode(error, 'ENOENT')) return refuse(failure);
+    return refuse(`${failure}; its name is not shown, because it may be the key, which belongs in api.key`);
   }
   const key = text.trim();
   const expected = expectedKey(key);
