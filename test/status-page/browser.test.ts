@@ -92,6 +92,16 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await expectGood(await open(path, options));
   });
 
+  it('shows tables of two columns whole on a phone, and a flag on one line', async () => {
+    const { page, close } = await open('/docs/troubleshooting', PHONE);
+    const wide = page.locator('.wide:not(:has(th:nth-child(3)))');
+    const hidden = await wide.evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+    expect(Math.max(...hidden)).toBe(0);
+    const flags = page.locator('p code, td code').filter({ hasText: /^(check )?--\w+$/ });
+    expect(Math.max(...(await flags.evaluateAll((all) => all.map((one) => one.getClientRects().length))))).toBe(1);
+    await close();
+  });
+
   it('is a page of named tables to a screen reader, on a phone too', async () => {
     const { page, close } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
