@@ -94,9 +94,8 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
 
   it('shows tables of two columns whole on a phone, and a flag on one line', async () => {
     const { page, close } = await open('/docs/troubleshooting', PHONE);
-    const wide = page.locator('.wide:not(:has(th:nth-child(3)))');
-    const hidden = await wide.evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
-    expect(Math.max(...hidden)).toBe(0);
+    const tables = page.locator('.wide:not(:has(th:nth-child(3)))');
+    expect(await tables.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0);
     const flags = page.locator('p code, td code').filter({ hasText: /^(check )?--\w+$/ });
     expect(Math.max(...(await flags.evaluateAll((all) => all.map((one) => one.getClientRects().length))))).toBe(1);
     await close();
