@@ -139,17 +139,14 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await close();
   });
 
-  it.each(['remove', 'replaceChildren'])(
-    'gives the only value of a row the whole width of a phone: %s',
-    async (way) => {
-      const { page, close } = await openStatus('healthy', PHONE);
-      await page.evaluate(`document.querySelectorAll('td[data-label="hoodi"]').forEach((cell) => cell.${way}())`);
-      const values = page.locator('td[data-label="mainnet"]:visible');
-      const widths = await values.evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
-      expect(Math.min(...widths)).toBeGreaterThan(WIDTHS.phone.width * 0.8);
-      await close();
-    },
-  );
+  it.each(['remove', 'replaceChildren'])('gives the only value of a row the whole width: %s', async (way) => {
+    const { page, close } = await openStatus('healthy', PHONE);
+    await page.evaluate(`document.querySelectorAll('td[data-label="hoodi"]').forEach((cell) => cell.${way}())`);
+    const values = page.locator('td[data-label="mainnet"]:visible');
+    const widths = await values.evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+    expect(Math.min(...widths)).toBeGreaterThan(WIDTHS.phone.width * 0.8);
+    await close();
+  });
 
   it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
     const { page, close } = await openStatus('silent', PHONE);
