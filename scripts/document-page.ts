@@ -30,6 +30,9 @@ export const TITLES: Readonly<Record<(typeof DOCUMENTS)[number], { readonly titl
     glossary: { title: 'Glossary', about: 'the terms used in these pages' },
   };
 
+/** Code in a text that is not broken, characters: about half of the width of a phone. */
+const LONGEST_WORD = 24;
+
 const DOCUMENT_STYLE = `${BASE_STYLE}
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 header p { margin: 0 0 0.25rem; color: var(--quiet); }
@@ -56,6 +59,8 @@ table { border-collapse: collapse; min-width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem; border: 1px solid var(--line); min-width: 6rem; }
 th { background: var(--panel); }
 td code, th code { overflow-wrap: normal; }
+.word { white-space: nowrap; }
+@media (max-width: 48rem) { td:nth-child(2):last-child { overflow-wrap: anywhere; code { overflow-wrap: inherit; } } }
 [align="right"] { text-align: right; }
 img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 0.375rem; }
 `;
@@ -149,6 +154,12 @@ export function renderMarkdown(markdown: string, linkOf: (target: string) => str
       html({ text }) {
         if (FOLD.test(text)) return text;
         return html`${text.replace(/<!--[\s\S]*?-->/g, '')}`.text;
+      },
+      // A browser breaks lines after each hyphen, also in --help.
+      codespan({ text }) {
+        return text.length > LONGEST_WORD
+          ? html`<code>${text}</code>`.text
+          : html`<code class="word">${text}</code>`.text;
       },
       // Both scroll by themselves where the screen is narrow, which the keyboard must be able to do too.
       code({ text }) {

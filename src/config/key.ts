@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { hasCode } from '../toolkit/lib/error-code.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
@@ -13,7 +14,7 @@ export const KEY_FILE_VARIABLE = 'BEACONCHAIN_API_KEY_FILE';
 const RULE = 'an API key of printable ASCII characters without spaces';
 const ALONE = 'only the key, without quotes and without a variable name';
 
-export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE} or ${KEY_FILE_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
+export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE} or ${KEY_FILE_VARIABLE}, or api.key or api.key_file in the file that --config.file names; the demo command needs no key`;
 
 /** The characters that a header may contain. */
 const KEY = /^[\x21-\x7e]+$/;
@@ -76,10 +77,9 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   try {
     text = await readWhole(file);
   } catch (error) {
-    if (isPath) return refuse(fileFailure(file, error));
-    return refuse(
-      `the file ${readFailure(error)}; its name is not shown, because it may be the key, which belongs in api.key`,
-    );
+    const failure = isPath ? fileFailure(file, error) : `the file ${readFailure(error)}`;
+    if (isPath || !hasCode(error, 'ENOENT')) return refuse(failure);
+    return refuse(`${failure}; its name is not shown, because it may be the key, which belongs in api.key`);
   }
   const key = text.trim();
   const expected = expectedKey(key);

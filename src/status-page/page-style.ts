@@ -67,7 +67,8 @@ tbody th { font-weight: 600; min-width: 7rem; max-width: 16rem; }
 small.at { white-space: nowrap; }
 small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .note { margin: 0.5rem 0 0; }
-.badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600; }
+.badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600;
+  white-space: nowrap; }
 .bar { display: block; width: 9rem; max-width: 100%; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
   background: var(--track); }
 .bar rect { height: 100%; }
@@ -83,7 +84,8 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
     background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.5rem;
     padding: 0.25rem 0.75rem; font-size: 0.875rem; line-height: 1.3; }
   tbody th, td { padding: 0; border: 0; max-width: none; min-width: 0; }
-  tbody th, td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
+  tbody th, th + td:last-child, th + td:has(+ td:empty:last-child), th + td:empty + td:last-child,
+  td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
   tbody th:has(+ td[data-label="State"], + td[data-label="Machines"]) { grid-column: 1; }
   td .at, td:empty { display: none; }
   td[data-label]::before { content: attr(data-label) " "; color: var(--quiet); font-size: 0.8125rem; }

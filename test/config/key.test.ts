@@ -14,7 +14,7 @@ function keyFile(text: string): string {
 
 describe('config/key', () => {
   it.each([{}, { BEACONCHAIN_API_KEY: '' }])('says how to give a key if there is none, as with %j', async (env) => {
-    const lines = [expect.stringMatching(/^no API key: set BEACONCHAIN_API_KEY or .*; the demo command needs no key$/)];
+    const lines = [expect.stringMatching(/^no API key: set .* --config[.]file names; the demo command needs no key$/)];
     expect(await refusal(loadConfig({ env }))).toEqual(lines);
     expect(await refusal(withConfig('log: {level: info}', { env }))).toEqual(lines);
   });
@@ -66,6 +66,9 @@ describe('config/key', () => {
     ]);
     expect(await refusal(withConfig('api: {key_file: /run/no/s3cret}', { env: {} }))).toEqual([
       'config.yaml:1: api.key_file: the file /run/no/s3cret cannot be read: no such file',
+    ]);
+    expect(await refusal(withConfig('api: {key_file: "."}', { env: {} }))).toEqual([
+      'config.yaml:1: api.key_file: the file cannot be read: it is a directory',
     ]);
     for (const text of ['secret key', ' \n']) {
       const file = keyFile(text);

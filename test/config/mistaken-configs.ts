@@ -3,7 +3,7 @@
 const DURATION = 'expected a duration such as 30s, 5m, 1h, 31d';
 const REDIS_URL =
   'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379';
-const URL = 'expected an http or https URL without credentials, query or fragment';
+const URL = 'expected a URL that begins with http:// or https://, without credentials, query or fragment';
 const INDEX = 'expected a validator index such as 12345 or a range such as "20000-20099"';
 
 /** A configuration, and the lines reported for its file. */

@@ -116,7 +116,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
         expect(text, name).not.toMatch(hidden);
       }
     };
-    await play(undefined, [summary, /critical since .*\d\d:\d\d/, link], /noise|Resolved/);
-    await play(new Date().toISOString(), [`Resolved: ${summary}`, /from .*\d\d:\d\d.* to /], /noise|since/);
+    await play(undefined, [summary, /critical alert since .*\d\d:\d\d/, link], /noise|Resolved/);
+    await play(new Date().toISOString(), [`Resolved: ${summary}`, /alert from .*\d\d:\d\d.* to /], /noise|since/);
   });
 });

@@ -41,7 +41,7 @@ describe('web/document-page', () => {
   it('a table scrolls by itself, is named after its heading, and keeps pipes in code and its alignment', () => {
     const text = rendered('## Cost\n\n| a | b |\n|---|--:|\n| `x\\|y` | 1 |');
     expect(text).toContain('<div class="wide" tabindex="0" role="group" aria-label="Table: Cost">');
-    expect(text).toContain('<code>x|y</code>');
+    expect(text).toContain('<code class="word">x|y</code>');
     expect(text).toContain('<td align="right">1</td>');
   });
 });

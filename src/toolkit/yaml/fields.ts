@@ -76,7 +76,7 @@ export function autoOrDuration(min: Milliseconds) {
 /** An http or https URL that paths are appended to, without a slash at the end. */
 export const baseUrl = z
   .custom<string>((value) => typeof value === 'string' && isBaseUrl(value), {
-    error: 'expected an http or https URL without credentials, query or fragment',
+    error: 'expected a URL that begins with http:// or https://, without credentials, query or fragment',
   })
   .transform((text) => {
     const { origin, pathname } = new URL(text);

@@ -179,6 +179,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     await expectFiring(
       'BeaconchainAttesterSlashing',
       'BeaconchainExporterDown',
+      'BeaconchainMachineOffline node-a',
       'BeaconchainWatchedProposalMissed',
       'BeaconchainWatchedValidatorSlashed',
     );
