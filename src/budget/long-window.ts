@@ -77,7 +77,8 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   // If less was used than we have counted, the service has begun a new count.
   const unwritten = Math.min(lacks, Math.max(0, (known.remaining ?? remaining) - remaining));
   const own = Math.min(known.own + unwritten, used);
-  const start = known.others ?? { since: now, before: used };
+  // A time in the future is from before the clock was set back.
+  const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
   const others = { ...start, before: Math.min(start.before, used - own) };
   return { ...known, limit, remaining, own, others };
 }

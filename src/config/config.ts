@@ -237,8 +237,9 @@ const Redis = section({
     'The URL of Redis or Valkey; rediss:// uses TLS. NODE_EXTRA_CA_CERTS names a file with more CA certificates to trust.',
   ),
   password: z
-    .string({ error: 'a password' })
+    .custom<string>((value) => typeof value === 'string', { error: 'expected a password in quotes' })
     .optional()
+    .meta({ type: 'string' })
     .describe('The password, with any characters. It can also be part of the URL, percent-encoded.'),
   prefix: keyPrefix
     .prefault('beaconchain')

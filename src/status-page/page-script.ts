@@ -20,7 +20,8 @@ function show(next) {
 async function update() {
   if (document.hidden) return;
   try {
-    const response = await fetch(location.pathname, { signal: AbortSignal.timeout(30000) });
+    // Absolute: the browser refuses one relative to an address that names a user and a password.
+    const response = await fetch(location.origin + location.pathname, { signal: AbortSignal.timeout(30000) });
     if (!response.ok) throw new Error('the answer is ' + response.status);
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
   } catch (error) {

@@ -86,6 +86,12 @@ describe('budget/bucket: others', () => {
     expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER + HOUR)?.reserved).toBeCloseTo(10 * 31.5, -1);
   });
 
+  it('are counted anew after the clock was set back', () => {
+    const ahead = told(EMPTY_BUCKET, 999, AFTER + 5 * DAY);
+    const back = told(told(ahead, 900, AFTER), 899, AFTER + HOUR);
+    expect(windowAt(back, 'month', BUDGET_OPTIONS, AFTER + HOUR)?.reserved).toBe(0);
+  });
+
   it('are counted anew from the month start', () => {
     let bucket = tenDays(12);
     for (let turn = 1; turn <= 12; turn += 1) bucket = told(bucket, 1_000 - turn * 3, NOVEMBER + turn * 4 * HOUR);

@@ -227,11 +227,12 @@ chains:
     ],
   },
   'settings of Redis': {
-    text: 'state:\n  redis:\n    url: "http://:secret@localhost"\n    prefix: "two words"\n    host: localhost\n',
+    text: 'state:\n  redis:\n    url: "http://:secret@localhost"\n    prefix: "two words"\n    host: localhost\n    password: 2026\n',
     lines: [
       `:3: ${REDIS_URL}`,
       ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
       ':5: state.redis.host: unknown key, expected one of url, password, prefix',
+      ':6: state.redis.password: expected a password in quotes',
     ],
   },
   'two documents': {

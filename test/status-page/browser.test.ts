@@ -149,9 +149,10 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   });
 
   it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
-    const { page, close } = await openStatus('silent', PHONE);
+    const { page, base, close } = await openStatus('silent', PHONE);
     await page.clock.install();
-    await page.reload();
+    // As in a bookmark with a password.
+    await page.goto(base.replace('//', '//user:password@'));
     await page.locator('#proposals-and-slashings-fold summary').click();
     await page.evaluate('scrollTo(0, 321)');
     const ask = async (isHidden: boolean): Promise<void> => {

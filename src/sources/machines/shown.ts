@@ -119,10 +119,7 @@ export function pastMachines(
   });
 }
 
-/**
- * When the next value is withdrawn or shown again, or the next record is forgotten or no longer too far ahead. Withheld counters
- * are shown again with the next poll.
- */
+/** When next a value is withdrawn, a record forgotten or no longer too far ahead. Withheld counters wait for a poll. */
 export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;

@@ -31,8 +31,7 @@ export async function pollSlashings(context: PollContext, previous: Slashings): 
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   if (!failure || isRequestSpecific(failure)) {
-    const isHeadRead = failure === undefined;
-    const pass = await attempt(context, () => finalizedPass(context, state, isHeadRead));
+    const pass = await attempt(context, () => finalizedPass(context, state, failure === undefined));
     const step: Step = pass instanceof Error ? { state, failure: pass } : pass;
     ({ state } = step);
     failure ??= step.failure;

@@ -25,8 +25,8 @@ export type Proposal = z.infer<typeof Proposal>;
 
 /** The fields of the newest canonical block that are shown, named as in the answer. */
 export const Head = z.object({
-  /** Unix ms. */
-  readAt: z.number(),
+  /** Unix ms. A state without it is not damaged: its counts stay. */
+  readAt: z.number().default(0),
   slot: Index,
   epoch: Index,
   syncaggregate_participation: Quantity,

@@ -83,7 +83,7 @@ export function schemaFindings(
         return { path: [...path, key], message: `unknown key, ${expected}` };
       });
     }
-    const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
+    const wantsMapping = code === 'invalid_type' && ['object', 'record'].includes(issue.expected);
     if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
     // A value that replaces a section is not shown, because it may be the key.

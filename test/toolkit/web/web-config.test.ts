@@ -154,6 +154,6 @@ describe.skipIf(isSkipped)('web/web-config', () => {
       'tls_server_config:\n  cert: SECRET\n  key: SECRET\nbasic_auth_users:\n  a: SECRET\n  b: [SECRET]\n',
     );
     expect(told).toHaveLength(4);
-    expect(told.join()).not.toContain('SECRET');
+    expect([...told, ...(await mistakesIn('basic_auth_users: a SECRET\n'))].join()).not.toContain('SECRET');
   });
 });
