@@ -30,8 +30,9 @@ describe('exporter/client', () => {
     const settings = () => ({ config: defaultConfig(), key: 'k' });
     const save = async ({ mayLackMs }: Ledger) => void lacks.push(mayLackMs);
     const { limiter, close } = openClient({ settings, clock, ledger: emptyLedger(), save });
-    await limiter.acquire({ route: 'any', priority: 'finalized_pass' }, noSignal());
+    const permit = limiter.acquire({ route: 'any', priority: 'finalized_pass' }, noSignal());
     await clock.advance(10_000);
+    await permit;
     expect(lacks).toEqual([5_000]);
     await close();
     expect(lacks).toEqual([5_000, 0]);

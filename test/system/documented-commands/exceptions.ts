@@ -53,6 +53,7 @@ export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, tes
 export const FILLED_IN = [
   ['BEACONCHAIN_API_KEY=...', 'BEACONCHAIN_API_KEY=a-key-of-the-reader'],
   ['--config.file=...', '--config.file=config.yaml'],
+  ['cd /usr/share/beaconchain-exporter ', 'cd deploy '],
   ['data=...', 'data=/var/lib/tsdb'],
 ] as const;
 

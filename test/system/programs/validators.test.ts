@@ -31,7 +31,8 @@ class Service {
     const [, view = ''] = /epoch\/(\w+)\/slots$/.exec(path) ?? [];
     const data = view === '' ? [] : this.#slots(view);
     const answer = Number(selector) > 0 ? membersAnswer(Number(selector), SEATS) : { status: 'OK', data };
-    return { status: 200, body: JSON.stringify(answer) };
+    const headers = { date: new Date(Date.now() + this.aheadMs).toUTCString() };
+    return { status: 200, headers, body: JSON.stringify(answer) };
   };
 
   #slots(view: string): object[] {
