@@ -34,6 +34,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['journalctl -b *', MACHINE],
   ['ss -ltnp', MACHINE],
   ['ssh -L *', 'needs another machine'],
+  ['amtool --alertmanager.url=* alert add *', 'needs an Alertmanager that runs'],
   ['htpasswd *', OF_OTHERS],
   ['lighthouse *', OF_OTHERS],
   ['eth2-client-metrics-exporter *', OF_OTHERS],
