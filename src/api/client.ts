@@ -14,7 +14,7 @@ import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
 export interface Api {
-  /** The time, Unix ms, for answers in the middle of a poll that takes long. */
+  /** The time, Unix ms. An answer is judged by the time after it: it can show that our clock was wrong. */
   now(): UnixMs;
   /**
    * Sends the request as soon as the budget allows and reads the body with its envelope.

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigFile } from '../../src/config/config.ts';
+import { answer } from '../../src/sandbox/answer.ts';
+import { DEMO_KEY, Sandbox } from '../../src/sandbox/world.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
-import { MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { DAY, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WAIT = 10 * MINUTE;
@@ -56,4 +59,30 @@ describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
       await second.stop();
     },
   );
+});
+
+const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee', 'network'];
+
+describe('exporter: the clock is three days slow when it starts', () => {
+  // A board without a clock chip boots with the time at which it was shut down.
+  it.each(SOURCES)('believes the first answer to %s, which shows how late it is', async (source) => {
+    const clock = new VirtualClock(NOW);
+    const sandbox = new Sandbox();
+    clock.step(-3 * DAY);
+    const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === source }]));
+    const exporter = await startInProcess({
+      settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
+      clock,
+      outside: sending(async ({ body = '', ...request }) => {
+        const now = NOW + clock.monotonic();
+        const served = answer(sandbox, { ...request, body }, now);
+        return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
+      }),
+    });
+    await clock.advance(30 * SECOND);
+    const metrics = Buffer.concat(exporter.metrics('text', false)).toString();
+    await exporter.stop();
+    expect(metrics).toMatch(new RegExp(`^beaconchain_source_up\\{.*"${source}".*\\} 1$`, 'm'));
+    expect(metrics.match(/^beaconchain_(api_invalid_records|source_failures)_total\{.*\} [1-9].*/gm)).toBeNull();
+  });
 });

@@ -36,9 +36,9 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
     empty: {},
     state: DailyReturns,
     ...oncePerPeriod(intervalMs, MS_PER_DAY, AFTER_DAY_END_MS, endOfNext),
-    async poll(api, { newest: known }, { now }, signal) {
+    async poll(api, { newest: known }, _, signal) {
       const { data } = await readDays(api, { range: { window: '24h' } }, signal);
-      const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+      const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, api.now()));
       // A smaller day never replaces a larger one.
       const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
       return { value: newest ? { newest } : {} };

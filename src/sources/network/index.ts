@@ -78,16 +78,17 @@ async function pollNetwork(context: Context, previous: Network): Promise<Poll<Ne
   return { ...both, events };
 }
 
-async function readPerformance({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
+async function readPerformance({ options, api, signal }: Context, previous: Network): Promise<Network> {
   const { chain } = options;
   const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
-  expectPastEpoch('network_performance', chain, range, timing.now);
-  return { ...previous, performance: { readAt: timing.now, epoch: range.epoch, sums: performanceOf([data]) } };
+  const readAt = api.now();
+  expectPastEpoch('network_performance', chain, range, readAt);
+  return { ...previous, performance: { readAt, epoch: range.epoch, sums: performanceOf([data]) } };
 }
 
-async function readQueues({ options, api, timing, signal }: Context, previous: Network): Promise<Network> {
+async function readQueues({ options, api, signal }: Context, previous: Network): Promise<Network> {
   const { data } = await api.request(requestTo('queues', { chain: options.chain }), signal);
-  return { ...previous, queues: { readAt: timing.now, ...queuesOf(data) } };
+  return { ...previous, queues: { readAt: api.now(), ...queuesOf(data) } };
 }
 
 /** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. */

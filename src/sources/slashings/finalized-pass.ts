@@ -65,12 +65,12 @@ export async function finalizedPass(context: PollContext, previous: Slashings, i
 }
 
 function afterFinality(
-  { options: { chain, catchUpMs }, timing, events }: PollContext,
+  { options: { chain, catchUpMs }, api, events }: PollContext,
   previous: Slashings,
   epoch: number,
   sampled: boolean,
 ): Slashings {
-  const state = withFinality(previous, epoch, chain, timing.now);
+  const state = withFinality(previous, epoch, chain, api.now());
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });

@@ -48,7 +48,7 @@ export async function pollSlashings(context: PollContext, previous: Slashings): 
 async function headPass(context: PollContext, previous: Slashings): Promise<Step> {
   const latest = await attempt(context, () => readEpoch(context, 'latest', 'head_pass'));
   if (latest instanceof Error) return { state: { ...previous, headPassAt: undefined }, failure: latest };
-  let state = withHead(previous, latest, context.timing.now);
+  let state = withHead(previous, latest, context.api.now());
   const epochs = [latest];
   let failure: Error | undefined;
   const { passedEpoch } = state;

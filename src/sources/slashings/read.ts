@@ -24,12 +24,12 @@ export interface Step {
  * @throws RequestFailed, also when the answer has no readable row of the epoch.
  */
 export async function readEpoch(
-  { options: { chain }, api, signal, timing }: PollContext,
+  { options: { chain }, api, signal }: PollContext,
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
 ): Promise<EpochRows> {
   const { data } = await api.request(requestTo('epoch_slots', { chain, epoch, priority }), signal);
-  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, timing.now));
+  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, api.now()));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);

@@ -26,10 +26,10 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
     empty: {},
     state: SyncCommittee,
     ...oncePerPeriod(intervalMs, MS_PER_PERIOD, AFTER_PERIOD_END_MS, endOf),
-    async poll(api, { period: known }, { now }, signal) {
+    async poll(api, { period: known }, _, signal) {
       const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
       const { period: number } = data;
-      if (periodTime(chain, number) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
+      if (periodTime(chain, number) > api.now() / 1000 + NONSENSE_AHEAD_SECONDS) {
         throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
       }
       // An older period than the known one comes from a cache or from a node that lags.

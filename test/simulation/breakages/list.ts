@@ -152,9 +152,9 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'next sync committee never asked for',
-    find: '    async poll(api, { period: known }, { now }, signal) {',
+    find: '    async poll(api, { period: known }, _, signal) {',
     replace:
-      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    async poll(api, { period: known }, { now }, signal) {',
+      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    async poll(api, { period: known }, _, signal) {',
   },
   // The scheduler, a start, a reload, and /metrics.
   {

@@ -76,6 +76,15 @@ describe('sources/machines/poll', () => {
     }
   });
 
+  it('takes a record by the clock after its answer, which can show that our clock was slow', async () => {
+    const api = fakeApi(() => {
+      api.at = NOW + MINUTE;
+      return machinesPage({ system: [systemRecord({ timestamp: SECONDS + 301 })] });
+    });
+    expect((await poll(api)).value.machines).toHaveLength(1);
+    expect(api.invalidRecords()).toBe(0);
+  });
+
   it('keeps what came before a failure in the middle of a sweep', async () => {
     const api = fakeApi((request) => {
       if (api.requests.length === 2) throw failed(request, 'server_error');

@@ -18,7 +18,6 @@ function serviceOf(answers: Answers = {}): FakeApi {
 }
 
 function poll(api: FakeApi, previous: Network = {}, now = NOW, intervalMs = HOUR) {
-  api.at = now;
   return pollOnce(SOURCE, api, previous, timing({ now, intervalMs }));
 }
 

@@ -10,7 +10,7 @@ import { refusalOf } from './known-request.ts';
 export type SentRequest = Omit<ApiRequest, 'envelope'>;
 
 export interface FakeApi extends Api {
-  /** Its time, Unix ms. */
+  /** Its time, Unix ms. Until the first `pollOnce` it is after everything. */
   at: number;
   /** All requests, in order. */
   readonly requests: SentRequest[];
@@ -26,7 +26,7 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
   const requests: SentRequest[] = [];
   let invalid = 0;
   const api: FakeApi = {
-    at: 0,
+    at: Number.MAX_SAFE_INTEGER,
     now: () => api.at,
     requests,
     invalidRecords: () => invalid,
@@ -73,11 +73,12 @@ export function answering(body: unknown): FakeApi {
 /** One poll. The value passes through JSON, as over a restart. */
 export async function pollOnce<T>(
   source: Pick<Source<T>, 'poll' | 'state'>,
-  api: Api,
+  api: Api | FakeApi,
   previous: T,
   at: Timing,
   signal = noSignal(),
 ): Promise<Poll<T>> {
+  if ('at' in api) api.at = at.now;
   const result = await source.poll(api, previous, at, signal);
   return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }

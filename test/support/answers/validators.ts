@@ -163,6 +163,5 @@ export function familiesOf(state: Validators, now = NOW, options = validatorsOpt
 }
 
 export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {
-  api.at = now;
   return pollOnce(validatorsSource(options), api, previous, timing({ now, intervalMs: EPOCH }));
 }
