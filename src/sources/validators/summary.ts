@@ -32,15 +32,12 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
-  const known = sums?.validators.length ?? 0;
   return {
     notices: [
       ...(hasSlashings || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
-    ...(status && {
-      tally: { noun: 'validator', well: sums?.online ?? 0, known, unknown: watchedCount(watch) - known },
-    }),
+    ...(status && { tally: { noun: 'validator', ...talliedOf(sums, watchedCount(watch)) } }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     tables: [
       {
@@ -73,6 +70,12 @@ function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[]
 
 function indices(validators: readonly Validator[]): number[] {
   return validators.map(({ index }) => index);
+}
+
+/** A validator without duties is neither well nor ill. */
+function talliedOf(sums: Sums | undefined, watched: number) {
+  const { online: well = 0, offline = [], validators: read = [] } = sums ?? {};
+  return { well, known: well + offline.length, unknown: watched - read.length };
 }
 
 /** Of all validators, or none. */

@@ -131,6 +131,8 @@ describe('the status of watched validators', () => {
     expect(Object.keys(offlineSince(state))).toEqual(['6', '7', '8']);
     expect(value(state, 'validators_offline')).toBe(3);
     expect(value(state, 'validators_online')).toBe(4);
+    const { tally } = validatorsSummary(OPTIONS, state, timing({ now: NOW, intervalMs: EPOCH }));
+    expect(tally).toEqual({ noun: 'validator', well: 4, known: 7, unknown: 0 });
   });
 
   it('remembers the epoch since which a validator is offline, until it is online or without duties', async () => {

@@ -31,6 +31,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['docker compose cp', 'the text says why not'],
   ['docker ps', MACHINE],
   ['systemctl status', MACHINE],
+  ['systemctl reload prometheus *', OF_OTHERS],
   ['journalctl -b *', MACHINE],
   ['ss -ltnp', MACHINE],
   ['ssh -L *', 'needs another machine'],
