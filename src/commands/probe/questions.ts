@@ -7,7 +7,7 @@ import {
 } from '../../api/endpoints.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { indicesOf, type Watch } from '../../facts/watch.ts';
-import { isPlausibleAt } from '../../sources/machines/poll.ts';
+import { isPlausibleAt } from '../../sources/machines/sweep.ts';
 import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';

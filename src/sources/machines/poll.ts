@@ -1,10 +1,9 @@
-import { ListedName, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
+import { ListedName, type MachineRecord, PROCESSES, RECORDS } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Ending, eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { PastPage } from '../history.ts';
 import { afterFailure, afterSuccess, isRefusal } from '../refusal.ts';
 import type { Poll, PollContext, SourceEvent } from '../source.ts';
@@ -19,6 +18,7 @@ import {
   endSweep,
   failedListAt,
   isListDue,
+  isPlausibleAt,
   noteNames,
   RECORDS_KEPT_SECONDS,
   rangeOf,
@@ -219,10 +219,4 @@ export async function requestPage(
     for (const record of good) records.push([process, record] as MachineRecord);
   }
   return { cursor: paging?.next_cursor, records, count };
-}
-
-/** Whether a record is plausible at `now`: not far in the future. */
-export function isPlausibleAt(now: UnixMs): (record: ProcessRecord) => boolean {
-  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
-  return ({ timestamp }) => timestamp <= latest;
 }

@@ -1,4 +1,4 @@
-import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
+import { type MachineRecord, PROCESSES, type ProcessRecord } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
 import type { RequestFailed } from '../../api/errors.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
@@ -32,6 +32,12 @@ export interface Sweep {
 
 /** Records come up to this late. So a machine that is just silent may already be back. */
 const LATEST_MS = 8 * MS_PER_MINUTE;
+
+/** Whether a record is plausible at `now`: not far in the future. */
+export function isPlausibleAt(now: UnixMs): (record: ProcessRecord) => boolean {
+  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
+  return ({ timestamp }) => timestamp <= latest;
+}
 
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
   const { machines, dropped: _, asked = [], ...progress } = previous;
