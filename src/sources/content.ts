@@ -72,6 +72,9 @@ export function link(text: string, href: string): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
+/** How a slot or a validator is shown. A simulated one has no page in the explorer, or the page of another one: only its text. */
+export type Linked = (text: string, href: string) => Cell;
+
 /** Small print next to something. */
 export function quiet(text: string): Html {
   return html`<small>${text}</small>`;

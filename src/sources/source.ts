@@ -5,7 +5,7 @@ import type { Chain } from '../facts/chain.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import type { Summary } from './content.ts';
+import type { Linked, Summary } from './content.ts';
 import type { History } from './history.ts';
 
 /** A source is polled at least once a month, even on a tiny budget. */
@@ -145,7 +145,7 @@ export interface Source<T = unknown> {
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
   /** Pure. Its content on the status page, from the same values as `families`; absent: only its attempts are shown. */
-  summary?(value: T, timing: Timing, polls: Polls): Summary;
+  summary?(value: T, timing: Timing, polls: Polls, linked: Linked): Summary;
   /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): UnixMs;
   /** How the history is read; absent if the service keeps no history of these families. */

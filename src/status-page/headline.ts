@@ -17,7 +17,11 @@ export interface Summed {
 const MAX_HEADLINE = 160;
 
 /** The answer to "is it working?". The first condition that applies names what is wrong now. */
-export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
+export function headlineOf(
+  { views, ledger, isSimulated }: StatusInput,
+  notices: readonly Notice[],
+  now: UnixMs,
+): Notice {
   const { standing } = ledger.key;
   const waiting = views.filter(({ wait }) => wait).length;
   const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
@@ -32,7 +36,7 @@ export function headlineOf({ views, ledger }: StatusInput, notices: readonly Not
     [warning !== '', 'warning', `Working, with warnings: ${warning}`],
   ];
   const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
-  return notice(tone, cropped(text, MAX_HEADLINE));
+  return notice(tone, `${isSimulated ? 'Simulated data: ' : ''}${cropped(text, MAX_HEADLINE)}`);
 }
 
 /** `15 of 15 validators online, 5 of 5 machines healthy`, over all chains. Sources are listed cheapest first. */

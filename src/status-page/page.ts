@@ -24,8 +24,6 @@ export interface StatusPage {
   /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
-  /** Whether the data are simulated. If so, the page has no links to the real chain. */
-  readonly isSimulated: boolean;
 }
 
 const PROGRAM = 'beaconchain-exporter';
@@ -48,8 +46,7 @@ export function* pagePieces(page: StatusPage): Generator<string> {
       if (number > 0 && number === shown)
         yield html`</tbody></table>\n${foldHead(table, html`${count(size - shown)} more`)}`.text;
       number += 1;
-      const { text } = rowOf(row, table);
-      yield page.isSimulated ? withoutLinks(text) : text;
+      yield rowOf(row, table).text;
     }
     yield sectionEnd(table).text;
   }
@@ -57,9 +54,8 @@ export function* pagePieces(page: StatusPage): Generator<string> {
 }
 
 function top(page: StatusPage): Html {
-  const { now, about, links, verdict, counts, notices, isSimulated } = page;
-  const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
-  return html`${pageHead(`${headline} · ${PROGRAM}`, STATUS_STYLE)}<body>
+  const { now, about, links, verdict, counts, notices } = page;
+  return html`${pageHead(`${verdict.text} · ${PROGRAM}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${PROGRAM}</h1>
@@ -67,7 +63,7 @@ function top(page: StatusPage): Html {
 </header>
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
-<h2 id="verdict">${headline}</h2>
+<h2 id="verdict">${verdict.text}</h2>
 <p id="stale" role="status"></p>
 ${counts && html`<p class="counts">${counts}</p>`}
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
@@ -126,9 +122,4 @@ function rowOf(row: Row, { columns }: Table): Html {
       : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell}</td>`,
   );
   return html`<tr role="row">${cells}</tr>\n`;
-}
-
-/** The same without links to other sites: a simulated validator or slot has no page there, or the page of another one. */
-function withoutLinks(text: string): string {
-  return text.replace(/<a href="https:[^"]*">(.*?)<\/a>/gs, '$1');
 }

@@ -1,6 +1,6 @@
 import { VERSION } from '../facts/version.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
-import { type Cell, lines, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
+import { type Cell, type Linked, lines, link, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
@@ -12,7 +12,10 @@ import { sourcesTable } from './status-sources.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
-  const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
+  const summaries = input.views.map((view) => ({
+    view,
+    summary: summaryOf(view, input.isSimulated ? (text) => text : link),
+  }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
     (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
   );
@@ -34,15 +37,14 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
       sourcesTable(views, now),
       budgetTable(input, now),
     ].toSorted((a, b) => Number(a.shown === 0) - Number(b.shown === 0)),
-    isSimulated: input.isSimulated ?? false,
   };
 }
 
 const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
 
-function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
+function summaryOf({ source, entry, timing, pace }: SourceView, linked: Linked): Summary {
   const polls = { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs };
-  return source.summary?.(entry.value, timing, polls) ?? {};
+  return source.summary?.(entry.value, timing, polls, linked) ?? {};
 }
 
 /** A row for each group. If groups have validators on several chains, the cells name the chain. */

@@ -17,7 +17,6 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
     counts: '',
     notices: [],
     tables: [],
-    isSimulated: false,
     ...parts,
   };
 }

@@ -34,7 +34,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     anew: ({ refusals, tried, ...value }, now) => ({ ...value, ...(tried && { tried: { ...tried, at: now } }) }),
     parts: options.readsProposerNames ? partsOf('proposer_slashings') : partsOf(),
     families: (value, timing) => slashingFamilies(options, value, timing),
-    summary: (value, timing) => slashingsSummary(options, value, timing),
+    summary: (value, timing, _, linked) => slashingsSummary(options, value, timing, linked),
     nextChange: nextSlashingsChange,
   };
 }

@@ -5,14 +5,14 @@ import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import { badge, type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { badge, type Cell, type Linked, lines, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Slashings } from './schema.ts';
 
-export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
+export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing, linked: Linked): Summary {
   const { chain, watch } = options;
   const { proposed, missed, orphaned } = state.totals.watchedProposals;
   const proposals = `${count(proposed)} proposed, ${count(missed)} missed`;
@@ -28,7 +28,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         rows: [
           [
             chain,
-            head(chain, state, timing),
+            head(chain, state, timing, linked),
             String(state.finalizedEpoch ?? NOT_KNOWN),
             scanLag(state, timing),
             counted(state),
@@ -46,7 +46,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         rows: state.recent
           .toReversed()
           .map(({ slot, kind, validators, count: all }) => [
-            link(`${slot}`, slotUrl(chain, slot)),
+            linked(`${slot}`, slotUrl(chain, slot)),
             chain,
             time(slotTime(chain, slot) * 1000, timing.now),
             spaced(kind),
@@ -69,13 +69,13 @@ function missedNotices({ chain, watch }: SlashingsOptions, { missedProposals }: 
   return firingIf('BeaconchainWatchedProposalMissed', validators, chain);
 }
 
-function head(chain: Chain, state: Slashings, timing: Timing): Cell {
+function head(chain: Chain, state: Slashings, timing: Timing, linked: Linked): Cell {
   const shown = shownHead(state, timing);
   if (!shown && timing.coverage !== 'full') return 'not read: the budget does not allow head passes';
   if (!shown) return state.head ? 'not read recently' : NOT_KNOWN;
   const { slot, epoch } = shown;
   return lines(
-    html`${link(`slot ${slot}`, slotUrl(chain, slot))}, epoch ${epoch}`,
+    html`${linked(`slot ${slot}`, slotUrl(chain, slot))}, epoch ${epoch}`,
     time(slotTime(chain, slot) * 1000, timing.now),
   );
 }

@@ -48,7 +48,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
       ...(options.syncCommittee ? (['sync_committee'] as const) : []),
     ),
     families: (value, timing) => validatorFamilies(options, value, timing),
-    summary: (value, timing) => validatorsSummary(options, value, timing),
+    summary: (value, timing, _, linked) => validatorsSummary(options, value, timing, linked),
     nextChange: (value, timing) => nextValidatorsChange(options, value, timing),
   };
 }

@@ -8,8 +8,8 @@ import { firingIf } from '../conditions.ts';
 import {
   type Cell,
   type Facts,
+  type Linked,
   lines,
-  link,
   NOT_KNOWN,
   type Notice,
   quiet,
@@ -28,7 +28,12 @@ import type { Validator, Validators } from './schema.ts';
 
 const MAX_NAMED = 5;
 
-export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
+export function validatorsSummary(
+  options: ValidatorsOptions,
+  value: Validators,
+  timing: Timing,
+  linked: Linked,
+): Summary {
   const { chain, watch, status, syncCommittee, hasSlashings } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
@@ -46,8 +51,8 @@ export function validatorsSummary(options: ValidatorsOptions, value: Validators,
         rows: [
           [
             chain,
-            ...(status ? [sums ? validators(chain, shown, sums, timing.now) : NOT_KNOWN] : []),
-            ...(syncCommittee ? [committees(options, value, timing.now)] : []),
+            ...(status ? [sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN] : []),
+            ...(syncCommittee ? [committees(options, value, timing.now, linked)] : []),
           ],
         ],
         size: 1,
@@ -111,34 +116,32 @@ function etherText(wei: string): string {
   return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
 }
 
-function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs): Cell {
+function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs, linked: Linked): Cell {
   const { online, offline, byStatus, epoch } = sums;
   const statuses = [...byStatus].filter(([, number]) => number > 0);
   return lines(
     `${count(online)} of ${count(sums.validators.length)} online`,
-    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline))}`] : []),
+    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline), linked)}`] : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
   );
 }
 
-function committees(options: ValidatorsOptions, value: Validators, now: UnixMs): Cell {
+function committees(options: ValidatorsOptions, value: Validators, now: UnixMs, linked: Linked): Cell {
   const { chain } = options;
   const period = periodAt(chain, now);
   const [current, next] = [period, period + 1].map((one) => watchedMembers(options, value, one));
   const turn = time(startOf(chain, period + 1), now);
   return lines(
-    current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
-    next?.length ? html`next ${named(chain, next)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
+    current?.length ? html`now ${named(chain, current, linked)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
+    next?.length ? html`next ${named(chain, next, linked)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
   );
 }
 
-/** Links a few validators to their pages in the explorer, and counts the others. */
-function named(chain: Chain, validators: readonly number[]): Html {
-  const few = validators
-    .slice(0, MAX_NAMED)
-    .map((validator) => link(String(validator), validatorUrl(chain, validator)));
+/** A few validators by their index, and how many others. */
+function named(chain: Chain, validators: readonly number[], linked: Linked): Html {
+  const few = validators.slice(0, MAX_NAMED).map((index) => linked(String(index), validatorUrl(chain, index)));
   const more = validators.length - few.length;
   return html`${few.flatMap((one, i) => (i === 0 ? [one] : [', ', one]))}${more > 0 ? ` and ${count(more)} more` : ''}`;
 }

@@ -1,5 +1,6 @@
 import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import { link } from '../../../src/sources/content.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
 import { encodeFamilies } from '../../support/exposition/encode.ts';
@@ -123,7 +124,7 @@ export async function play(instance: string, setup: Setup, omitsZeros = false): 
     const poll = await source.poll(api, value, timing({ now }), noSignal());
     if (poll.failure) throw poll.failure;
     value = source.state.parse(JSON.parse(JSON.stringify(poll.value)));
-    const summary = source.summary?.(value, timing({ now }), polls({ lastSuccessAt: now }));
+    const summary = source.summary?.(value, timing({ now }), polls({ lastSuccessAt: now }), link);
     for (const { tone, alert, text } of summary?.notices ?? []) if (tone !== 'neutral') notices.add(alert ?? text);
     const text = `${encodeFamilies(source.families(value, timing({ now })), 'text')}
 beaconchain_source_last_success_timestamp_seconds{source="machines"} ${now / SECOND}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { link } from '../../../src/sources/content.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { slashingsSummary } from '../../../src/sources/slashings/summary.ts';
@@ -8,7 +9,7 @@ import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
 
 function told(change: Partial<Slashings>): string[] {
   const options = slashingsOptions({ watch: [{ first: 1, last: 9 }] });
-  const { notices = [] } = slashingsSummary(options, { ...NO_SLASHINGS, ...change }, timing());
+  const { notices = [] } = slashingsSummary(options, { ...NO_SLASHINGS, ...change }, timing(), link);
   return notices.map(({ tone, text }) => `${tone}: ${text}`);
 }
 

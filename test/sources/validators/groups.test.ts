@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
+import { link } from '../../../src/sources/content.ts';
 import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
@@ -197,7 +198,7 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
-    const { tables = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }));
+    const { tables = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }), link);
     expect(tables.map(({ title }) => title)).toEqual(['Validators']);
     const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
     expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({

@@ -3,6 +3,7 @@ import { epochAt } from '../../../src/facts/chain.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { pacesOf } from '../../../src/scheduler/schedules.ts';
+import { link } from '../../../src/sources/content.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
 import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
@@ -131,7 +132,7 @@ describe('the status of watched validators', () => {
     expect(Object.keys(offlineSince(state))).toEqual(['6', '7', '8']);
     expect(value(state, 'validators_offline')).toBe(3);
     expect(value(state, 'validators_online')).toBe(4);
-    const { tally } = validatorsSummary(OPTIONS, state, timing({ now: NOW, intervalMs: EPOCH }));
+    const { tally } = validatorsSummary(OPTIONS, state, timing({ now: NOW, intervalMs: EPOCH }), link);
     expect(tally).toEqual({ noun: 'validator', well: 4, known: 7, unknown: 0 });
   });
 
@@ -312,7 +313,7 @@ describe('the status of watched validators', () => {
     }
     const first = 444_370 + changes.findIndex((one) => one?.['slashed'] === true);
     expect(times(state)).toEqual([undefined, fires ? first : undefined]);
-    const { notices } = validatorsSummary(ALONE, state, timing({ now: NOW, intervalMs: EPOCH }));
+    const { notices } = validatorsSummary(ALONE, state, timing({ now: NOW, intervalMs: EPOCH }), link);
     expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
   });
 
