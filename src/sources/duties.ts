@@ -93,7 +93,8 @@ export function attestationTable(
   if (assigned === 0) return [];
   const said = `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
-  return [{ title: 'You and the network', columns, rows: [[chain, said]], size: 1, empty: '' }];
+  const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
+  return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];
 }
 
 /**
