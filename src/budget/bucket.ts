@@ -313,7 +313,8 @@ function waitAfter(
   // A reset of 0 may be a fraction of a second, rounded down.
   if (resetSeconds !== undefined && zeroWaits < UNREADABLE_ZERO_WAITS)
     return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: isRow ? blindWaits : 0, zeroWaits };
-  if (isSameEvent) return { closedUntil, blindWaits, zeroWaits };
+  // The request may also have left during the wait, while our clock was ahead.
+  if (isSameEvent) return { ...closed(FIRST_BLIND_WAIT_MS), blindWaits, zeroWaits };
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
