@@ -43,17 +43,21 @@ export async function finalizedPass(context: PollContext, previous: Slashings, i
   const sampled = coverage === 'sampled' && intervalMs > MS_PER_EPOCH;
   const isAdvanced = previous.finalizedEpoch === undefined || previous.isFinalityDue === true;
   let state = previous;
-  let view: EpochRows | undefined;
+  /** By epoch, because the view is one of those to count, and a tie reads the next one ahead. */
+  const answers = new Map<number, EpochRows>();
   if (coverage !== 'full' || !isHeadRead || isAdvanced) {
-    view = await readEpoch(context, 'finalized', 'finalized_pass');
+    const view = await readEpoch(context, 'finalized', 'finalized_pass');
+    answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch, sampled);
   }
   const { scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state };
   const newest = newestToCount(state);
   const read = async (epoch: number): Promise<EpochRows> => {
-    if (epoch === view?.epoch) return view;
-    return readEpoch(context, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+    const priority = newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up';
+    const answer = answers.get(epoch) ?? (await readEpoch(context, epoch, priority));
+    answers.set(epoch, answer);
+    return answer;
   };
   const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_POLL);
   for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
