@@ -101,6 +101,13 @@ describe('sources/daily-returns/poll', () => {
       },
     );
 
+    it('a passing failure remains one, although the other path is not found', async () => {
+      const api = fakeApi((request) => {
+        throw failed(request, request.path === SPECIFIED ? 'unexpected_status' : 'not_found');
+      });
+      expect((await poll(api)).failure).toMatchObject({ reason: 'unexpected_status' });
+    });
+
     it('is not changed after any other failure', async () => {
       for (const reason of FAILURE_REASONS.filter((one) => one !== 'not_found' && one !== 'unexpected_status')) {
         const api = apiAt(PUBLIC, reason);
