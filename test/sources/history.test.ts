@@ -68,14 +68,12 @@ describe('sources/history', () => {
     expect(flat(told, 'timed').length).toBeGreaterThan(60);
   });
 
-  it.each([
-    ['network counter that falls', { network_node_bytes_total_receive: 4e6 }, 'network_receive_bytes_total'],
-    ['boot time that steps back', { misc_node_boot_ts_seconds: 1_700_000_000 }, 'cpu_seconds_total'],
-  ])('a %s withholds counters also in the first record of a later call', async (_, fields, counter) => {
+  it('a network counter that falls from one call to the next is withheld as live', () => {
     const history = machinesSource(machinesOptions()).history?.();
-    const shown = [{}, fields].map((changed, minute) => {
-      const record = SystemRecord.parse(systemRecord({ timestamp: NOW + minute * MINUTE, ...changed }));
-      return samplesOf(history?.families([['system', record]]) ?? [], `beaconchain_machine_${counter}`).length;
+    const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
+      const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
+      const families = history?.families([['system', SystemRecord.parse(systemRecord(fields))]]) ?? [];
+      return samplesOf(families, 'beaconchain_machine_network_receive_bytes_total').length;
     });
     expect(shown).toEqual([1, 0]);
   });
