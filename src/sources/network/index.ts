@@ -82,7 +82,7 @@ async function readPerformance({ options, api, signal }: Context, previous: Netw
   const { chain } = options;
   const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
   const readAt = api.now();
-  expectPastEpoch('network_performance', chain, range, readAt);
+  expectPastEpoch('network_performance', chain, range.epoch, readAt);
   return { ...previous, performance: { readAt, epoch: range.epoch, sums: performanceOf([data]) } };
 }
 

@@ -34,10 +34,10 @@ const FRESH_EPOCHS = 3;
 
 /**
  * Counts every finalized epoch exactly once, in order. Where the budget does not allow that, only the newest one is read.
- * @param isHeadRead Whether it is known that finality has not advanced if the head epoch has not
+ * @param isHeadKnown False after a head pass that failed: then finality may have advanced, although the head epoch has not
  * @throws when the finalized view cannot be read or is not plausible
  */
-export async function finalizedPass(context: PollContext, previous: Slashings, isHeadRead: boolean): Promise<Step> {
+export async function finalizedPass(context: PollContext, previous: Slashings, isHeadKnown: boolean): Promise<Step> {
   const { coverage, intervalMs } = context.timing;
   // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
   const sampled = coverage === 'sampled' && intervalMs > MS_PER_EPOCH;
@@ -45,7 +45,7 @@ export async function finalizedPass(context: PollContext, previous: Slashings, i
   let state = previous;
   /** By epoch, because the view is one of those to count, and a tie reads the next one ahead. */
   const answers = new Map<number, EpochRows>();
-  if (coverage !== 'full' || !isHeadRead || isAdvanced) {
+  if (coverage !== 'full' || !isHeadKnown || isAdvanced) {
     const view = await readEpoch(context, 'finalized', 'finalized_pass');
     answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch, sampled);

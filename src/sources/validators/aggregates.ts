@@ -34,7 +34,7 @@ export function readRewards(context: PollContext, previous: Validators): Promise
     'rewards',
     (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
     (answers) => {
-      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range, context.api.now());
+      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range.epoch, context.api.now());
       return rewardsOf(answers);
     },
   );
