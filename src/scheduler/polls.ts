@@ -18,7 +18,7 @@ export function nextPollAt(source: Source, entry: Entry, timing: Timing, permitt
 function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
-  const due = source.due(entry.value, entry, timing);
+  const due = source.due(entry.value, { ...entry, lastAttemptAt }, timing);
   if (failuresInARow === 0) return due;
   // The next data may be due only tomorrow. A poll that failed is repeated before.
   const { reason = '' } = entry.lastError ?? {};

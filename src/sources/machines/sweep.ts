@@ -98,7 +98,7 @@ function isKnown({ before, found }: Sweep, name: string): boolean {
 const MAX_SWEPT_SECONDS = 75;
 /** A push takes up to 2 s to be delivered, and clocks differ. */
 const OVERLAP_SECONDS = 5;
-/** In a minute each machine has a record, which can come up to five minutes late. */
+/** Each machine has a record a minute, so this finds those up to five minutes late. Later ones are found by name. */
 const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
 /** A sweep that begins this much after it was due follows a stop, an outage or sleep. */

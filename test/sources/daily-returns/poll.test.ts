@@ -131,11 +131,10 @@ describe('sources/daily-returns/poll', () => {
   describe('is due', () => {
     const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
     const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
-    const due = (value: DailyReturns, lastAttemptAt: number | undefined): number =>
+    const due = (value: DailyReturns, lastAttemptAt: number): number =>
       dailyReturnsSource('mainnet', HOUR).due(value, attempts(lastAttemptAt), timing({ intervalMs: HOUR }));
 
-    it('at once before the first attempt, and every interval until the first day is known', () => {
-      expect(due({}, undefined)).toBe(0);
+    it('every interval until the first day is known', () => {
       expect(due({}, DAY_2100_END)).toBe(DAY_2100_END + HOUR);
     });
 
