@@ -19,7 +19,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Those that may be over in minutes, although the client has already repeated the request. */
+/** Those that may be over in minutes. */
 export const PASSING: readonly string[] = [
   'network',
   'timeout',
