@@ -68,7 +68,7 @@ export type SourceEvent = Readonly<
   | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */
   | { type: 'part_refused'; part: Part; err: string }
-  /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
+  /** What was odd in a sweep, failed or not. `machines`: those to which the reason applies, if not to all. */
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
 
