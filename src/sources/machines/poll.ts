@@ -193,11 +193,11 @@ async function readNewest(
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 async function readPage(
   { options, api, sweep, signal }: SweepContext,
-  { start, end }: Span,
+  range: Span,
   names?: readonly string[],
   cursor?: string,
 ): Promise<PastPage<MachineRecord>> {
-  const page = await requestPage(api, { range: { start, end }, names, cursor }, signal);
+  const page = await requestPage(api, { range, names, cursor }, signal);
   for (const record of page.records) addRecord(sweep, options, record);
   return page;
 }

@@ -178,9 +178,8 @@ function rawNames(machine: Machine): Set<string> {
 }
 
 export function isListDue(progress: Progress, when: When, configuredMs: Milliseconds): boolean {
-  return (
-    isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(progress, 'machine_names')
-  );
+  if (when.now < refusedUntil(progress, 'machine_names')) return false;
+  return isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs);
 }
 
 /** The time that counts as that of a failed request for the list. */
