@@ -37,16 +37,15 @@ export function performanceOf(answers: readonly Answer[]): Performance {
     return { assigned: sum('assigned'), missed: sum('missed'), done: sum('done') };
   };
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
-  const correct = VOTES.map((vote) => [vote, attesting.map(({ duties }) => duties.attestation.correct[vote])] as const);
+  const correct = (vote: (typeof VOTES)[number]): number | undefined =>
+    allKnown(attesting.map(({ duties }) => duties.attestation.correct[vote]))?.reduce((sum, one) => sum + one, 0);
   const inclusionDelay = meanOf(
     answers.map(({ duties: { attestation } }): Weighted => [attestation.delay, attestation.done]),
   );
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores: present(SCORES.map((score) => [score, meanOf(answers.map((one) => scoreOf(one, score)))] as const)),
-    votes: present(
-      correct.map(([vote, counts]) => [vote, allKnown(counts)?.reduce((sum, one) => sum + one, 0)] as const),
-    ),
+    votes: present(VOTES.map((vote) => [vote, correct(vote)] as const)),
     ...(inclusionDelay !== undefined && { inclusionDelay }),
   };
 }
