@@ -263,7 +263,6 @@ export class Exporter implements Pages {
 
   /** Shows what the replica that polls has written. */
   #follow(name: string, value: unknown): void {
-    if (this.#polling) return;
     const source = this.#plan.sources.find((one) => sourceId(one) === name);
     if (name !== LEDGER && !source) return;
     const read = parseValue(value, source ? entrySchema(source) : Ledger);
@@ -344,7 +343,7 @@ export class Exporter implements Pages {
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {
-    if (this.#replica && !this.#polling) return;
+    if (this.#replica?.leads() === false) return;
     this.#events.keySeen(ledger.key);
     await this.#save(LEDGER, ledger);
   }

@@ -92,7 +92,7 @@ export class Scheduler {
     return this.#tasks;
   }
 
-  /** Continues with an entry that another process has written. Not while this one polls. */
+  /** Continues with an entry that another process has written. What a poll that still ends here finds is not written. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
