@@ -96,7 +96,7 @@ export class Scheduler {
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
-    continueWith(task, entry);
+    Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
     this.#deps.onChange(source);
   }
 
@@ -265,9 +265,4 @@ function newTask(id: string, source: Source, entry: Entry = emptyEntry(source)):
     },
     stop: new AbortController(),
   };
-}
-
-/** Continues with a saved entry. The polls after it are made again, and find their events again. */
-function continueWith(task: Task, entry: Entry): void {
-  Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
 }
