@@ -321,7 +321,7 @@ function waitAfter(
   };
 }
 
-/** The bucket as written before up to this much time in which more requests may have been sent. */
+/** The bucket of a document that may lack the requests of so much time. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
   const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
   const windowOf = (name: LongWindowName): LongWindow | undefined => bucket[name];

@@ -74,8 +74,8 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const remaining = Math.max(0, said.remaining - unaccounted);
   if (granted === undefined) return { ...known, limit, remaining };
   const used = Math.max(0, granted - remaining);
-  // If less was used than we have counted, the service has begun a new count.
   const unwritten = Math.min(lacks, Math.max(0, (known.remaining ?? remaining) - remaining));
+  // If less was used than we have counted, the service has begun a new count.
   const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
   const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };

@@ -44,7 +44,7 @@ export interface ClientOptions {
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
-  /** A response closed the budget, and the ledger with the wait is persisted. */
+  /** A response closed the budget, and the ledger with the wait is written, unless the write failed. */
   readonly onClosed?: (ledger: Ledger) => void;
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;

@@ -73,7 +73,7 @@ export class EventLog {
     else this.keyRefused(key);
   }
 
-  /** The refusal is already persisted, so it survives a kill. */
+  /** Called when the refusal is written, so that it survives a kill, or cannot be written. */
   keyRefused({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
     const [message, help] = KEY_REFUSED[standing];

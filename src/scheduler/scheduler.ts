@@ -41,7 +41,7 @@ interface Task extends KnownSource {
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
   readonly running: boolean;
-  /** Ends the poll in progress. Once it has, no poll starts before `adopt`. */
+  /** Ends the poll in progress. Once it is aborted, no poll starts before `adopt`. */
   readonly stop: AbortController;
 }
 

@@ -36,7 +36,7 @@ const END: Rendered = {
 
 /**
  * Renders families when they change and serves them as bytes. Changed sections are read from one snapshot and shown at one
- * moment, so a scrape sees one consistent state and only joins buffers. Each section is compressed separately.
+ * moment, so a scrape sees one consistent state and copies nothing. Each section is compressed separately.
  */
 export class Exposition<Snapshot> {
   readonly #sections: readonly Section<Snapshot>[];
