@@ -9,7 +9,6 @@ import {
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
-  refund,
   report,
   uncharge,
   unixMs,
@@ -235,7 +234,7 @@ export function observeBucket(
     const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
     const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
-    const charged = window && isRefunded(status) ? refund(window) : window;
+    const charged = window && isRefunded(status) ? uncharge(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
   return { ...seen, ...waitAfter(bucket, status, observation, now) };

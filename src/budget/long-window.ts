@@ -55,15 +55,10 @@ export function charge(window: LongWindow): LongWindow {
   return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
 }
 
-/** The service refunded a request of ours; its answer reports `remaining` anyway. */
-export function refund(window: LongWindow): LongWindow {
-  return { ...window, own: Math.max(0, window.own - 1) };
-}
-
-/** Undoes `charge` for a request that got no answer. */
+/** Undoes `charge` for a request that got no answer, or was not charged by the service. */
 export function uncharge(window: LongWindow): LongWindow {
-  const { remaining } = window;
-  return { ...refund(window), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
+  const { remaining, own } = window;
+  return { ...window, own: Math.max(0, own - 1), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
 }
 
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
