@@ -114,6 +114,12 @@ describe('budget/bucket', () => {
       expect(windowAt(large, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
     });
 
+    it('loses nothing to an outage, however long: errors without headers do not count', () => {
+      let bucket = told(EMPTY_BUCKET, trial(972));
+      for (let i = 0; i < 2_000; i += 1) bucket = told(bucket, {}, { status: i % 2 ? 503 : 429 });
+      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
+    });
+
     it('divides the remaining requests by the days that they must last', () => {
       const bucket = told(EMPTY_BUCKET, trial(999));
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
