@@ -30,7 +30,6 @@ import {
   probe,
   refusalOf,
   reportOf,
-  shownBucket,
   type Verdict,
   verdictOf,
 } from './probe/probe.ts';
@@ -60,10 +59,9 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
     await expectNewFile(report);
   }
   const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
-  const now = systemClock.now();
-  const probed = isAsked ? await probe(given, now) : undefined;
+  const probed = isAsked ? await probe(given) : undefined;
   const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
-  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
+  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now: systemClock.now() }));
   if (probed && report !== undefined)
     process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
   return probed ? verdictOf(probed) : 'understood';
@@ -148,7 +146,7 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 
 /** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
 export function describeCosts(input: CheckInput): string {
-  const { state, plan, now } = input;
+  const { state, plan, config, now } = input;
   // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
   const { allowedPerDay } = budgetViewOf(plan, ledger, now);
@@ -167,7 +165,7 @@ export function describeCosts(input: CheckInput): string {
     ]),
     '',
     `Total: ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
-    ...(state.entries.has('machines')
+    ...(!config.machines.enabled || state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
     ...costs.flatMap(({ view }) => describeParts(input, view)),
@@ -188,7 +186,7 @@ function withdrawalWarning({ machines }: Config, { pace }: SourceView): string[]
   if (staleAfterMs === 'auto') return [];
   // Otherwise the warning about the configured interval covers it.
   if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= pace.intervalMs + MS_PER_MINUTE) return [];
-  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)})`;
+  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)}) plus the minute between two pushes`;
   return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 
@@ -231,7 +229,7 @@ function describeParts({ config }: CheckInput, { source, pace }: SourceView): st
     ...(status ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`] : []),
     ...(rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
     ...(syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
-    ...(config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+    ...(config.slashings.enabled && config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }
@@ -243,7 +241,7 @@ function describeBucket({ state, plan }: CheckInput, name: string, allowed: numb
   );
   const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
   const isKnown = name !== UNNAMED || limits.length > 0;
-  const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
+  const known = `bucket ${name || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
   return `  ${isKnown ? known : ''}${share}.`;
 }
 
