@@ -23,31 +23,18 @@ import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
 import { foundIn } from './probe/found.ts';
-import {
-  isKeyRefused,
-  mayProbe,
-  type Probe,
-  probe,
-  refusalOf,
-  reportOf,
-  type Verdict,
-  verdictOf,
-} from './probe/probe.ts';
+import { mayProbe, type Probe, probe, refusalOf, reportOf, type Verdict, verdictOf } from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
-export interface CheckOptions {
-  readonly config: Config;
-  readonly key: string;
+export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'warnings'> {
   readonly log: Logger;
   readonly probe?: Probe | undefined;
-  readonly warnings: readonly string[];
   readonly now: UnixMs;
 }
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
-  const { config, key } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
     const { isSafe, reason } = await askSafeToRestart(given, restart);
@@ -58,10 +45,9 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
     if (!flags.probe) throw new UsageError('--report requires --probe');
     await expectNewFile(report);
   }
-  const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
+  const isAsked = flags.probe && (await mayProbe(given.config, flags.yes ?? false));
   const probed = isAsked ? await probe(given) : undefined;
-  const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
-  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now: systemClock.now() }));
+  process.stdout.write(await check({ ...given, log, probe: probed, now: systemClock.now() }));
   if (probed && report !== undefined)
     process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
   return probed ? verdictOf(probed) : 'understood';
@@ -72,21 +58,16 @@ export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config);
   const { entries, problem, ...stored } = await storedState(config, plan, log);
-  const head = ['The configuration is valid.', ...warnings];
+  const doubts = warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
+  const head = ['The configuration is valid.', ...doubts];
   if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
-  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
+  if (probe && refusalOf(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? stored.ledger;
-  if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
-    head.push(`Warning: key: ${refusalOf(ledger)} Run check --probe to try it again.`);
+  const refusal = !probe && ledger?.key.fingerprint === fingerprintOf(key) ? refusalOf(ledger) : undefined;
+  if (refusal) head.push(`Warning: key: ${refusal} Run check --probe to try it again.`);
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
-  const input = {
-    state: { ledger: ledger ?? emptyLedger(), entries },
-    plan,
-    config,
-    limitsFrom,
-    now,
-  };
+  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, plan, config, limitsFrom, now };
   const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
   return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
 }

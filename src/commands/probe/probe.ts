@@ -244,7 +244,7 @@ export type Verdict = 'understood' | 'partly' | 'refused';
 
 export function verdictOf({ ledger, replies }: Probe): Verdict {
   const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
-  if (isKeyRefused(ledger) || !isAnswered) return 'refused';
+  if (refusalOf(ledger) || !isAnswered) return 'refused';
   const isUnderstood = ({ failure, unreadable, absent }: Reply): boolean =>
     failure === undefined && unreadable === 0 && absent.every(mayBeAbsent);
   return replies.every(isUnderstood) ? 'understood' : 'partly';
@@ -296,21 +296,18 @@ function whyNotAsked(replies: readonly Reply[]): string[] {
   return failure ? [`Not requested because of the previous answers: ${failure.message}.`] : [];
 }
 
-/** Whether the service does not accept the key, or no longer accepts it. */
-export function isKeyRefused(ledger: Ledger): boolean {
-  return isKeyClosed(ledger) || ledger.key.validHeader === false;
-}
-
 function describeKey({ ledger, replies }: Probe): string {
-  if (isKeyRefused(ledger))
-    return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
+  const refusal = refusalOf(ledger);
+  if (refusal) return `Key: ${refusal} No cost table is shown, because the limits are not known.`;
   const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because the responses contain no limits';
   const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-/** Why the service does not accept the key, and what to do. */
-export function refusalOf({ key }: Ledger): string {
+/** Why the service does not accept the key, and what to do; undefined: it may accept it. */
+export function refusalOf(ledger: Ledger): string | undefined {
+  const { key } = ledger;
+  if (!isKeyClosed(ledger) && key.validHeader !== false) return undefined;
   if (key.standing === 'revoked')
     return 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';
   return 'refused. Copy it again from your account at beaconcha.in, and set it as BEACONCHAIN_API_KEY, api.key or api.key_file.';

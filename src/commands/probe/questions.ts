@@ -1,5 +1,3 @@
-import type { ProcessRecord } from '../../api/answers/machines.ts';
-import type { SlotRow } from '../../api/answers/slots.ts';
 import {
   type ApiRequest,
   DAILY_RETURNS_PATHS,
@@ -36,7 +34,7 @@ export function* accountQuestions(now: () => UnixMs): Generator<Question> {
   const end = Math.floor(now() / 1000);
   yield {
     request: requestTo('machine_metrics', { range: { start: end - LOOK_BACK_SECONDS, end } }),
-    isPlausible: (record: ProcessRecord) => isPlausibleAt(now())(record),
+    isPlausible: (record) => isPlausibleAt(now())(record),
   };
 }
 
@@ -59,7 +57,7 @@ export function chainQuestions(chain: Chain, watch: Watch, now: () => UnixMs): Q
     { request: requestTo('queues', { chain }) },
     {
       request: requestTo('epoch_slots', { chain, epoch: 'latest', priority: 'head_pass' }),
-      isPlausible: (row: SlotRow) => isPlausibleRowAt(chain, now())(row),
+      isPlausible: (row) => isPlausibleRowAt(chain, now())(row),
     },
   ];
   return questions.map((question) => ({ ...question, chain }));
