@@ -43,7 +43,7 @@ header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5
 h1 { flex: 1; font-size: 1.375rem; margin: 0; }
 h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.5rem; }
 summary h2 { display: inline; margin: 0; font-size: 0.9375rem; }
-section:has(> details:first-child:not([open])) { border-bottom: 1px solid var(--line); padding: 0.25rem 0; }
+section:has(> details:first-child) { border-bottom: 1px solid var(--line); padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
 .verdict.good, .badge.good { color: var(--good); background: var(--good-bg); }

@@ -69,7 +69,7 @@ function top(page: StatusPage): Html {
 <p id="stale" role="status"></p>
 ${counts && html`<p class="counts">${counts}</p>`}
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
-<p class="asof">Updated <time>${utc(now)}</time>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
+<p class="asof">Updated <span>${utc(now)}</span>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
 </section>
 `;
 }

@@ -299,7 +299,7 @@ function whyNotAsked(replies: readonly Reply[]): string[] {
 function describeKey({ ledger, replies }: Probe): string {
   const refusal = refusalOf(ledger);
   if (refusal) return `Key: ${refusal} No cost table is shown, because the limits are not known.`;
-  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because the responses contain no limits';
+  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because no response contains limits';
   const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
