@@ -3,13 +3,12 @@ import { seedOf } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type ChainWorld, headSlot, isMissed, OFFENCES, type Offence, slashedInBlock } from './chain-world.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
-import { type AccountPlan, spend, type Usage } from './rate-limit.ts';
+import type { AccountPlan, Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
 export interface SandboxOptions {
   readonly seed?: string;
-  readonly key?: string;
   readonly plan?: AccountPlan;
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
@@ -21,7 +20,7 @@ export interface SandboxOptions {
 /** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
 export class Sandbox {
   readonly seed: number;
-  readonly key: string;
+  readonly key = DEMO_KEY;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
@@ -32,7 +31,6 @@ export class Sandbox {
   constructor(options: SandboxOptions = {}) {
     const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;
     this.seed = seedOf(seed);
-    this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES);
     const chainWorld = (chain: Chain): ChainWorld => ({
@@ -84,11 +82,6 @@ export class Sandbox {
     const { offline } = this.chains[chain];
     const span = offline.get(validator);
     if (span) offline.set(validator, { from: span.from, until: now });
-  }
-
-  /** Simulates another user of the account. */
-  spend(requests: number, now: UnixMs): void {
-    spend(this.account, requests, now);
   }
 }
 
