@@ -9,6 +9,7 @@ export const DEMO_KEY = 'sandbox';
 
 export interface SandboxOptions {
   readonly seed?: string;
+  readonly key?: string;
   readonly plan?: AccountPlan;
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
@@ -20,7 +21,7 @@ export interface SandboxOptions {
 /** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
 export class Sandbox {
   readonly seed: number;
-  readonly key = DEMO_KEY;
+  readonly key: string;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
@@ -31,6 +32,7 @@ export class Sandbox {
   constructor(options: SandboxOptions = {}) {
     const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;
     this.seed = seedOf(seed);
+    this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES);
     const chainWorld = (chain: Chain): ChainWorld => ({
