@@ -48,7 +48,7 @@ export class Access {
   }
 
   /** Creates a server whose connections and requests are checked here first. */
-  createServer(options: ServerOptions, listener: RequestListener): Server {
+  createServer(options: ServerOptions & { headersTimeout: number }, listener: RequestListener): Server {
     const guarded: RequestListener = (request, response) => {
       this.#admits(request, response).then(
         (isAdmitted) => isAdmitted && listener(request, response),
@@ -60,12 +60,11 @@ export class Access {
     };
     const { tls } = this.#config;
     if (!tls) return createHttpServer(options, guarded);
-    const handshakeTimeout = options.headersTimeout;
     const server = createHttpsServer(
       {
         ...options,
         ...tls.context,
-        ...(handshakeTimeout !== undefined && { handshakeTimeout }),
+        handshakeTimeout: options.headersTimeout,
         requestCert: tls.clients.isAsked,
         // Decided below: some policies ask for a certificate without requiring it.
         rejectUnauthorized: false,

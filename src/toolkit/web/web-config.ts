@@ -56,15 +56,13 @@ interface ClientPolicy {
   readonly isVerified: boolean;
 }
 
-const ANY: ClientPolicy = { isAsked: true, isRequired: true, isVerified: false };
-
 /** https://pkg.go.dev/crypto/tls#ClientAuthType */
 const CLIENT_POLICIES = {
   NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
   RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
-  RequireAnyClientCert: ANY,
+  RequireAnyClientCert: { isAsked: true, isRequired: true, isVerified: false },
   // The older name in exporter-toolkit.
-  RequireClientCert: ANY,
+  RequireClientCert: { isAsked: true, isRequired: true, isVerified: false },
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
 } as const satisfies Record<string, ClientPolicy>;
