@@ -83,21 +83,21 @@ export class Access {
 
   /** Uses certificates that were replaced, also by another target of a link in their path. The rest needs a reload. */
   async #renewCertificates(): Promise<void> {
-    for (let told = ''; ; ) {
+    for (let logged = ''; ; ) {
       await this.#clock.sleep(RENEW_EVERY_MS, this.#stop.signal).catch(() => undefined);
       const config = this.#config;
       if (this.#stop.signal.aborted || !config.tls) return;
       try {
         const tls = await readCertificates(config.tls.source);
-        told = '';
+        logged = '';
         // A reload may have come in the meantime.
         if (this.#config !== config || isDeepStrictEqual(tls, config.tls)) continue;
         this.adopt({ ...config, tls });
         this.#log.info('certificates renewed');
       } catch (error) {
         const err = messageOf(error);
-        if (err !== told) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
-        told = err;
+        if (err !== logged) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
+        logged = err;
       }
     }
   }

@@ -273,12 +273,12 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** What is wrong with a certificate and its key. */
 function pairFindings(cert: Pem, key: Pem): Finding[] {
-  const certificate = parsed(() => new X509Certificate(cert.text));
-  const secret = parsed(() => createPrivateKey(key.text));
+  const certificate = tryParse(() => new X509Certificate(cert.text));
+  const secret = tryParse(() => createPrivateKey(key.text));
   const findings: Finding[] = [];
   if (!certificate) findings.push({ path: cert.path, message: 'expected a certificate in PEM' });
   if (!secret) findings.push({ path: key.path, message: 'expected a private key in PEM, without a passphrase' });
-  if (certificate && secret && !parsed(() => certificate.checkPrivateKey(secret))) {
+  if (certificate && secret && !tryParse(() => certificate.checkPrivateKey(secret))) {
     findings.push({ path: key.path, message: 'the key does not match the certificate' });
   }
   return findings;
@@ -286,11 +286,11 @@ function pairFindings(cert: Pem, key: Pem): Finding[] {
 
 function authorityFindings(authorities: Pem): Finding[] {
   const texts = authorities.text.match(CERTIFICATE) ?? [];
-  const isGood = texts.length > 0 && texts.every((text) => parsed(() => new X509Certificate(text)));
+  const isGood = texts.length > 0 && texts.every((text) => tryParse(() => new X509Certificate(text)));
   return isGood ? [] : [{ path: authorities.path, message: 'expected certificates in PEM' }];
 }
 
-function parsed<T>(parse: () => T): T | undefined {
+function tryParse<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {
