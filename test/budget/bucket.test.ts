@@ -7,6 +7,7 @@ import {
   EMPTY_BUCKET,
   quotaOf,
   windowAt,
+  withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
@@ -34,6 +35,16 @@ const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
 describe('budget/bucket', () => {
+  it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
+    const back = withoutFuture(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
+    expect(windowAt(back, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ resetsAt: NOVEMBER, end: NOVEMBER });
+  });
+
+  it('never allows more than the second does, however soon the month ends', () => {
+    const bucket = told(EMPTY_BUCKET, headers([1, 50_000, 50_000]));
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
+  });
+
   describe('filler', () => {
     it.each([1, 2, 5])(
       'of a plan of %i a second neither limits nor stops: month limit and remaining repeat it',
