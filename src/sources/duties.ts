@@ -91,7 +91,7 @@ export function attestationTable(
     performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
   const assigned = sum('assigned');
   if (assigned === 0) return [];
-  const said = `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
+  const said = `${who} attested ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
   const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];
