@@ -68,7 +68,11 @@ const SECTIONS: readonly Section[] = [
     families: API,
     freshness: 'As of the last response of the service.',
   },
-  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape. The source `machines` has no label `chain`.' },
+  {
+    title: 'Sources',
+    families: SOURCES,
+    freshness: 'Current at every scrape. The source `machines` has no label `chain`.',
+  },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
 
