@@ -91,7 +91,7 @@ function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: U
   const share =
     ledger.key.standing === 'revoked'
       ? 'No requests are allowed.'
-      : `Plans ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
+      : `Needs ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
   const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
   const others =
     reserved > 0
