@@ -134,11 +134,15 @@ async function countNext(
   if (readFailure && !isRequestSpecific(readFailure)) return { state: slashings.state, failure: readFailure };
   const names = await readProposerNames(context, slashings.state, rows);
   const { state } = names;
-  const isOpen = rows.some((row) => row.status === '0') || unreadBlocks(state, rows).length > 0;
+  const [unread] = unreadBlocks(state, rows);
+  const isOpen = rows.some((row) => row.status === '0') || unread !== undefined;
   const namesMs = tried.namesMs + (names.failure ? ms : 0);
   if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
     const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
-    return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure };
+    const lacking =
+      unread &&
+      implausible(`slot ${unread.slot} reports more attester slashings than could be read`, 'attester_slashings');
+    return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure ?? lacking };
   }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
   if (isGuess) events.push({ type: 'blocks_tied', epoch });
