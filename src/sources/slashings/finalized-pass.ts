@@ -134,14 +134,13 @@ async function countNext(
   if (readFailure && !isRequestSpecific(readFailure)) return { state: slashings.state, failure: readFailure };
   const names = await readProposerNames(context, slashings.state, rows);
   const { state } = names;
-  const [unread] = unreadBlocks(state, rows);
-  const isOpen = rows.some((row) => row.status === '0') || unread !== undefined;
+  const isOpen = rows.some((row) => row.status === '0') || unreadBlocks(state, rows).length > 0;
   const namesMs = tried.namesMs + (names.failure ? ms : 0);
   if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
     const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
-    const lacking =
-      unread &&
-      implausible(`slot ${unread.slot} reports more attester slashings than could be read`, 'attester_slashings');
+    const [lacking] = unreadBlocks(state, rows).map(({ slot }) =>
+      implausible(`slot ${slot} reports more attester slashings than could be read`, 'attester_slashings'),
+    );
     return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure ?? lacking };
   }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
