@@ -48,7 +48,7 @@ export function refusedUntil({ refusals }: WithRefusals, part: Part): UnixMs {
   return refusal && isCertain(refusal) ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
-type Context = Pick<PollContext<unknown>, 'timing' | 'signal' | 'events'>;
+type Context = Pick<PollContext<unknown>, 'api' | 'timing' | 'signal' | 'events'>;
 
 /** Reads an optional part, unless it is off. */
 export async function readPart<T extends WithRefusals>(
@@ -71,16 +71,16 @@ export function afterSuccess<T extends WithRefusals>(part: Part, value: T): T {
   return value.refusals ? { ...value, refusals } : value;
 }
 
-/** The value after a failure. A part that counts as refused does not fail the poll. */
+/** The value after a failure just now. A part that counts as refused does not fail the poll. */
 export function afterFailure<T extends WithRefusals>(
-  { timing: { now }, signal, events }: Context,
+  { api, signal, events }: Context,
   part: Part,
   previous: T,
   error: unknown,
 ): Poll<T> {
   if (signal.aborted || !(error instanceof Error)) throw error;
   if (!isRefusal(error)) return { value: previous, failure: error };
-  const refusal = afterRefusal(previous.refusals?.[part], error.reason, now);
+  const refusal = afterRefusal(previous.refusals?.[part], error.reason, api.now());
   const value = { ...previous, refusals: { ...previous.refusals, [part]: refusal } };
   if (refusedUntil(value, part) === 0) return { value, failure: error };
   if (refusedUntil(previous, part) === 0) events.push({ type: 'part_refused', part, err: error.message });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { afterFailure, isRefusal, refusedUntil as refusedUntilOf } from '../../src/sources/refusal.ts';
+import { answering } from '../support/answers/fake-api.ts';
 import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 const PART = 'proposer_slashings';
@@ -13,7 +14,9 @@ type State = Parameters<typeof afterFailure>[2];
 /** The state after these failures. */
 function knownAfter(...attempts: readonly Attempt[]): State {
   return attempts.reduce<State>((before, [now, reason]) => {
-    const context = { timing: timing({ now }), signal: noSignal(), events: [] };
+    // The time of the answer counts: its poll may have begun long before, and have waited for the budget.
+    const api = { ...answering({}), now: () => now };
+    const context = { api, timing: timing({ now: NOW - DAY }), signal: noSignal(), events: [] };
     return afterFailure(context, PART, before, new RequestFailed(PART, reason, 'made up')).value;
   }, {});
 }

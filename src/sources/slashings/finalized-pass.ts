@@ -142,7 +142,10 @@ async function countNext(
   const namesMs = tried.namesMs + (names.failure ? ms : 0);
   if ((isOpen && !isLastAttempt) || (names.failure && namesMs < GIVE_UP_AFTER_MS)) {
     const soFar = { at: now, epochMs: isOpen ? epochMs : tried.epochMs, namesMs };
-    return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure };
+    const [lacking] = unreadBlocks(state, rows).map(({ slot }) =>
+      implausible(`slot ${slot} reports more attester slashings than could be read`, 'attester_slashings'),
+    );
+    return { state: { ...state, tried: soFar }, failure: readFailure ?? names.failure ?? lacking };
   }
   if (names.failure) events.push({ type: 'names_unreadable', err: names.failure.message });
   if (isGuess) events.push({ type: 'blocks_tied', epoch });

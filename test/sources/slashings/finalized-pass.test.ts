@@ -69,17 +69,20 @@ describe('sources/slashings/finalized-pass', () => {
       expect(follower.sightings).toHaveLength(1);
     });
 
-    it.each([undefined, 'server_error'] as const)(
-      'that come short at finality hold the epoch for an hour, with a failure: %s',
-      async (reason) => {
+    it.each([
+      [undefined, 'invalid_body', `slot ${slot} reports more attester slashings than could be read`],
+      ['server_error', 'server_error', 'attester_slashings'],
+    ] as const)(
+      'that come short at finality (fault: %s) hold the epoch for an hour, with a failure: %s, %s',
+      async (fault, reason, said) => {
         const follower = await following();
         follower.chain.grow(E + 1, F + 1);
         follower.chain.slash(slot, [7]);
         follower.chain.change(slot, { attesterslashingscount: 3 });
         await follower.poll();
-        follower.fault = (what) => (what === `slot/${slot}` ? reason : undefined);
+        follower.fault = (what) => (what === `slot/${slot}` ? fault : undefined);
         for (let i = 1; i < HOUR / MINUTE; i += 1) expect(await follower.poll()).toContain(`slot/${slot}`);
-        expect(follower.failure).toEqual(reason && expect.objectContaining({ reason }));
+        expect(follower.failure).toMatchObject({ reason, message: expect.stringContaining(said) });
         expect(follower.state.scannedEpoch).toBe(F);
         await follower.poll();
         expect(follower.failure).toBeUndefined();
