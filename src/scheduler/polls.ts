@@ -22,7 +22,7 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   if (failuresInARow === 0) return due;
   // The next data may be due only tomorrow. A poll that failed is repeated before.
   const { reason = '' } = entry.lastError ?? {};
-  // The budget decides when a refused key is tried again.
+  // The budget decides when a refused key is tried again, and how long to wait after a 429.
   const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
   const retryMs = PASSING.includes(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
@@ -37,6 +37,7 @@ const PASSING: readonly string[] = [
   'unexpected_status',
   'invalid_body',
   'unauthorized',
+  'rate_limited',
 ] satisfies FailureReason[];
 
 /** The measurements of one poll. */

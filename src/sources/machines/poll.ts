@@ -4,7 +4,6 @@ import { type Query, requestTo, type Span } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Ending, eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { PastPage } from '../history.ts';
 import { afterFailure, afterSuccess, isRefusal } from '../refusal.ts';
 import type { Poll, PollContext, SourceEvent } from '../source.ts';
@@ -83,8 +82,8 @@ const MAX_PAGES_WITH_LATE = 30;
 async function readNew(context: SweepContext): Promise<void> {
   const { sweep, timing, events, api } = context;
   // By the clock of the service, which has the records: ours counts as right if it is up to a minute fast.
-  const beganAt = (): UnixMs => timing.now - Math.floor(api.fastMs() / 1000) * 1000;
-  const range = rangeOf(sweep.progress, { ...timing, now: beganAt() }, context.options.intervalMs);
+  const began = () => timing.now - Math.floor(api.fastMs() / 1000) * 1000;
+  const range = rangeOf(sweep.progress, { ...timing, now: began() }, context.options.intervalMs);
   let pages = 0;
   const ending = await eachPage(async (cursor) => {
     const { records, count, cursor: next } = await readPage(context, range, undefined, cursor);
@@ -94,9 +93,8 @@ async function readNew(context: SweepContext): Promise<void> {
     return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };
   });
   if (ending !== 'end') warn(events, ending);
-  const now = beganAt();
-  const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
-  const done = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
+  const lateAt = range.start < range.newFrom ? began() : sweep.progress.lateAt;
+  const done = { ...sweep.progress, beganAt: Math.floor(began() / 1000), lateAt };
   try {
     await readAbsent(context, range);
   } catch (error) {
