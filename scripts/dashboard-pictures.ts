@@ -80,7 +80,10 @@ async function addRules(data: string): Promise<void> {
   let waiting = rules.filter(({ record }) => record !== undefined);
   while (waiting.length > 0) {
     const unknown = waiting.map(({ record = '' }) => record);
-    const ready = waiting.filter(({ expr }) => !unknown.some((name) => expr.includes(name)));
+    // A rule that keeps its own last value needs none of it here.
+    const ready = waiting.filter(({ record: own, expr }) =>
+      unknown.every((name) => name === own || !expr.includes(name)),
+    );
     if (ready.length === 0) throw new Error(`rules that need each other: ${unknown.join(', ')}`);
     await record(data, ready, START);
     waiting = waiting.filter((rule) => !ready.includes(rule));

@@ -50,7 +50,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; duties, scores and rewards nine times later. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
+      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; duties, scores and rewards after nine times as long. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
   },
   {
     title: 'Network',
@@ -68,7 +68,11 @@ const SECTIONS: readonly Section[] = [
     families: API,
     freshness: 'As of the last response of the service.',
   },
-  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape. Machines have no label `chain`.' },
+  {
+    title: 'Sources',
+    families: SOURCES,
+    freshness: 'Current at every scrape. The source `machines` has no label `chain`.',
+  },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
 

@@ -5,6 +5,7 @@ import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { datapoints, newestDay } from '../../src/sandbox/daily-returns.ts';
+import { spend } from '../../src/sandbox/rate-limit.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
@@ -25,7 +26,7 @@ const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [] };
 const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now: number) => void])[] = [
   [16 * HOUR, outage(true)],
   [16 * HOUR - 4 * MINUTE, outage(false)],
-  [9 * HOUR, (sandbox, now) => sandbox.spend(60_000, now)],
+  [9 * HOUR, (sandbox, now) => spend(sandbox.account, 60_000, now)],
   [5 * HOUR, (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now)],
   [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', now)],
   [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],

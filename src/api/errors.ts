@@ -19,6 +19,15 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** Those that may be over in minutes. */
+export const PASSING: readonly string[] = [
+  'network',
+  'timeout',
+  'server_error',
+  'unexpected_status',
+  'invalid_body',
+] satisfies FailureReason[];
+
 /** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';

@@ -1,17 +1,9 @@
-import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { PASSING, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** Failures that may be over in minutes. Each comes after the client's own retries. */
-const TRANSIENT: ReadonlySet<FailureReason> = new Set([
-  'network',
-  'timeout',
-  'server_error',
-  'invalid_body',
-  'unexpected_status',
-]);
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = MS_PER_MINUTE;
 /** In a row: about five minutes in all. */
@@ -46,7 +38,7 @@ export async function retryUntilAnswered<T>(
       // The budget knows how long to wait, and delays the next request.
       if (error.reason === 'rate_limited') continue;
       failures += 1;
-      if (!TRANSIENT.has(error.reason) || failures >= MAX_FAILURES) throw error;
+      if (!PASSING.includes(error.reason) || failures >= MAX_FAILURES) throw error;
       const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1));
       onWait(error.message, now + wait);
       await clock.sleep(wait, signal);

@@ -155,7 +155,7 @@ class FamilySpool {
   add(head: FamilyHead, samples: Iterable<Sample>): void {
     let lines = '';
     for (const sample of samples) {
-      lines += sampleLine(head.name, sample, 'openmetrics');
+      lines += sampleLine(head.name, sample);
       this.samples += 1;
       if (lines.length < CHUNK) continue;
       this.#append(head, lines);

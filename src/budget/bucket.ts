@@ -9,7 +9,6 @@ import {
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
-  refund,
   report,
   uncharge,
   unixMs,
@@ -235,7 +234,7 @@ export function observeBucket(
     const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
     const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
-    const charged = window && isRefunded(status) ? refund(window) : window;
+    const charged = window && isRefunded(status) ? uncharge(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
   return { ...seen, ...waitAfter(bucket, status, observation, now) };
@@ -313,7 +312,8 @@ function waitAfter(
   // A reset of 0 may be a fraction of a second, rounded down.
   if (resetSeconds !== undefined && zeroWaits < UNREADABLE_ZERO_WAITS)
     return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: isRow ? blindWaits : 0, zeroWaits };
-  if (isSameEvent) return { closedUntil, blindWaits, zeroWaits };
+  // The request may also have left during the wait, while our clock was ahead.
+  if (isSameEvent) return { ...closed(FIRST_BLIND_WAIT_MS), blindWaits, zeroWaits };
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
@@ -321,7 +321,7 @@ function waitAfter(
   };
 }
 
-/** The bucket as written before up to this much time in which more requests may have been sent. */
+/** The bucket of a document that may lack the requests of so much time. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
   const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
   const windowOf = (name: LongWindowName): LongWindow | undefined => bucket[name];

@@ -36,11 +36,12 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     if (left !== undefined) remaining[window] = left;
   }
   const sentAt = httpDate(first(headers['date'])) ?? now;
+  const waits = ['ratelimit-reset', 'retry-after'].flatMap((name) => wait(first(headers[name]), sentAt) ?? []);
   return {
     bucket: bucketName(first(headers['ratelimit-bucket'])),
     limits,
     remaining,
-    resetSeconds: longest(wait(first(headers['ratelimit-reset']), sentAt), wait(first(headers['retry-after']), sentAt)),
+    resetSeconds: waits.length === 0 ? undefined : Math.max(...waits),
     validKey: flag(first(headers['ratelimit-validapikey'])),
   };
 }
@@ -97,11 +98,6 @@ function httpDate(text: string | undefined): UnixMs | undefined {
   if (text === undefined || !/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
-}
-
-function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | undefined {
-  if (a === undefined) return b;
-  return b === undefined ? a : Math.max(a, b);
 }
 
 function flag(text: string | undefined): boolean | undefined {

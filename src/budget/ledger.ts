@@ -28,7 +28,7 @@ const Key = z.object({
   standing: KeyStatus,
   /** When the service last reported the status, or was last asked whether it still holds. */
   since: unixMs,
-  /** A request may ask if the key is still revoked, or a minute after the first 401, until it is answered, refused. */
+  /** If revoked: one request may ask whether it still is. If refused: by a single 401, so the wait is a minute. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
   validHeader: z.boolean().optional(),

@@ -55,15 +55,10 @@ export function charge(window: LongWindow): LongWindow {
   return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
 }
 
-/** The service refunded a request of ours; its answer reports `remaining` anyway. */
-export function refund(window: LongWindow): LongWindow {
-  return { ...window, own: Math.max(0, window.own - 1) };
-}
-
-/** Undoes `charge` for a request that got no answer. */
+/** Undoes `charge` for a request that got no answer, or was not charged by the service. */
 export function uncharge(window: LongWindow): LongWindow {
-  const { remaining } = window;
-  return { ...refund(window), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
+  const { remaining, own } = window;
+  return { ...window, own: Math.max(0, own - 1), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
 }
 
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
@@ -74,8 +69,8 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const remaining = Math.max(0, said.remaining - unaccounted);
   if (granted === undefined) return { ...known, limit, remaining };
   const used = Math.max(0, granted - remaining);
-  // If less was used than we have counted, the service has begun a new count.
   const unwritten = Math.min(lacks, Math.max(0, (known.remaining ?? remaining) - remaining));
+  // If less was used than we have counted, the service has begun a new count.
   const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
   const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };

@@ -73,11 +73,6 @@ export class RateLimiter implements Budget {
     return this.#ledger;
   }
 
-  /** Requests per second of a bucket, before `utilization`. */
-  perSecond(bucket: string): number {
-    return perSecondOf(this.#ledger.buckets[bucket], this.#options);
-  }
-
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
     if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) {
@@ -207,7 +202,8 @@ export class RateLimiter implements Budget {
   #window(bucket: string): SecondWindow {
     const window = this.#windows.get(bucket) ?? new SecondWindow();
     this.#windows.set(bucket, window);
-    return Object.assign(window, { limit: this.perSecond(bucket), utilization: this.#options.utilization });
+    const limit = perSecondOf(this.#ledger.buckets[bucket], this.#options);
+    return Object.assign(window, { limit, utilization: this.#options.utilization });
   }
 
   #remove(waiting: Waiting): void {

@@ -23,32 +23,18 @@ import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
 import { foundIn } from './probe/found.ts';
-import {
-  isKeyRefused,
-  mayProbe,
-  type Probe,
-  probe,
-  refusalOf,
-  reportOf,
-  shownBucket,
-  type Verdict,
-  verdictOf,
-} from './probe/probe.ts';
+import { mayProbe, type Probe, probe, refusalOf, reportOf, type Verdict, verdictOf } from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
-export interface CheckOptions {
-  readonly config: Config;
-  readonly key: string;
+export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'warnings'> {
   readonly log: Logger;
   readonly probe?: Probe | undefined;
-  readonly warnings: readonly string[];
   readonly now: UnixMs;
 }
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
-  const { config, key } = given;
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
     const { isSafe, reason } = await askSafeToRestart(given, restart);
@@ -59,11 +45,9 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
     if (!flags.probe) throw new UsageError('--report requires --probe');
     await expectNewFile(report);
   }
-  const isAsked = flags.probe && (await mayProbe(config, flags.yes ?? false));
-  const now = systemClock.now();
-  const probed = isAsked ? await probe(given, now) : undefined;
-  const warnings = given.warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
-  process.stdout.write(await check({ config, key, log, probe: probed, warnings, now }));
+  const isAsked = flags.probe && (await mayProbe(given.config, flags.yes ?? false));
+  const probed = isAsked ? await probe(given) : undefined;
+  process.stdout.write(await check({ ...given, log, probe: probed, now: systemClock.now() }));
   if (probed && report !== undefined)
     process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
   return probed ? verdictOf(probed) : 'understood';
@@ -74,21 +58,16 @@ export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config);
   const { entries, problem, ...stored } = await storedState(config, plan, log);
-  const head = ['The configuration is valid.', ...warnings];
+  const doubts = warnings.map((warning) => `Warning: ${describeMistake(warning)}`);
+  const head = ['The configuration is valid.', ...doubts];
   if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
-  if (probe && isKeyRefused(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
+  if (probe && refusalOf(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? stored.ledger;
-  if (!probe && ledger && isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key))
-    head.push(`Warning: key: ${refusalOf(ledger)} Run check --probe to try it again.`);
+  const refusal = !probe && ledger?.key.fingerprint === fingerprintOf(key) ? refusalOf(ledger) : undefined;
+  if (refusal) head.push(`Warning: key: ${refusal} Run check --probe to try it again.`);
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
-  const input = {
-    state: { ledger: ledger ?? emptyLedger(), entries },
-    plan,
-    config,
-    limitsFrom,
-    now,
-  };
+  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, plan, config, limitsFrom, now };
   const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
   return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
 }
@@ -148,7 +127,7 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 
 /** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
 export function describeCosts(input: CheckInput): string {
-  const { state, plan, now } = input;
+  const { state, plan, config, now } = input;
   // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
   const { allowedPerDay } = budgetViewOf(plan, ledger, now);
@@ -167,7 +146,7 @@ export function describeCosts(input: CheckInput): string {
     ]),
     '',
     `Total: ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
-    ...(state.entries.has('machines')
+    ...(!config.machines.enabled || state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
     ...costs.flatMap(({ view }) => describeParts(input, view)),
@@ -188,7 +167,7 @@ function withdrawalWarning({ machines }: Config, { pace }: SourceView): string[]
   if (staleAfterMs === 'auto') return [];
   // Otherwise the warning about the configured interval covers it.
   if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= pace.intervalMs + MS_PER_MINUTE) return [];
-  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)})`;
+  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(pace.intervalMs)}) plus the minute between two pushes`;
   return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 
@@ -231,7 +210,7 @@ function describeParts({ config }: CheckInput, { source, pace }: SourceView): st
     ...(status ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.aggregate)}`] : []),
     ...(rewards ? [`rewards ${ofStatus(requests.aggregate)}`] : []),
     ...(syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / MS_PER_PERIOD)}`] : []),
-    ...(config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+    ...(config.slashings.enabled && config.validators.proposerSlashings ? ['proposer slashings one for each'] : []),
   ];
   return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }
@@ -243,7 +222,7 @@ function describeBucket({ state, plan }: CheckInput, name: string, allowed: numb
   );
   const share = `${Math.round(plan.budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
   const isKnown = name !== UNNAMED || limits.length > 0;
-  const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
+  const known = `bucket ${name || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
   return `  ${isKnown ? known : ''}${share}.`;
 }
 

@@ -68,7 +68,10 @@ function machineDoubts(machines: Config['machines']): Finding[] {
   const patterns = named.filter(({ name }) => name.includes('*'));
   const excluded = named.filter(({ list, name }) => list === 'expected' && machines.exclude.includes(name));
   return [
-    ...patterns.map(({ name, path }) => ({ path, message: `"${name}" is a name: only chain_rules supports patterns` })),
+    ...patterns.map(({ name, path }) => ({
+      path,
+      message: `"${name}" is a name: only chain_rules and groups support patterns`,
+    })),
     ...excluded.map(({ name, path }) => ({
       path,
       message: `"${name}" is also in machines.exclude: it has no series and no alerts`,

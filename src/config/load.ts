@@ -90,21 +90,18 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
 }
 
 /** The settings that hold the path of a file or a directory. */
-const PATHS: readonly (readonly string[])[] = [
+const PATHS: readonly Override['path'][] = [
   ['api', 'key_file'],
   ['state', 'dir'],
   ['web', 'config_file'],
 ];
 
 function withAbsolutePaths(document: unknown, folder: string): unknown {
-  return PATHS.reduce((changed, path) => resolveAt(changed, path, folder), document);
-}
-
-function resolveAt(value: unknown, [key = '', ...rest]: readonly string[], folder: string): unknown {
-  if (!isObject(value) || !Object.hasOwn(value, key)) return value;
-  const at = value[key];
-  if (rest.length > 0) return { ...value, [key]: resolveAt(at, rest, folder) };
-  return typeof at === 'string' && at !== '' ? { ...value, [key]: resolve(folder, at) } : value;
+  const absolute = PATHS.flatMap((path): Override[] => {
+    const value = valueAt(document, path);
+    return typeof value === 'string' && value !== '' ? [{ path, value: resolve(folder, value), origin: '' }] : [];
+  });
+  return override(document, absolute);
 }
 
 /** The web config file, or its mistakes. If it cannot be read, the mistake is in the setting that names it. */

@@ -40,11 +40,11 @@ export interface ClientOptions {
   readonly clock: ApiDependencies['clock'];
   /** As left by the previous run. */
   readonly ledger: Ledger;
-  /** Called whenever the ledger has changed; default: it is not kept. */
+  /** Writes the ledger some seconds after a change, or at once after a refusal; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
-  /** A response closed the budget, and the ledger with the wait is persisted. */
+  /** A response closed the budget, and the ledger with the wait is written, unless the write failed. */
   readonly onClosed?: (ledger: Ledger) => void;
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;

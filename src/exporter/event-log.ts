@@ -73,7 +73,7 @@ export class EventLog {
     else this.keyRefused(key);
   }
 
-  /** The refusal is already persisted, so it survives a kill. */
+  /** Called when the refusal is written, so that it survives a kill, or cannot be written. */
   keyRefused({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
     const [message, help] = KEY_REFUSED[standing];
@@ -103,7 +103,7 @@ export class EventLog {
   found({ name, chain }: Source, event: SourceEvent): void {
     const { type, ...fields } = event;
     const isOurs = event.type === 'slashing' && event.watched > 0;
-    this.#log[isOurs ? 'error' : 'warn']({ source: name, chain, ...fields }, messageOf(event));
+    this.#log[isOurs ? 'error' : 'warn']({ source: name, chain, ...fields }, lineFor(event));
   }
 
   /** Logs waits when another source waits, and the plan when an interval has changed by much, at most once an hour. */
@@ -164,7 +164,7 @@ function helpOn(failure: Error): string | undefined {
   return `the plan of the account may not include this endpoint. See beaconcha.in/pricing. ${next}`;
 }
 
-function messageOf(event: SourceEvent): string {
+function lineFor(event: SourceEvent): string {
   if (event.type === 'sweep_warning') return MACHINE_WARNINGS[event.reason] ?? READ_IN_PART;
   if (event.type !== 'slashing') return MESSAGES[event.type];
   if (event.watched > 0) return 'watched validator slashed';

@@ -78,7 +78,7 @@ export class Exporter implements Pages {
   readonly #startedAt: MonotonicMs;
   /** Why the last reload failed; undefined: it did not. */
   #reloadError: string | undefined;
-  /** When it was last read and valid. */
+  /** When the configuration was last read and valid. */
   #reloadedAt: UnixMs;
   /** When a write of the state last failed; undefined: none has. */
   #unwrittenAt: UnixMs | undefined;
@@ -263,7 +263,6 @@ export class Exporter implements Pages {
 
   /** Shows what the replica that polls has written. */
   #follow(name: string, value: unknown): void {
-    if (this.#polling) return;
     const source = this.#plan.sources.find((one) => sourceId(one) === name);
     if (name !== LEDGER && !source) return;
     const read = parseValue(value, source ? entrySchema(source) : Ledger);
@@ -309,7 +308,6 @@ export class Exporter implements Pages {
    * now use another host or key. Unchanged settings are adopted too: after a revocation, that permits one request.
    */
   async #adopt(next: Settings): Promise<void> {
-    const now = this.#clock.now();
     const plan = this.#planOf(next);
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
@@ -317,6 +315,7 @@ export class Exporter implements Pages {
       (source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),
     );
     // No await from here on, so that the change is atomic for other code.
+    const now = this.#clock.now();
     const before = {
       ledger: this.#client.limiter.ledger,
       entries: new Map([...restored, ...this.#scheduler.entries()]),
@@ -324,7 +323,7 @@ export class Exporter implements Pages {
     const { ledger, entries } = underKey(before, next.key, now);
     this.#settings = next;
     this.#reloadError = undefined;
-    this.#reloadedAt = this.#clock.now();
+    this.#reloadedAt = now;
     this.#plan = plan;
     this.#client.limiter.adopt(plan.budgetOptions, ledger);
     this.#scheduler.adopt(plan.sources, entries);
@@ -344,7 +343,7 @@ export class Exporter implements Pages {
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {
-    if (this.#replica && !this.#polling) return;
+    if (this.#replica?.leads() === false) return;
     this.#events.keySeen(ledger.key);
     await this.#save(LEDGER, ledger);
   }

@@ -46,11 +46,11 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
   return {
     url: urlOf(server),
     sandbox,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
@@ -60,13 +60,10 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = request;
-  const {
-    status,
-    headers: sent,
-    body,
-  } = isFromPage(headers) ? FROM_A_PAGE : answerTo({ method, path: url, headers, body: await text(request) });
-  response.writeHead(status, { ...sent, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+  const body = await text(request);
+  const sent = isFromPage(headers) ? FROM_A_PAGE : answerTo({ method, path: url, headers, body });
+  response.writeHead(sent.status, { ...sent.headers, 'content-length': Buffer.byteLength(sent.body) });
+  response.end(sent.body);
 }
 
 function urlOf(server: Server): string {

@@ -3,7 +3,7 @@ import { seedOf } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type ChainWorld, headSlot, isMissed, OFFENCES, type Offence, slashedInBlock } from './chain-world.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines.ts';
-import { type AccountPlan, spend, type Usage } from './rate-limit.ts';
+import type { AccountPlan, Usage } from './rate-limit.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -84,11 +84,6 @@ export class Sandbox {
     const { offline } = this.chains[chain];
     const span = offline.get(validator);
     if (span) offline.set(validator, { from: span.from, until: now });
-  }
-
-  /** Simulates another user of the account. */
-  spend(requests: number, now: UnixMs): void {
-    spend(this.account, requests, now);
   }
 }
 

@@ -15,7 +15,7 @@ const POLLS = {
   lastSuccessAt: unixMs.exactOptional(),
   durationMs: milliseconds,
   lastError: z.object({ at: unixMs, reason: z.string(), message: z.string() }).exactOptional(),
-  /** The failure was with another key, so the source is polled immediately with the new one. */
+  /** The source is polled at once: the failure was with another key, or the clock was set during the last poll. */
   isDueNow: z.literal(true).exactOptional(),
   /** No poll before this time, whatever the interval. */
   pausedUntil: unixMs.exactOptional(),

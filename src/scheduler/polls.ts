@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../api/endpoints.ts';
-import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { PASSING, RequestFailed } from '../api/errors.ts';
 import type { Pace, Poll, Source, Timing } from '../sources/source.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -18,27 +18,19 @@ export function nextPollAt(source: Source, entry: Entry, timing: Timing, permitt
 function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
-  const due = source.due(entry.value, entry, timing);
+  const due = source.due(entry.value, { ...entry, lastAttemptAt }, timing);
   if (failuresInARow === 0) return due;
   // The next data may be due only tomorrow. A poll that failed is repeated before.
   const { reason = '' } = entry.lastError ?? {};
   // The budget decides when a refused key is tried again, and how long to wait after a 429.
-  const doublings = reason === 'unauthorized' ? 0 : failuresInARow - 1;
-  const retryMs = PASSING.includes(reason) ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
+  const isUpToBudget = reason === 'unauthorized' || reason === 'rate_limited';
+  const doublings = isUpToBudget ? 0 : failuresInARow - 1;
+  // An hourly source need not wait an hour for what may be over in a minute.
+  const mayPass = isUpToBudget || PASSING.includes(reason);
+  const retryMs = mayPass ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
-
-/** The failures that may be over in a minute, so that an hourly source need not wait an hour. */
-const PASSING: readonly string[] = [
-  'network',
-  'timeout',
-  'server_error',
-  'unexpected_status',
-  'invalid_body',
-  'unauthorized',
-  'rate_limited',
-] satisfies FailureReason[];
 
 /** The measurements of one poll. */
 export interface Measured {

@@ -41,7 +41,7 @@ interface Task extends KnownSource {
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
   readonly running: boolean;
-  /** Ends the poll in progress. Once it has, no poll starts before `adopt`. */
+  /** Ends the poll in progress. Once it is aborted, no poll starts before `adopt`. */
   readonly stop: AbortController;
 }
 
@@ -92,11 +92,11 @@ export class Scheduler {
     return this.#tasks;
   }
 
-  /** Continues with an entry that another process has written. Not while this one polls. */
+  /** Continues with an entry that another process has written. What a poll that still ends here finds is not written. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
-    continueWith(task, entry);
+    Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
     this.#deps.onChange(source);
   }
 
@@ -265,9 +265,4 @@ function newTask(id: string, source: Source, entry: Entry = emptyEntry(source)):
     },
     stop: new AbortController(),
   };
-}
-
-/** Continues with a saved entry. The polls after it are made again, and find their events again. */
-function continueWith(task: Task, entry: Entry): void {
-  Object.assign(task, { saved: entry, current: entry, unsaved: [] } satisfies Partial<Task>);
 }

@@ -18,12 +18,7 @@ export async function readSeats(
 }
 
 /** @throws RequestFailed if the epoch of an answer is in the future */
-export function expectPastEpoch(
-  endpoint: Endpoint,
-  chain: Chain,
-  { epoch }: { readonly epoch: number },
-  now: UnixMs,
-): void {
+export function expectPastEpoch(endpoint: Endpoint, chain: Chain, epoch: number, now: UnixMs): void {
   if (epoch <= epochAt(chain, now + CLOCK_AHEAD_MS)) return;
   throw new RequestFailed(endpoint, 'invalid_body', `epoch ${epoch} is in the future`);
 }

@@ -37,16 +37,15 @@ export function performanceOf(answers: readonly Answer[]): Performance {
     return { assigned: sum('assigned'), missed: sum('missed'), done: sum('done') };
   };
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
-  const correct = VOTES.map((vote) => [vote, attesting.map(({ duties }) => duties.attestation.correct[vote])] as const);
+  const correct = (vote: (typeof VOTES)[number]): number | undefined =>
+    allKnown(attesting.map(({ duties }) => duties.attestation.correct[vote]))?.reduce((sum, one) => sum + one, 0);
   const inclusionDelay = meanOf(
     answers.map(({ duties: { attestation } }): Weighted => [attestation.delay, attestation.done]),
   );
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores: present(SCORES.map((score) => [score, meanOf(answers.map((one) => scoreOf(one, score)))] as const)),
-    votes: present(
-      correct.map(([vote, counts]) => [vote, allKnown(counts)?.reduce((sum, one) => sum + one, 0)] as const),
-    ),
+    votes: present(VOTES.map((vote) => [vote, correct(vote)] as const)),
     ...(inclusionDelay !== undefined && { inclusionDelay }),
   };
 }
@@ -91,7 +90,7 @@ export function attestationTable(
     performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
   const assigned = sum('assigned');
   if (assigned === 0) return [];
-  const said = `${who} did ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
+  const said = `${who} attested ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
   const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];

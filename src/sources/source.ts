@@ -33,7 +33,7 @@ export interface Pace {
 }
 
 export interface Attempts {
-  readonly lastAttemptAt?: UnixMs;
+  readonly lastAttemptAt: UnixMs;
   readonly failuresInARow: number;
   readonly durationMs: Milliseconds;
 }
@@ -68,7 +68,7 @@ export type SourceEvent = Readonly<
   | { type: 'finality_back'; from: number; to: number }
   /** The service refuses a part of the source, which is then off for a day. */
   | { type: 'part_refused'; part: Part; err: string }
-  /** A sweep that did not fail. `machines`: those to which the reason applies, if not to all. */
+  /** What was odd in a sweep, failed or not. `machines`: those to which the reason applies, if not to all. */
   | { type: 'sweep_warning'; reason: string; machines?: readonly string[] | undefined }
 >;
 
@@ -119,7 +119,7 @@ export interface Source<T = unknown> {
   readonly empty: T;
   /** Reads a persisted T back. */
   readonly state: ZodType<T>;
-  /** Pure. When the next poll is due, given that at least one was made. */
+  /** Pure. When the next poll is due. The first one is due at once. */
   due(value: T, attempts: Attempts, timing: Timing): UnixMs;
   /** The share of a scarce budget, relative to the other sources. */
   readonly weight: number;
@@ -183,7 +183,7 @@ export function oncePerPeriod<T>(
       const { lastAttemptAt } = attempts;
       const end = endOf(value);
       const tick = nextTick(attempts, intervalMs);
-      if (end === undefined || lastAttemptAt === undefined) return tick;
+      if (end === undefined) return tick;
       const at = end + delayMs;
       // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the
       // operator chose one of more than a period.
@@ -200,5 +200,5 @@ export function oncePerPeriod<T>(
 
 /** One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped. */
 export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: Milliseconds): UnixMs {
-  return lastAttemptAt === undefined ? 0 : lastAttemptAt + Math.max(intervalMs, durationMs);
+  return lastAttemptAt + Math.max(intervalMs, durationMs);
 }

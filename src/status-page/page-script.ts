@@ -25,7 +25,7 @@ async function update() {
     if (!response.ok) throw new Error('the answer is ' + response.status);
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
   } catch (error) {
-    const since = document.querySelector('.asof time').textContent;
+    const since = document.querySelector('.asof span').textContent;
     document.getElementById('stale').textContent = 'Not up to date since ' + since + ': ' + error.message + '.';
     document.querySelector('.verdict').classList.replace('good', 'warning');
     document.getElementById('verdict').textContent = 'Not up to date';

@@ -40,8 +40,7 @@ summary { cursor: pointer; padding: 0.25rem 0; }
 
 export const STATUS_STYLE = `${BASE_STYLE}
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5rem; }
-h1 { font-size: 1.375rem; margin: 0; }
-h1 { flex: 1; }
+h1 { flex: 1; font-size: 1.375rem; margin: 0; }
 h2 { font-size: 1.0625rem; margin: 1.75rem 0 0.5rem; }
 summary h2 { display: inline; margin: 0; font-size: 0.9375rem; }
 section:has(> details:first-child) { border-bottom: 1px solid var(--line); padding: 0.25rem 0; }
@@ -87,6 +86,7 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   tbody th, th + td:last-child, th + td:has(+ td:empty:last-child), th + td:empty + td:last-child,
   td[data-label="Processes"], td[data-label="Last error"] { grid-column: 1 / -1; }
   tbody th:has(+ td[data-label="State"], + td[data-label="Machines"]) { grid-column: 1; }
+  td .badge { white-space: normal; }
   td .at, td:empty { display: none; }
   td[data-label]::before { content: attr(data-label) " "; color: var(--quiet); font-size: 0.8125rem; }
   td:has(br)::before { display: block; }

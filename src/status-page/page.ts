@@ -5,18 +5,19 @@ import { count, plural, utc } from '../toolkit/lib/words.ts';
 import { STATUS_SCRIPT } from './page-script.ts';
 import { pageHead, STATUS_STYLE } from './page-style.ts';
 
-/** Where the page links the documentation, and in it what to do about an alert. */
-export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
+/** Links of the page are relative, because a reverse proxy may serve it below another path. */
+const DOCUMENTATION = './docs/';
 
+/** What to do about an alert. */
 export function runbookUrl(alert: string): string {
-  return `${DOCUMENTATION.alerts}#${alert.toLowerCase()}`;
+  return `${DOCUMENTATION}alerts#${alert.toLowerCase()}`;
 }
 
 /** The status page before it is written out. */
 export interface StatusPage {
   readonly now: UnixMs;
   readonly about: string;
-  readonly links: readonly { readonly text: string; readonly href: string }[];
+  readonly telemetryPath: string;
   /** The answer to "is it working?". */
   readonly verdict: Notice;
   /** How many validators are online and machines healthy. */
@@ -54,12 +55,13 @@ export function* pagePieces(page: StatusPage): Generator<string> {
 }
 
 function top(page: StatusPage): Html {
-  const { now, about, links, verdict, counts, notices } = page;
+  const { now, about, telemetryPath, verdict, counts, notices } = page;
+  const links = [link('Metrics', `.${telemetryPath}`), link('Documentation', DOCUMENTATION)];
   return html`${pageHead(`${verdict.text} · ${PROGRAM}`, STATUS_STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${PROGRAM}</h1>
-<nav aria-label="Elsewhere"><ul>${links.map(({ text, href }) => html`<li>${link(text, href)}</li>`)}</ul></nav>
+<nav aria-label="Elsewhere"><ul>${links.map((one) => html`<li>${one}</li>`)}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
@@ -67,15 +69,12 @@ function top(page: StatusPage): Html {
 <p id="stale" role="status"></p>
 ${counts && html`<p class="counts">${counts}</p>`}
 ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
-<p class="asof">Updated <time>${utc(now)}</time>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
+<p class="asof">Updated <span>${utc(now)}</span>; ${about}.<noscript> Reload the page for newer values.</noscript></p>
 </section>
 `;
 }
 
-const WORDS = { bad: 'Critical', warning: 'Warning', neutral: 'Note', good: 'Good' } as const satisfies Record<
-  Tone,
-  string
->;
+const WORDS: Readonly<Record<Tone, string>> = { bad: 'Critical', warning: 'Warning', neutral: 'Note', good: 'Good' };
 
 /** With the word for its colour, and a link to what to do about it. */
 function noticeItem({ tone, text, alert }: Notice): Html {

@@ -33,15 +33,15 @@ function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-interface Quota {
+interface ShownWindow {
   readonly name: string;
   readonly bucket: Bucket;
   readonly window: LongWindowName;
   readonly state: WindowNow;
 }
 
-function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
-  const { name, bucket, window, state } = quota;
+function rowOf(input: StatusInput, shown: ShownWindow, now: UnixMs): Row {
+  const { name, bucket, window, state } = shown;
   const { left, limit } = state;
   const taken = usedByOthersIn(bucket, window, state);
   const used = Math.min(state.own, limit - left);
@@ -51,7 +51,7 @@ function rowOf(input: StatusInput, quota: Quota, now: UnixMs): Row {
     `${count(used)} used${taken === undefined ? '' : ` here, ${count(others)} by others`}`,
     `${count(limit - used - others - left)} kept free`,
   );
-  return [windowName(window, name, input), requests, resets(quota, now), quotaEnd(input, quota, now)];
+  return [windowName(window, name, input), requests, resets(shown, now), quotaEnd(input, shown, now)];
 }
 
 /** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
@@ -66,13 +66,13 @@ function windowName(window: LongWindowName, bucket: string, { ledger }: StatusIn
     : `per ${window}`;
 }
 
-function resets({ state: { resetsAt, end } }: Quota, now: UnixMs): Cell {
+function resets({ state: { resetsAt, end } }: ShownWindow, now: UnixMs): Cell {
   if (end <= resetsAt) return time(resetsAt, now);
   return lines(time(resetsAt, now), html`${quiet('or, on a trial, ')}${time(end, now)}`);
 }
 
 /** When the remaining quota is used up, if all polls run as planned. */
-function quotaEnd(input: StatusInput, { name, state }: Quota, now: UnixMs): Cell {
+function quotaEnd(input: StatusInput, { name, state }: ShownWindow, now: UnixMs): Cell {
   const { left, end: until } = state;
   const pace = pacePerDay(input, name);
   if (left < 1) return lines('used up', quiet('no requests until the reset'));
@@ -91,7 +91,7 @@ function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: U
   const share =
     ledger.key.standing === 'revoked'
       ? 'No requests are allowed.'
-      : `Plans ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
+      : `Needs ${count(pacePerDay(input, name))} of ${allowed} requests a day.`;
   const reserved = Math.round(windowAt(bucket, 'month', budgetOptions, now)?.reserved ?? 0);
   const others =
     reserved > 0

@@ -66,7 +66,8 @@ function paceText(view: SourceView): string {
   const { source, pace, nextAttemptAt } = view;
   const { intervalMs, requestsPerDay } = pace;
   const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
-  const how = `${source.isDaily ? 'checked ' : ''}every ${span(intervalMs)}`;
+  const isChecked = source.isDaily && !source.isNeverOverdue;
+  const how = `${isChecked ? 'checked ' : ''}every ${span(intervalMs)}`;
   return isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
 }
 

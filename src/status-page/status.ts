@@ -5,7 +5,7 @@ import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
 import { countsOf, headlineOf, noticesOf, type Summed } from './headline.ts';
-import { DOCUMENTATION, type StatusPage } from './page.ts';
+import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
@@ -23,11 +23,7 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
   return {
     now,
     about: `version ${VERSION}, up for ${span(now - startedAt)}`,
-    // Relative, because a reverse proxy may serve the page below another path.
-    links: [
-      { text: 'Metrics', href: `.${telemetryPath}` },
-      { text: 'Documentation', href: DOCUMENTATION.home },
-    ],
+    telemetryPath,
     verdict: headlineOf(input, notices, now),
     counts: countsOf(summaries),
     notices,

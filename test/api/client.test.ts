@@ -74,7 +74,7 @@ describe('api/client', () => {
     const { api, rateLimiter } = apiHarness(transport.send);
     await api.request(V1_REQUEST, noSignal());
     expect(rateLimiter.ledger.routes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
-    expect(rateLimiter.perSecond('default')).toBe(5);
+    expect(rateLimiter.ledger.buckets['default']?.limits.second).toBe(5);
   });
 
   const date = 'Wed, 30 Sep 2026 12:00:00 GMT';

@@ -52,6 +52,14 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     setDefaultCACertificates([authority.cert]);
   });
 
+  it('asks none that only the environment of the process names, which would cut off a demo', async () => {
+    const proxy = await startForwardProxy();
+    process.env['http_proxy'] = proxy.url;
+    onTestFinished(() => void delete process.env['http_proxy']);
+    expect((await transportOf({}).send(get(await serve(echo)), noSignal())).status).toBe(200);
+    expect(proxy.forwards).toEqual([]);
+  });
+
   it.each(['http', 'https'] as const)(
     'asks %s as it would without one, over connections that are kept',
     async (scheme) => {

@@ -7,6 +7,7 @@ import {
   EMPTY_BUCKET,
   quotaOf,
   windowAt,
+  withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
@@ -34,6 +35,16 @@ const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
 describe('budget/bucket', () => {
+  it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
+    const back = withoutFuture(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
+    expect(windowAt(back, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ resetsAt: NOVEMBER, end: NOVEMBER });
+  });
+
+  it('never allows more than the second does, however soon the month ends', () => {
+    const bucket = told(EMPTY_BUCKET, headers([1, 50_000, 50_000]));
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
+  });
+
   describe('filler', () => {
     it.each([1, 2, 5])(
       'of a plan of %i a second neither limits nor stops: month limit and remaining repeat it',
@@ -112,6 +123,12 @@ describe('budget/bucket', () => {
       expect(windowAt(old, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
       const large = told(EMPTY_BUCKET, headers([1, 1_001, 1_001]), { at: first });
       expect(windowAt(large, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
+    });
+
+    it('loses nothing to an outage, however long: errors without headers do not count', () => {
+      let bucket = told(EMPTY_BUCKET, trial(972));
+      for (let i = 0; i < 2_000; i += 1) bucket = told(bucket, {}, { status: i % 2 ? 503 : 429 });
+      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
     });
 
     it('divides the remaining requests by the days that they must last', () => {

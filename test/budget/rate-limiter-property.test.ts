@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { perSecondOf } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
@@ -42,7 +43,8 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
     const send = async (): Promise<void> => {
       const permit = await rateLimiter.acquire({ route, priority }, noSignal());
       departures += 1;
-      const departure = { bucket: LANES[route], order: departures, limit: rateLimiter.perSecond(LANES[route]) };
+      const limit = perSecondOf(rateLimiter.ledger.buckets[LANES[route]], { utilization });
+      const departure = { bucket: LANES[route], order: departures, limit };
       await clock.sleep(latency * share);
       counted.push({ ...departure, at: clock.monotonic() });
       await clock.sleep(latency * (1 - share));

@@ -84,12 +84,6 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, the others are skipped$/m);
   });
 
-  it('escapes the name of a bucket, which comes from the service', () => {
-    const { buckets, ...known } = quota();
-    const hostile = { ...known, otherRoutes: 'v\u001b[2J', buckets: { 'v\u001b[2J': buckets[''] } };
-    expect(describeCosts(input({ ledger: hostile }))).toContain('bucket v\\u001b[2J: 1 per second');
-  });
-
   it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
     const attempts = { failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
     const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
@@ -118,6 +112,14 @@ describe('commands/check-costs', () => {
     ]);
     expect(warnings(4, trial)).toEqual([]);
     expect(warnings(10_000)).toEqual([]);
+  });
+
+  it('says nothing about what is off: sweeps, or proposer slashings, which come with slashings', () => {
+    const defaults = defaultConfig();
+    const validators = { ...defaults.validators, watch: { mainnet: [{ first: 1, last: 1 }], hoodi: [] } };
+    const [machines, slashings] = [defaults.machines, defaults.slashings].map((one) => ({ ...one, enabled: false }));
+    const text = describeCosts(input({ config: { ...defaults, validators, machines, slashings } as Config }));
+    expect(text).not.toMatch(/A sweep|proposer/);
   });
 
   it('uses the observed cost of a sweep', () => {

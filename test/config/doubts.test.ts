@@ -20,7 +20,7 @@ describe('config/doubts', () => {
     [
       'machines: {interval: 10m, stale_after: 10m, forget_after: 9m, include: ["a*"]}\napi: {base_url: "https://a/api/v2"}',
       [
-        'config.yaml:1: machines.include[0]: "a*" is a name: only chain_rules supports patterns',
+        'config.yaml:1: machines.include[0]: "a*" is a name: only chain_rules and groups support patterns',
         'config.yaml:1: machines.stale_after: 10m is less than machines.interval (10m) plus the minute between two pushes: values are withdrawn between polls',
         'config.yaml:1: machines.forget_after: 9m is not longer than the 10m of machines.stale_after: a silent machine disappears before an alert fires',
         'config.yaml:2: api.base_url: expected the URL without /api/v2, which is added to it',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import type { Replica, ReplicaEvents } from '../../src/toolkit/state/replica.ts';
+import { LeaseLost, type Replica, type ReplicaEvents } from '../../src/toolkit/state/replica.ts';
 import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
@@ -15,9 +15,12 @@ async function setUp(ledger: unknown = undefined) {
   const role = { leads: false };
   let requests = 0;
   let events: ReplicaEvents | undefined;
+  const written = new Map<string, unknown>();
+  const writing = { gate: Promise.resolve() };
   const documents = {
     ...NO_DOCUMENTS,
     load: async (name: string) => (name === 'ledger' ? ledger : undefined),
+    save: (name: string, value: unknown) => writing.gate.then(() => void written.set(name, value)),
   } as typeof NO_DOCUMENTS;
   const replica = {
     ...documents,
@@ -46,7 +49,10 @@ async function setUp(ledger: unknown = undefined) {
     clock,
     exporter,
     reading,
+    written,
+    writing,
     requests: () => requests,
+    follow: (name: string, value: unknown) => events?.onDocument(name, value),
     lead: () => {
       role.leads = true;
       events?.onLead();
@@ -74,6 +80,30 @@ describe('exporter/roles', () => {
     await clock.advance(5 * MINUTE);
     expect(requests()).toBe(led);
     expect(Buffer.concat(exporter.metrics('text', false)).toString()).toContain('beaconchain_exporter_leader 0\n');
+    await exporter.stop();
+  });
+
+  it('writes the whole ledger when it stops, if it leads', async () => {
+    const { clock, exporter, written, lead } = await setUp();
+    lead();
+    await clock.advance(MINUTE);
+    await exporter.stop();
+    expect(written.get('ledger')).toMatchObject({ mayLackMs: 0 });
+  });
+
+  it('shows what the next leader wrote while its own last value was still being written', async () => {
+    const { clock, exporter, writing, lead, lapse, follow } = await setUp();
+    const { promise, reject } = Promise.withResolvers<void>();
+    lead();
+    await clock.advance(500);
+    writing.gate = promise;
+    await clock.advance(MINUTE);
+    lapse();
+    follow('daily_returns-mainnet', { value: {}, failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW });
+    reject(new LeaseLost());
+    await clock.advance(MINUTE);
+    const shown = Buffer.concat(exporter.metrics('text', false)).toString();
+    expect(shown).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
     await exporter.stop();
   });
 

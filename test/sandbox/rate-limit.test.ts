@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { spend } from '../../src/sandbox/rate-limit.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { DOCUMENTED_HEADERS } from '../support/answers/documented-headers.ts';
 import { DAY, get, NOW, SECOND, sandboxOf } from './call.ts';
@@ -23,15 +24,15 @@ function longer(what: 'limit' | 'remaining', value: number): Record<string, stri
 describe('sandbox/rate-limit', () => {
   it('gives the headers of the documented sample after 28 requests on a trial', () => {
     const sandbox = sandboxOf({ plan: 'free_trial' });
-    sandbox.spend(27, NOW - 2 * SECOND);
+    spend(sandbox.account, 27, NOW - 2 * SECOND);
     const { status, headers } = call(sandbox, NOW);
     expect(status).toBe(200);
     expect(headers).toEqual({ 'content-type': 'application/json', ...DOCUMENTED_HEADERS });
   });
 
-  it('reports the month before the second when both are used up, until the UTC month ends', () => {
+  it('refunds a 429 in the month, and reports the month before the second until the UTC month ends', () => {
     const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 3 } });
-    expect(statuses(sandbox, [0, 1000, 2000, 3000])).toEqual([200, 200, 200, 429]);
+    expect(statuses(sandbox, [0, 1, 1000, 2000, 3000])).toEqual([200, 429, 200, 200, 429]);
     const end = Date.UTC(2025, 11, 1);
     const { status, headers } = call(sandbox, NOW + 3001);
     expect(status).toBe(429);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SystemRecord } from '../../src/api/answers/machines.ts';
 import type { PastRange } from '../../src/api/endpoints.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
@@ -13,7 +14,8 @@ import {
   systemRecord,
   validatorRecord,
 } from '../support/answers/machine-records.ts';
-import { HOUR, NOW, noSignal, timing } from '../support/time/timing.ts';
+import { samplesOf } from '../support/exposition/samples.ts';
+import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 /** Without what is said of the fleet as a whole, and of the present alone. */
 const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];
@@ -36,8 +38,9 @@ async function past(source: Source<never>, body: unknown, range: PastRange): Pro
   const history = source.history?.();
   if (!history) throw new Error('no history');
   const { records } = await history.readPage(answering(body), range, undefined, noSignal());
+  const groups = Map.groupBy(records, (record) => history.group(record));
   // As they are kept in between.
-  return history.families(JSON.parse(JSON.stringify(records)));
+  return [...groups.values()].flatMap((group) => history.families(JSON.parse(JSON.stringify(group))));
 }
 
 async function live<T>(source: Source<T>, body: unknown, now: number): Promise<Family[]> {
@@ -63,6 +66,16 @@ describe('sources/history', () => {
     expect(order(flat(told, 'untimed'))).toEqual(order(flat(shown, 'untimed')));
     expect(flat(told, 'timed').every((one) => (one as Sample).at === at / 1000)).toBe(true);
     expect(flat(told, 'timed').length).toBeGreaterThan(60);
+  });
+
+  it('a network counter that falls from one call to the next is withheld as live', () => {
+    const history = machinesSource(machinesOptions()).history?.();
+    const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
+      const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
+      const families = history?.families([['system', SystemRecord.parse(systemRecord(fields))]]) ?? [];
+      return samplesOf(families, 'beaconchain_machine_network_receive_bytes_total').length;
+    });
+    expect(shown).toEqual([1, 0]);
   });
 
   it('a day has the same samples live and in the past, at the time of its end', async () => {

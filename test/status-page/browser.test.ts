@@ -73,6 +73,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ['silent', PHONE],
     ['thousand', PHONE],
     ['hostile', PHONE],
+    ['empty', PHONE],
     ['grouped', PHONE],
     ['grouped', DESKTOP],
     ['missed', DESKTOP],

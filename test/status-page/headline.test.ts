@@ -58,7 +58,7 @@ describe('web/headline', () => {
     expect(counts(knownIn('grouped'))).toBe('5 of 6 validators online, 3 of 4 machines healthy');
     const later = changed(knownIn('grouped'), ({ timing }) => ({ timing: { ...timing, now: NOW + DAY } }));
     expect(counts(later)).toBe('6 validators of unknown state, 0 of 1 machine healthy, 3 machines of unknown state');
-    expect(counts(knownIn('empty'))).toBe('1 validator of unknown state');
+    expect(counts(knownIn('empty'))).toBe('1 validator of unknown state, 1 machine of unknown state');
   });
 
   it('reports stretched intervals', () => {

@@ -12,7 +12,7 @@ export function pageWith(parts: Partial<StatusPage>): StatusPage {
   return {
     now: NOW,
     about: '',
-    links: [],
+    telemetryPath: '/metrics',
     verdict: notice('good', 'Working'),
     counts: '',
     notices: [],

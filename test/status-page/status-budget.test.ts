@@ -51,7 +51,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 describe('web/status-budget', () => {
   it('has only the state of a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
-      'Plan: 5 per second without a quota, as on Scale. Plans 5,325 of 388,800 requests a day.',
+      'Plan: 5 per second without a quota, as on Scale. Needs 5,325 of 388,800 requests a day.',
     ]);
   });
 

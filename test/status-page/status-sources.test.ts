@@ -44,6 +44,15 @@ describe('web/status-sources', () => {
     ]);
   });
 
+  it('says of a source that it is checked if most of its polls find nothing new', () => {
+    const { rows } = sourcesTable(knownIn('healthy').views, NOW);
+    const checked = [...rows]
+      .filter(([, , , , pace]) => `${pace}`.startsWith('checked'))
+      .map(([name = '']) => html`${name}`);
+    const names = new Set(checked.map(({ text }) => text.replace(/ <.*/, '')));
+    expect([...names]).toEqual(['daily returns', 'sync committee']);
+  });
+
   it('shows last and next poll, the effective interval, and the last error', () => {
     const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const entry = { ...view.entry, lastError: error('rate_limited') };

@@ -71,11 +71,11 @@ describe('web/status', () => {
   it('compares your attestations with those of the network', () => {
     const { rows, brief } = tableOf(pageIn('grouped'), 'You and the network');
     expect([...rows].map((row) => row.map(textOf))).toEqual([
-      ['mainnet', 'your validators did 99.47 % (12 min ago)'],
-      ['mainnet', 'the network did 99.86 % (40 min ago)'],
+      ['mainnet', 'your validators attested 99.47 % (12 min ago)'],
+      ['mainnet', 'the network attested 99.86 % (40 min ago)'],
     ]);
     expect(brief).toBe(
-      'mainnet: your validators did 99.47 % (12 min ago); mainnet: the network did 99.86 % (40 min ago)',
+      'mainnet: your validators attested 99.47 % (12 min ago); mainnet: the network attested 99.86 % (40 min ago)',
     );
   });
 

@@ -48,7 +48,7 @@ export const besideNetwork: Section = {
     graph({
       title: 'Inclusion delay',
       description: `Mean of the attestations of the last 24 hours, in slots beyond the next one: 0 is the best. ${OF_NETWORK}`,
-      unit: 'suffix: slots',
+      unit: 'suffix:slots',
       decimals: 3,
       min: 0,
       ...beside(delay(watched), delay(network)),
@@ -70,7 +70,7 @@ export const besideNetwork: Section = {
       labels: { chain: { name: 'Chain', width: 85 }, queue: { name: 'Queue', width: 80 } },
       values: [
         [perChainAnd('queue', 'queue_validators'), { name: 'Waiting', decimals: 0, width: 80 }],
-        [perChainAnd('queue', 'queue_balance_ether'), { name: 'Balance', unit: 'suffix: ETH', decimals: 0 }],
+        [perChainAnd('queue', 'queue_balance_ether'), { name: 'Balance', unit: 'suffix:ETH', decimals: 0 }],
         [`1000 * ${perChainAnd('queue', 'queue_end_timestamp_seconds')}`, { name: 'Until', unit: 'dateTimeAsIso' }],
       ],
       sortBy: 'Queue',

@@ -15,7 +15,7 @@ export const budget: Section = {
   panels: [
     graph({
       title: 'Quota left',
-      description: 'Share of each enforced window that is left.',
+      description: 'Share of each enforced window that is left. Empty if the plan has no quota.',
       unit: 'percentunit',
       min: 0,
       max: 1,

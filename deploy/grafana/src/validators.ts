@@ -162,7 +162,7 @@ const status: Section = {
     graph({
       title: 'Balance',
       description: 'Sum of the balances of the watched validators, and of their effective balances.',
-      unit: 'suffix: ETH',
+      unit: 'suffix:ETH',
       held: true,
       queries: [
         [withWhose(ofGroup('watched_validators_balance_ether')), '{{whose}}'],

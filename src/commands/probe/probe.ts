@@ -3,8 +3,9 @@ import * as z from 'zod';
 import type { Api } from '../../api/client.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { ServiceClock } from '../../api/service-clock.ts';
 import { describePlan } from '../../budget/bucket.ts';
-import { type Headers, readHeaders } from '../../budget/headers.ts';
+import { type Observation, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import type { Config } from '../../config/config.ts';
@@ -16,9 +17,8 @@ import { columns } from '../../toolkit/flags/columns.ts';
 import { UsageError } from '../../toolkit/flags/flags.ts';
 import { systemClock } from '../../toolkit/lib/clock.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
-import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { cropped, plural } from '../../toolkit/lib/words.ts';
+import { plural } from '../../toolkit/lib/words.ts';
 import { type Exchange, recorded } from './public-report.ts';
 import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
@@ -77,8 +77,9 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
   if (!isAgreed && !(stdin.isTTY && stderr.isTTY)) {
     throw new UsageError('--probe asks before it sends requests, and there is no terminal. Add --yes to send them');
   }
+  const hosts = new Set([config.api.baseUrl, ...config.chains.map(({ v1BaseUrl }) => v1BaseUrl)]);
   stderr.write(
-    `Sends at most ${mostRequests(config)} requests to ${config.api.baseUrl}, which count against your quota.\n`,
+    `Sends at most ${mostRequests(config)} requests to ${[...hosts].join(' and ')}, which count against your quota.\n`,
   );
   if (isAgreed) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
@@ -90,22 +91,24 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
 }
 
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
-export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe> {
-  const heads: AnswerHead[] = [];
+export async function probe(settings: LoadedConfig): Promise<Probe> {
+  const clock = new ServiceClock(systemClock);
+  const now = (): UnixMs => clock.now();
   const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
+  let head: AnswerHead | undefined;
   let left = mostRequests(settings.config);
   const client = openClient({
     settings: () => settings,
     proxies: settings.proxies,
-    clock: systemClock,
+    clock,
     ledger: emptyLedger(),
     transport: (send) => async (request, signal) => {
       if (left === 0) throw ALL_SENT;
       left -= 1;
       const answer = await recorded(send, (exchange) => exchanges.push(exchange))(request, signal);
-      const { status, headers } = answer;
-      heads.push({ path: request.path, status, bucket: readHeaders(headers, now).bucket, fall: fallOf(headers) });
+      const seen = readHeaders(answer.headers, now());
+      head = { path: request.path, status: answer.status, bucket: seen.bucket, fall: fallOf(seen) };
       return answer;
     },
   });
@@ -116,12 +119,12 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
   async function ask(question: Question): Promise<unknown> {
     const { request, chain, otherwise } = question;
     if (!endpointsOn(config, chain).includes(request.endpoint)) return undefined;
-    const { length: before } = heads;
+    head = undefined;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
       result = await answerTo(client.api, otherwise);
-    replies.push(replyOf(question, heads.slice(before).at(-1), result));
+    replies.push(replyOf(question, head, result));
     return result;
   }
 
@@ -130,7 +133,7 @@ export async function probe(settings: LoadedConfig, now: UnixMs): Promise<Probe>
     for (const { name: chain } of config.chains) {
       let slots: unknown;
       for (const question of chainQuestions(chain, config.validators.watch[chain], now)) slots = await ask(question);
-      for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
+      for (const question of slashingsQuestions(chain, slots, now())) await ask(question);
     }
   } finally {
     await client.close();
@@ -149,10 +152,9 @@ async function answerTo(api: Api, request: ApiRequest): Promise<unknown> {
 }
 
 /** Returns by how much `remaining` of an answer is lower than in the previous answer of the same bucket. */
-function fallMeter(): (headers: Headers) => number | undefined {
+function fallMeter(): (seen: Observation) => number | undefined {
   const before = new Map<string, number>();
-  return (headers) => {
-    const { bucket = '', limits, remaining } = readHeaders(headers, 0);
+  return ({ bucket = '', limits, remaining }) => {
     // A window that repeats the limit of a second is no quota.
     const window = (['month', 'day', 'hour'] as const).find((name) => limits[name] !== limits.second);
     const left = window && remaining[window];
@@ -185,7 +187,7 @@ export function replyOf(question: Question, answer: AnswerHead | undefined, resu
   }
   if (lists.length === 0) return { ...none, failure: undefined, absent, read: 1 };
   const parsed = lists.flatMap(({ schema, items }) => {
-    const plausible = schema.refine((record) => isPlausible(record as never), 'not plausible now');
+    const plausible = schema.refine((record) => isPlausible(record as never), 'its time, which is in the future');
     return items.map((item) => plausible.safeParse(item));
   });
   const bad = parsed.flatMap(({ error }) => (error ? [reasonOf(error)] : []));
@@ -242,7 +244,7 @@ export type Verdict = 'understood' | 'partly' | 'refused';
 
 export function verdictOf({ ledger, replies }: Probe): Verdict {
   const isAnswered = replies.length === 0 || replies.some(({ failure }) => failure === undefined);
-  if (isKeyRefused(ledger) || !isAnswered) return 'refused';
+  if (refusalOf(ledger) || !isAnswered) return 'refused';
   const isUnderstood = ({ failure, unreadable, absent }: Reply): boolean =>
     failure === undefined && unreadable === 0 && absent.every(mayBeAbsent);
   return replies.every(isUnderstood) ? 'understood' : 'partly';
@@ -268,7 +270,7 @@ function rowOf(reply: Reply): string[] {
   if (!answer) return [endpoint, chain, isAsked(reply) ? 'none' : 'not asked'];
   const { status, bucket = '', fall, path } = answer;
   const counts = failure ? ['', ''] : [String(read), String(unreadable)];
-  return [endpoint, chain, String(status), ...counts, shownBucket(bucket), fall === undefined ? '' : `-${fall}`, path];
+  return [endpoint, chain, String(status), ...counts, bucket, fall === undefined ? '' : `-${fall}`, path];
 }
 
 /** Without an answer, only a failed request shows that one was sent. */
@@ -279,13 +281,13 @@ function isAsked({ answer, failure }: Reply): boolean {
 /** Each line begins with what it is about. */
 function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, absent }: Reply): string[] {
   const isEmpty = endpoint === 'machine_metrics' && !failure && read + unreadable === 0;
-  const [missing, left] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
+  const [missing, leftOut] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
   return [
     ...(failure ? [failure.message.replace(`${endpoint}: `, '')] : []),
     ...(unreadable > 0 ? [`${plural(unreadable, 'record')} unreadable, the first because of ${firstReason}`] : []),
     ...(isEmpty ? ['no machine has reported in the last hour'] : []),
     ...(missing.length > 0 ? [`absent: ${missing.join(', ')}`] : []),
-    ...(left.length > 0 ? [`absent, which may mean 0, false or empty: ${left.join(', ')}`] : []),
+    ...(leftOut.length > 0 ? [`absent, which may mean 0, false or empty: ${leftOut.join(', ')}`] : []),
   ].map((note) => `${chain ? `${endpoint} of ${chain}` : endpoint}: ${note}.`);
 }
 
@@ -294,29 +296,19 @@ function whyNotAsked(replies: readonly Reply[]): string[] {
   return failure ? [`Not requested because of the previous answers: ${failure.message}.`] : [];
 }
 
-/** Whether the service does not accept the key, or no longer accepts it. */
-export function isKeyRefused(ledger: Ledger): boolean {
-  return isKeyClosed(ledger) || ledger.key.validHeader === false;
-}
-
 function describeKey({ ledger, replies }: Probe): string {
-  if (isKeyRefused(ledger))
-    return `Key: ${refusalOf(ledger)} No cost table is shown, because the limits are not known.`;
-  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because the responses contain no limits';
+  const refusal = refusalOf(ledger);
+  if (refusal) return `Key: ${refusal} No cost table is shown, because the limits are not known.`;
+  const plan = describePlan(ledger.buckets[ledger.otherRoutes]) ?? 'not known, because no response contains limits';
   const isValid = ledger.key.validHeader || replies.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-/** Why the service does not accept the key, and what to do. */
-export function refusalOf({ key }: Ledger): string {
+/** Why the service does not accept the key, and what to do; undefined: it may accept it. */
+export function refusalOf(ledger: Ledger): string | undefined {
+  const { key } = ledger;
+  if (!isKeyClosed(ledger) && key.validHeader !== false) return undefined;
   if (key.standing === 'revoked')
     return 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';
   return 'refused. Copy it again from your account at beaconcha.in, and set it as BEACONCHAIN_API_KEY, api.key or api.key_file.';
-}
-
-const MAX_BUCKET_LENGTH = 20;
-
-/** The beginning of the name of a bucket, which comes from the service, for a terminal. */
-export function shownBucket(name: string): string {
-  return visible(cropped(name, MAX_BUCKET_LENGTH));
 }

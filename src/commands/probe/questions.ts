@@ -19,24 +19,27 @@ export interface Question {
   readonly chain?: Chain;
   /** Replaces the request if the service does not know its path. */
   readonly otherwise?: ApiRequest;
-  /** Whether a record is plausible now; default: every one is. */
+  /** Whether a record of the answer is plausible when it is read; default: every one is. */
   readonly isPlausible?: (record: never) => boolean;
 }
 
 const LOOK_BACK_SECONDS = 3_600;
 
-/** The newest records of the machines in the last hour, and the names of all machines. */
-export function accountQuestions(now: UnixMs): [Question, Question] {
-  const end = Math.floor(now / 1000);
-  const range = { start: end - LOOK_BACK_SECONDS, end };
-  return [
-    { request: requestTo('machine_metrics', { range }), isPlausible: isPlausibleAt(now) },
-    { request: requestTo('machine_names', {}) },
-  ];
+/**
+ * The names of all machines, and their newest records in the last hour. The names do not depend on the time, and their
+ * answer shows whether our clock is right.
+ */
+export function* accountQuestions(now: () => UnixMs): Generator<Question> {
+  yield { request: requestTo('machine_names', {}) };
+  const end = Math.floor(now() / 1000);
+  yield {
+    request: requestTo('machine_metrics', { range: { start: end - LOOK_BACK_SECONDS, end } }),
+    isPlausible: (record) => isPlausibleAt(now())(record),
+  };
 }
 
 /** What is asked about a chain, its slashings apart. The last question is about the slots at its head. */
-export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Question[] {
+export function chainQuestions(chain: Chain, watch: Watch, now: () => UnixMs): Question[] {
   const [path, otherPath] = DAILY_RETURNS_PATHS;
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
   const newestDay = { chain, range: { window: '24h' } } as const;
@@ -54,7 +57,7 @@ export function chainQuestions(chain: Chain, watch: Watch, now: UnixMs): Questio
     { request: requestTo('queues', { chain }) },
     {
       request: requestTo('epoch_slots', { chain, epoch: 'latest', priority: 'head_pass' }),
-      isPlausible: isPlausibleRowAt(chain, now),
+      isPlausible: (row) => isPlausibleRowAt(chain, now())(row),
     },
   ];
   return questions.map((question) => ({ ...question, chain }));

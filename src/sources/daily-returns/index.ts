@@ -56,7 +56,10 @@ type Path = Query<'daily_returns'>['path'];
 type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
-/** Reads days of a chain. After a 404, whoever wrote it, it tries the other path, and remembers the one that works. */
+/**
+ * Reads days of a chain. After a 404, whoever wrote it, it tries the other path, and remembers the one that works. If the
+ * service does not know the other one, the first failure stands, which may pass.
+ */
 function daysReader(chain: Chain): ReadDays {
   let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
 
@@ -67,7 +70,9 @@ function daysReader(chain: Chain): ReadDays {
       return await ask(path);
     } catch (error) {
       if (!isFailure(error, 'not_found', 'unexpected_status')) throw error;
-      const page = await ask(other);
+      const page = await ask(other).catch((second: unknown) => {
+        throw isFailure(second, 'not_found') ? error : second;
+      });
       [path, other] = [other, path];
       return page;
     }

@@ -5,11 +5,11 @@ import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { History } from '../history.ts';
-import { learnAll } from './learned.ts';
+import { afterRecords } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
 import { requestPage } from './poll.ts';
-import type { Learned } from './schema.ts';
+import type { Machine } from './schema.ts';
 import { pastMachines } from './shown.ts';
 
 const MINUTE = 60;
@@ -21,8 +21,8 @@ const NO_TIME: Span = { start: 0, end: 0 };
 
 /** The history of the machines, as far back as the service keeps it. */
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
-  /** The facts learned from the records of each machine so far. */
-  const learned = new Map<string, Learned>();
+  /** Each machine after its records so far. */
+  const machines = new Map<string, Machine>();
   return {
     readPage: (api, range, cursor, signal) => requestPage(api, { range: spanOf(range), cursor }, signal),
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
@@ -34,10 +34,10 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     stream: ([process]) => process,
     families(records) {
       const name = machineName(records[0]?.[1].machine);
-      const known = learned.get(name);
-      const after = learnAll({ learned: known }, records);
-      learned.set(name, after);
-      return pastMachineFamilies(pastMachines(options, records, known, after.chain));
+      const before = machines.get(name) ?? { name };
+      const after = afterRecords(before, records);
+      machines.set(name, after);
+      return pastMachineFamilies(pastMachines(options, records, before, after.learned?.chain));
     },
   };
 }

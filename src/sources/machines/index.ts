@@ -16,7 +16,7 @@ import { JITTER, RARE_REQUESTS } from './sweep.ts';
  * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart. A
  * sweep that takes the whole interval is not delayed: its length varies by itself.
  */
-function jitterMs({ lastAttemptAt = 0, durationMs }: Attempts, intervalMs: Milliseconds): Milliseconds {
+function jitterMs({ lastAttemptAt, durationMs }: Attempts, intervalMs: Milliseconds): Milliseconds {
   const most = Math.min(JITTER * intervalMs, intervalMs - durationMs);
   return Math.floor(unit(lastAttemptAt) * Math.max(0, most));
 }

@@ -4,22 +4,21 @@ import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Boots, Learned, Machine, NodeHead } from './schema.ts';
 
-/** The facts about a machine after newer records, in any order. `before`: the machine without these records. */
-export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
-  let held = before ?? {};
-  let learned = held.learned ?? {};
-  for (const one of records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp)) {
-    learned = learn(learned, held, one);
-    held = { ...held, [one[0]]: one[1] };
-  }
-  return learned;
+/** The machine after newer records, in any order. */
+export function afterRecords(before: Machine, records: readonly MachineRecord[]): Machine {
+  return records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp).reduce(afterRecord, before);
 }
 
-/** The facts after one newer record. `held`: the records before it. */
-export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
+/** The machine after one newer record. */
+export function afterRecord(before: Machine, one: MachineRecord): Machine {
+  const [process, record] = one;
+  return { ...before, [process]: record, learned: learn(before, one) };
+}
+
+function learn({ learned = {}, system }: Machine, record: MachineRecord): Learned {
   if (record[0] === 'node') return learnFromNode(learned, record[1]);
   if (record[0] === 'validator') return learned;
-  return learnFromBoots(learnFromNetwork(learned, held.system, record[1]), held.system, record[1]);
+  return learnFromBoots(learnFromNetwork(learned, system, record[1]), system, record[1]);
 }
 
 function learnFromNode(learned: Learned, node: NodeRecord): Learned {

@@ -194,21 +194,20 @@ async function readNewest(
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 async function readPage(
   { options, api, sweep, signal }: SweepContext,
-  { start, end }: Span,
+  range: Span,
   names?: readonly string[],
   cursor?: string,
 ): Promise<PastPage<MachineRecord>> {
-  const page = await requestPage(api, { range: { start, end }, names, cursor }, signal, isPlausibleAt);
+  const page = await requestPage(api, { range, names, cursor }, signal);
   for (const record of page.records) addRecord(sweep, options, record);
   return page;
 }
 
-/** `isPlausible`: whether a record is plausible at the time of the answer. */
+/** Drops records that are not plausible at the time of the answer. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,
   signal: AbortSignal,
-  isPlausible?: typeof isPlausibleAt,
 ): Promise<PastPage<MachineRecord>> {
   const { data, paging } = await api.request(requestTo('machine_metrics', query), signal);
   const records: MachineRecord[] = [];
@@ -216,7 +215,7 @@ export async function requestPage(
   for (const process of PROCESSES) {
     const items = data[`${process}_metrics`] ?? [];
     count += items.length;
-    const good = api.records('machine_metrics', RECORDS[process], items, isPlausible?.(api.now()));
+    const good = api.records('machine_metrics', RECORDS[process], items, isPlausibleAt(api.now()));
     for (const record of good) records.push([process, record] as MachineRecord);
   }
   return { cursor: paging?.next_cursor, records, count };

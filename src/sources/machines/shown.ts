@@ -4,18 +4,9 @@ import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../source.ts';
-import { isNameShared, learn, trusted } from './learned.ts';
-import {
-  chainOf,
-  groupOf,
-  isChainKnown,
-  isIncluded,
-  isKept,
-  type MachinesOptions,
-  machineName,
-  staleAfter,
-} from './options.ts';
-import type { Learned, Machine, Machines } from './schema.ts';
+import { afterRecord, isNameShared, trusted } from './learned.ts';
+import { chainOf, groupOf, isChainKnown, isIncluded, isKept, type MachinesOptions, staleAfter } from './options.ts';
+import type { Machine, Machines } from './schema.ts';
 
 type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly group?: string };
 
@@ -34,11 +25,6 @@ export interface ShownMachine {
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
   readonly isNameShared: boolean;
-}
-
-function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
-  // A record further ahead is from before the clock was set back, so its age is unknown.
-  return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
 function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<ShownMachine, 'seen' | 'fresh'> {
@@ -91,31 +77,30 @@ export function shownMachines(
     .map((machine) => ({
       ...labelsOf(options, machine, now),
       seen: recordsUpTo(machine, options.forgetAfterMs, now),
-      fresh: freshOf(options, trusted(machine, now), timing),
+      // A record further ahead is from before the clock was set back, so its age is unknown.
+      fresh: recordsUpTo(trusted(machine, now), shownFor(options, timing), now, CLOCK_AHEAD_MS),
     }));
 }
 
 /**
- * The machine at the time of each of its records, in ascending time, with that record alone. `known`: the facts learned
- * from earlier records. `chain`: the one that follows from all records together.
+ * The machine at the time of each of its records, in ascending time, with that record alone. `before`: the machine before
+ * them. `chain`: the one that follows from all records together.
  */
 export function pastMachines(
   options: MachinesOptions,
   records: readonly MachineRecord[],
-  known: Learned | undefined,
+  before: Machine,
   chain: Chain | undefined,
 ): ShownMachine[] {
-  let held: Partial<Machine> = {};
-  let learned = known ?? {};
-  return records.flatMap((one) => {
+  const { name } = before;
+  if (!isIncluded(options, name)) return [];
+  let machine = before;
+  return records.map((one) => {
     const [process, record] = one;
-    learned = learn(learned, held, one);
-    held = { ...held, [process]: record };
-    const name = machineName(record.machine);
-    if (!isIncluded(options, name)) return [];
-    const machine = { name, [process]: record, learned: { ...learned, ...(chain && { chain }) } };
+    machine = afterRecord(machine, one);
+    const own = { name, [process]: record, learned: { ...machine.learned, ...(chain && { chain }) } };
     const at = record.timestamp * 1000;
-    return [{ ...labelsOf(options, machine, at), seen: machine, fresh: trusted(machine, at) }];
+    return { ...labelsOf(options, own, at), seen: own, fresh: trusted(own, at) };
   });
 }
 

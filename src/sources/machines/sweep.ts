@@ -6,7 +6,7 @@ import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../t
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import { isRefusal, refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
-import { learnAll } from './learned.ts';
+import { afterRecords } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { lastSeen, type Machine, type Machines } from './schema.ts';
 
@@ -71,9 +71,8 @@ export function endSweep(sweep: Sweep, { expected, max }: MachinesOptions): Mach
   const { before, live, newRecords, asked, progress } = sweep;
   const machines = [...new Set([...before.keys(), ...newRecords.keys()])].map((name): Machine => {
     const held = before.get(name) ?? { name };
-    const records = newRecords.get(name)?.toSorted(([, a], [, b]) => a.timestamp - b.timestamp);
-    // Of each process the last one stays, which is the newest.
-    return records ? { ...held, ...Object.fromEntries(records), learned: learnAll(held, records) } : held;
+    const records = newRecords.get(name);
+    return records ? afterRecords(held, records) : held;
   });
   const wasLive = new Set(live.map(({ name }) => name));
   const rankOf = ({ name }: Machine): number => (expected.includes(name) ? 2 : Number(wasLive.has(name)));
@@ -99,7 +98,7 @@ function isKnown({ before, found }: Sweep, name: string): boolean {
 const MAX_SWEPT_SECONDS = 75;
 /** A push takes up to 2 s to be delivered, and clocks differ. */
 const OVERLAP_SECONDS = 5;
-/** In a minute each machine has a record, which can come up to five minutes late. */
+/** Each machine has a record a minute, so this finds those up to five minutes late. Later ones are found by name. */
 const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
 /** A sweep that begins this much after it was due follows a stop, an outage or sleep. */
@@ -179,9 +178,8 @@ function rawNames(machine: Machine): Set<string> {
 }
 
 export function isListDue(progress: Progress, when: When, configuredMs: Milliseconds): boolean {
-  return (
-    isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs) && when.now >= refusedUntil(progress, 'machine_names')
-  );
+  if (when.now < refusedUntil(progress, 'machine_names')) return false;
+  return isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs);
 }
 
 /** The time that counts as that of a failed request for the list. */

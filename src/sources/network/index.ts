@@ -69,20 +69,20 @@ export function networkSource(options: ChainOptions): Source<Network> {
 
 type Context = PollContext<ChainOptions>;
 
-/** Reads the duties of the whole chain, and the queues unless the budget has stretched the interval. */
+/** Reads the duties of the whole chain and the queues, one even if the other fails. A stretched interval pays for the first. */
 async function pollNetwork(context: Context, previous: Network): Promise<Poll<Network>> {
   const { options, timing, events } = context;
   const read = await readPart(context, 'network', previous, () => readPerformance(context, previous));
-  if (read.failure || timing.intervalMs > options.intervalMs) return { ...read, events };
-  const both = await readPart(context, 'queues', read.value, () => readQueues(context, read.value));
-  return { ...both, events };
+  if (timing.intervalMs > options.intervalMs) return { ...read, events };
+  const { value, failure } = await readPart(context, 'queues', read.value, () => readQueues(context, read.value));
+  return { value, failure: read.failure ?? failure, events };
 }
 
 async function readPerformance({ options, api, signal }: Context, previous: Network): Promise<Network> {
   const { chain } = options;
   const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
   const readAt = api.now();
-  expectPastEpoch('network_performance', chain, range, readAt);
+  expectPastEpoch('network_performance', chain, range.epoch, readAt);
   return { ...previous, performance: { readAt, epoch: range.epoch, sums: performanceOf([data]) } };
 }
 

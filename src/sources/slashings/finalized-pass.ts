@@ -34,26 +34,30 @@ const FRESH_EPOCHS = 3;
 
 /**
  * Counts every finalized epoch exactly once, in order. Where the budget does not allow that, only the newest one is read.
- * @param isHeadRead Whether it is known that finality has not advanced if the head epoch has not
+ * @param isHeadKnown False after a head pass that failed: then finality may have advanced, although the head epoch has not
  * @throws when the finalized view cannot be read or is not plausible
  */
-export async function finalizedPass(context: PollContext, previous: Slashings, isHeadRead: boolean): Promise<Step> {
+export async function finalizedPass(context: PollContext, previous: Slashings, isHeadKnown: boolean): Promise<Step> {
   const { coverage, intervalMs } = context.timing;
   // Where an interval is no longer than an epoch, each epoch can be read although the coverage is `sampled`.
   const sampled = coverage === 'sampled' && intervalMs > MS_PER_EPOCH;
   const isAdvanced = previous.finalizedEpoch === undefined || previous.isFinalityDue === true;
   let state = previous;
-  let view: EpochRows | undefined;
-  if (coverage !== 'full' || !isHeadRead || isAdvanced) {
-    view = await readEpoch(context, 'finalized', 'finalized_pass');
+  /** By epoch, because the view is one of those to count, and a tie reads the next one ahead. */
+  const answers = new Map<number, EpochRows>();
+  if (coverage !== 'full' || !isHeadKnown || isAdvanced) {
+    const view = await readEpoch(context, 'finalized', 'finalized_pass');
+    answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch, sampled);
   }
   const { scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state };
   const newest = newestToCount(state);
   const read = async (epoch: number): Promise<EpochRows> => {
-    if (epoch === view?.epoch) return view;
-    return readEpoch(context, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+    const priority = newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up';
+    const answer = answers.get(epoch) ?? (await readEpoch(context, epoch, priority));
+    answers.set(epoch, answer);
+    return answer;
   };
   const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_POLL);
   for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {

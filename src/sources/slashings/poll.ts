@@ -55,8 +55,10 @@ async function headPass(context: PollContext, previous: Slashings): Promise<Step
   if (passedEpoch !== undefined) {
     const read = await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
     if (read instanceof Error) failure = read;
-    else epochs.unshift(decided(read, latest));
-    if (!failure) state = { ...state, passedEpoch: undefined };
+    else {
+      epochs.unshift(decided(read, latest));
+      state = { ...state, passedEpoch: undefined };
+    }
   }
   for (const { rows } of epochs) {
     const read = await readSlashings(context, state, unreadBlocks(state, rows, MAX_TRIES));

@@ -88,7 +88,7 @@ export function decided({ epoch, allRows }: EpochRows, next: EpochRows | undefin
   return { epoch, rows: rows.filter((row) => row.epoch === epoch), allRows };
 }
 
-/** Whether two blocks of a slot say that they are canonical, and no later block of the epoch decides. */
+/** Whether two blocks of a slot say that they are canonical, and no later block that was read decides. */
 export function isTied({ rows, allRows }: EpochRows): boolean {
   const open = new Set(rows.filter(({ status }) => status === '0').map(({ slot }) => slot));
   return allRows.some(({ slot, status }) => status === '1' && open.has(slot));

@@ -34,13 +34,16 @@ export function readRewards(context: PollContext, previous: Validators): Promise
     'rewards',
     (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
     (answers) => {
-      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range, context.api.now());
+      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range.epoch, context.api.now());
       return rewardsOf(answers);
     },
   );
 }
 
-/** Unless the sums of all groups are read, the next poll tries again. */
+/**
+ * Reads the sums of each group. If the plan refuses 100 identifiers at once, they are read in small chunks. No request is
+ * about two groups. Unless the sums of all groups are read, the next poll tries again.
+ */
 function readAggregate<A, S>(
   context: PollContext,
   previous: Validators,
@@ -48,33 +51,18 @@ function readAggregate<A, S>(
   requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
   sumsOf: (answers: readonly A[]) => S,
 ): Promise<Poll<Validators>> {
-  return readPart(context, part, previous, async () => {
-    const { groups, hasSmallChunks } = await readSums(context, previous, requestOf, sumsOf);
-    return { ...previous, [part]: { groups, polls: 0 }, hasSmallChunks };
-  });
-}
-
-/**
- * The sums of each group. If the plan refuses 100 identifiers at once, they are read in small chunks. No request is about
- * two groups.
- */
-async function readSums<A, S>(
-  { api, options, signal }: PollContext,
-  { hasSmallChunks }: Validators,
-  requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
-  sumsOf: (answers: readonly A[]) => S,
-): Promise<{ groups: GroupSums<S>[]; hasSmallChunks: boolean | undefined }> {
+  const { api, options, signal } = context;
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
-  let isSmall = hasSmallChunks;
+  let { hasSmallChunks } = previous;
 
   async function answersOf({ watch }: WatchedGroup): Promise<A[]> {
     const answers: A[] = [];
-    for (const identifiers of chunksOf(watch, isSmall ? small : large)) {
+    for (const identifiers of chunksOf(watch, hasSmallChunks ? small : large)) {
       try {
         answers.push(await api.request(requestOf(identifiers), signal));
       } catch (error) {
         if (identifiers.length > small && isFailure(error, 'forbidden')) {
-          isSmall = true;
+          hasSmallChunks = true;
           return answersOf({ watch });
         }
         // Here a 404 says that the service knows none of them.
@@ -84,10 +72,14 @@ async function readSums<A, S>(
     return answers;
   }
 
-  const read: { watch: string; sums: S }[] = [];
-  for (const group of options.groups) read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group)) });
-  const readAt = api.now();
-  return { groups: read.map((one) => ({ ...one, readAt })), hasSmallChunks: isSmall };
+  return readPart(context, part, previous, async () => {
+    const read: { watch: string; sums: S }[] = [];
+    for (const group of options.groups) {
+      read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group)) });
+    }
+    const readAt = api.now();
+    return { ...previous, [part]: { groups: read.map((one) => ({ ...one, readAt })), polls: 0 }, hasSmallChunks };
+  });
 }
 
 /** Pure. Whether it is the turn of an aggregate: with every ninth poll, and for a group of which nothing is known. */

@@ -79,9 +79,7 @@ async function pollValidators(context: PollContext, previous: Validators): Promi
 }
 
 /** Requests of a poll for the status, and as a mean for each of the two aggregates. */
-export function requestsPerStatusPoll(
-  groups: readonly WatchedGroup[],
-): Readonly<Record<'status' | 'aggregate', number>> {
+export function requestsPerStatusPoll(groups: readonly WatchedGroup[]): { status: number; aggregate: number } {
   const chunks = (size: number): number =>
     groups.reduce((sum, { watch }) => sum + Math.ceil(watchedCount(watch) / size), 0);
   return { status: chunks(PAGE_SIZE), aggregate: chunks(IDENTIFIERS_OF_AGGREGATE[0]) / POLLS_PER_AGGREGATE };

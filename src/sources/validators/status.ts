@@ -77,7 +77,7 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
   }
   const { data, range, paging } = answer;
   // A sweep of many validators takes several epochs.
-  expectPastEpoch('validators', chain, range, api.now());
+  expectPastEpoch('validators', chain, range.epoch, api.now());
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;

@@ -42,15 +42,15 @@ function linesOf(family: FamilyHead, format: Format): string {
 export const PIECE_LINES = 500;
 
 /**
- * The lines of the samples in pieces, between which other work can run; the same in both formats where no sample has a
- * time. `known` keeps the texts of labels that several families have.
+ * The lines of the samples, the same in both formats, in pieces between which other work can run. `known` keeps the texts
+ * of labels that several families have.
  */
-export function* encodeSamples({ name, samples }: Family, format: Format, known = new LabelTexts()): Generator<string> {
+export function* encodeSamples({ name, samples }: Family, known = new LabelTexts()): Generator<string> {
   for (let first = 0; first < samples.length; first += PIECE_LINES) {
     // Concatenation, because joining an array of this many lines takes 50 % longer.
     let out = '';
     for (const sample of samples.slice(first, first + PIECE_LINES))
-      out += lineOf(name, sample, format, known.of(sample.labels));
+      out += lineOf(name, sample, known.of(sample.labels));
     yield out;
   }
 }
@@ -69,14 +69,12 @@ export class LabelTexts {
 }
 
 /** The line of one sample; `name` is that of its family. */
-export function sampleLine(name: string, sample: Sample, format: Format): string {
-  return lineOf(name, sample, format, encodeLabels(sample.labels));
+export function sampleLine(name: string, sample: Sample): string {
+  return lineOf(name, sample, encodeLabels(sample.labels));
 }
 
-function lineOf(name: string, { suffix = '', value, at }: Sample, format: Format, labels: string): string {
-  const line = `${name}${suffix}${labels} ${encodeNumber(value)}`;
-  if (at === undefined) return `${line}\n`;
-  return `${line} ${format === 'text' ? Math.round(at * 1000) : at}\n`;
+function lineOf(name: string, { suffix = '', value, at }: Sample, labels: string): string {
+  return `${name}${suffix}${labels} ${encodeNumber(value)}${at === undefined ? '' : ` ${at}`}\n`;
 }
 
 function encodeLabels(labels: Labels): string {

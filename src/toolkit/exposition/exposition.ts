@@ -36,7 +36,7 @@ const END: Rendered = {
 
 /**
  * Renders families when they change and serves them as bytes. Changed sections are read from one snapshot and shown at one
- * moment, so a scrape sees one consistent state and only joins buffers. Each section is compressed separately.
+ * moment, so a scrape sees one consistent state and copies nothing. Each section is compressed separately.
  */
 export class Exposition<Snapshot> {
   readonly #sections: readonly Section<Snapshot>[];
@@ -44,8 +44,8 @@ export class Exposition<Snapshot> {
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #options: ExpositionOptions;
-  readonly #changesAt = new Map<Section<Snapshot>, UnixMs>();
-  readonly #touched: Set<Section<Snapshot>>;
+  /** When the families of each section change next. In the past: they have changed and are not rendered yet. */
+  readonly #changesAt: Map<Section<Snapshot>, UnixMs>;
   #rendered: ReadonlyMap<Section<Snapshot>, Rendered> = new Map();
   #renderedAt: UnixMs = 0;
   #renderedUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
@@ -65,13 +65,13 @@ export class Exposition<Snapshot> {
     this.#takeSnapshot = takeSnapshot;
     this.#clock = clock;
     this.#onError = onError;
-    this.#touched = new Set(sections);
+    this.#changesAt = new Map(sections.map((section) => [section, 0]));
   }
 
   /** Marks sections whose families have changed; without names, all of them. */
   touch(...names: readonly string[]): void {
     const isMeant = ({ name }: Section<Snapshot>): boolean => names.length === 0 || names.includes(name);
-    for (const section of this.#sections.filter(isMeant)) this.#touched.add(section);
+    for (const section of this.#sections.filter(isMeant)) this.#changesAt.set(section, 0);
     this.#nap.wake();
   }
 
@@ -91,10 +91,7 @@ export class Exposition<Snapshot> {
   async #refresh(): Promise<void> {
     const now = this.#clock.now();
     const steppedBack = now < this.#renderedAt;
-    const changed = this.#sections.filter(
-      (section) => steppedBack || this.#touched.has(section) || now >= (this.#changesAt.get(section) ?? 0),
-    );
-    this.#touched.clear();
+    const changed = this.#sections.filter((section) => steppedBack || now >= (this.#changesAt.get(section) ?? 0));
     this.#renderedAt = now;
     let taken: Snapshot | undefined;
     const snapshot = (): Snapshot => {
@@ -135,7 +132,7 @@ export class Exposition<Snapshot> {
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
-      if (this.#touched.size === 0) await this.#nap.sleep(this.#clock, this.#untilNext());
+      await this.#nap.sleep(this.#clock, this.#untilNext());
       await this.refresh();
     }
   }

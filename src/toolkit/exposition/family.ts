@@ -7,7 +7,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** When it was measured; absent: at the scrape. */
+  /** When it was measured, for OpenMetrics alone; absent: at the scrape. */
   readonly at?: UnixSeconds;
   /** Of a histogram: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;

@@ -44,34 +44,22 @@ export class Rendering {
     const family = { name, type, help, samples };
     this.#text.add(encodeHead(family, 'text'));
     this.#openmetrics.add(encodeHead(family, 'openmetrics'));
-    if (samples.some(({ at }) => at !== undefined)) {
-      await this.#addLines(family, 'text', [this.#text]);
-      await this.#addLines(family, 'openmetrics', [this.#openmetrics]);
-    } else if (samples.length < PIECE_LINES) {
-      await this.#addLines(family, 'text', [this.#text, this.#openmetrics]);
-    } else {
-      const block = await this.#encodeOnce(family);
-      this.#text.append(block);
-      this.#openmetrics.append(block);
-    }
-  }
-
-  async #addLines(family: Family, format: Format, blocks: readonly Blocks[]): Promise<void> {
-    for (const lines of encodeSamples(family, format, this.#labels)) {
-      for (const block of blocks) block.add(lines);
+    let block: Bytes | undefined;
+    for (const lines of encodeSamples(family, this.#labels)) {
+      if (samples.length < PIECE_LINES) {
+        this.#text.add(lines);
+        this.#openmetrics.add(lines);
+      } else {
+        // All lines are about as long as those of the first piece.
+        block ??= new Bytes((Buffer.byteLength(lines) / PIECE_LINES) * samples.length);
+        block.add(lines);
+      }
       await this.#pause();
     }
-  }
-
-  /** All lines are about as long as those of the first piece. */
-  async #encodeOnce(family: Family): Promise<Buffer> {
-    let bytes: Bytes | undefined;
-    for (const lines of encodeSamples(family, 'text', this.#labels)) {
-      bytes ??= new Bytes((Buffer.byteLength(lines) / PIECE_LINES) * family.samples.length);
-      bytes.add(lines);
-      await this.#pause();
-    }
-    return bytes?.written() ?? Buffer.alloc(0);
+    if (!block) return;
+    const written = block.written();
+    this.#text.append(written);
+    this.#openmetrics.append(written);
   }
 
   async finish(compress: Compress): Promise<Rendered> {

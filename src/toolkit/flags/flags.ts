@@ -173,12 +173,7 @@ function refuseForeign({ flags }: Program<string>, name: string, command: string
   throw new UsageError(`unknown flag "--${name}" of ${command}, it belongs to ${commands.join(', ')}`);
 }
 
-const BOOLEANS = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
+const BOOLEANS = new Map(Object.entries({ true: true, 1: true, false: false, 0: false }));
 
 /** @param origin The flag or variable with these texts; only a repeatable flag has more than one. */
 function settingOf(flag: Flag, origin: string, texts: readonly string[]) {

@@ -24,7 +24,7 @@ export function anewIn(dir: string): string {
   return /^[\w./-]+$/.test(dir) ? `mv ${dir} ${dir}.old` : `mv "${dir}" "${dir}.old"`;
 }
 
-export type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
+type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
 
 export function wrap(value: unknown): string {
   return JSON.stringify({ version: STATE_VERSION, value });

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
 import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner } from './directory.ts';
-import { anewIn, type Parsed, parseDocument, wrapInPieces } from './envelope.ts';
+import { anewIn, parseDocument, wrapInPieces } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 import { readWhole, type WritableDisk, writeWhole } from './whole-file.ts';
@@ -51,7 +51,7 @@ export class FileStore implements StateStore {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw unreadable(file, error);
     }
-    const parsed = parseFile(this.#dir, file, text, schema);
+    const parsed = parseDocument({ document: file, anew: anewIn(this.#dir) }, text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await rename(file, aside);
@@ -99,11 +99,6 @@ export async function peek<S extends z.ZodType>(
   const file = join(dir, `${name}.json`);
   const text = await readWhole(file).catch(() => undefined);
   if (text === undefined) return undefined;
-  const parsed = parseFile(dir, file, text, schema);
+  const parsed = parseDocument({ document: file, anew: anewIn(dir) }, text, schema);
   return parsed.success ? parsed.data : undefined;
-}
-
-/** @throws StateOfOtherVersion */
-function parseFile<S extends z.ZodType>(dir: string, file: string, text: string, schema: S): Parsed<z.output<S>> {
-  return parseDocument({ document: file, anew: anewIn(dir) }, text, schema);
 }

@@ -16,9 +16,6 @@ export class StateLocked extends Error {
   }
 }
 
-/** The file that the process of the exporter holds. */
-export const LOCK = 'lock';
-
 /** Result codes of SQLite. */
 const BUSY = 5;
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
@@ -45,7 +42,7 @@ export class DirectoryLock {
 
   private constructor(dir: string, clock: Clock, log: Warner) {
     this.#dir = dir;
-    this.#file = join(dir, LOCK);
+    this.#file = join(dir, 'lock');
     this.#holder = `${this.#file}.holder`;
     this.#clock = clock;
     this.#log = log;

@@ -48,7 +48,7 @@ export class Access {
   }
 
   /** Creates a server whose connections and requests are checked here first. */
-  createServer(options: ServerOptions, listener: RequestListener): Server {
+  createServer(options: ServerOptions & { headersTimeout: number }, listener: RequestListener): Server {
     const guarded: RequestListener = (request, response) => {
       this.#admits(request, response).then(
         (isAdmitted) => isAdmitted && listener(request, response),
@@ -60,12 +60,11 @@ export class Access {
     };
     const { tls } = this.#config;
     if (!tls) return createHttpServer(options, guarded);
-    const handshakeTimeout = options.headersTimeout;
     const server = createHttpsServer(
       {
         ...options,
         ...tls.context,
-        ...(handshakeTimeout !== undefined && { handshakeTimeout }),
+        handshakeTimeout: options.headersTimeout,
         requestCert: tls.clients.isAsked,
         // Decided below: some policies ask for a certificate without requiring it.
         rejectUnauthorized: false,
@@ -84,21 +83,21 @@ export class Access {
 
   /** Uses certificates that were replaced, also by another target of a link in their path. The rest needs a reload. */
   async #renewCertificates(): Promise<void> {
-    for (let told = ''; ; ) {
+    for (let logged = ''; ; ) {
       await this.#clock.sleep(RENEW_EVERY_MS, this.#stop.signal).catch(() => undefined);
       const config = this.#config;
       if (this.#stop.signal.aborted || !config.tls) return;
       try {
         const tls = await readCertificates(config.tls.source);
-        told = '';
+        logged = '';
         // A reload may have come in the meantime.
         if (this.#config !== config || isDeepStrictEqual(tls, config.tls)) continue;
         this.adopt({ ...config, tls });
         this.#log.info('certificates renewed');
       } catch (error) {
         const err = messageOf(error);
-        if (err !== told) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
-        told = err;
+        if (err !== logged) this.#log.warn({ err }, 'certificates cannot be renewed, still serving the previous ones');
+        logged = err;
       }
     }
   }

@@ -114,10 +114,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
     ...[...pages.pages].map(([path, page]) => [path, reading((_, response) => page(response))] as const),
     ['/-/healthy', reading((_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, whyNotReady(pages)))],
-    [
-      '/-/reload',
-      { POST: hasLifecycle ? (request, response) => sendReload(request, response, pages) : refuseLifecycle },
-    ],
+    ['/-/reload', { POST: (request, response) => sendReload(request, response, hasLifecycle, pages) }],
     [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
   return async (request, response) => {
@@ -156,12 +153,14 @@ function whyNotReady(pages: Pages): string | undefined {
   return pages.ready() ? undefined : 'a source has not made its first attempt';
 }
 
-/** The wording is that of Prometheus. */
-function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
-  sendText(response, 403, 'Lifecycle API is not enabled.\n');
-}
-
-async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+async function sendReload(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  hasLifecycle: boolean,
+  pages: Pages,
+): Promise<void> {
+  // The wording is that of Prometheus.
+  if (!hasLifecycle) return sendText(response, 403, 'Lifecycle API is not enabled.\n');
   if (isFromPage(headers)) return sendText(response, 403, 'not reloaded: the request comes from a page in a browser\n');
   sendOutcome(response, 'reloaded', 500, await pages.reload());
 }

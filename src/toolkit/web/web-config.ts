@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext, getCiphers, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { createSecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import * as z from 'zod';
 import { messageOf } from '../lib/error-code.ts';
 import { isObject } from '../lib/is-object.ts';
@@ -19,17 +19,10 @@ import {
 import { valueAt } from '../yaml/value-at.ts';
 
 /**
- * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
+ * The names of Go's crypto/tls, which the format uses, and those of OpenSSL, up to TLS 1.2. The suites are those of
  * https://pkg.go.dev/crypto/tls#CipherSuites: without the ones that Go calls insecure.
  */
-const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
-  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
-  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
-];
-
 const SUITES: ReadonlyMap<string, string> = new Map([
-  ...SUITES_1_3,
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
   ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
@@ -42,13 +35,10 @@ const SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
 ]);
 
-/** Those that this Node was built with. */
-const SUITE_NAMES = [...SUITES].filter(([, openssl]) => getCiphers().includes(openssl.toLowerCase())).map(([go]) => go);
+/** The suites of TLS 1.3, which have one name. As in Go they are always included, whatever is chosen. */
+const SUITES_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** The list for OpenSSL. As in Go, only suites for TLS up to 1.2 can be chosen: those of 1.3 are always included. */
-function opensslSuites(names: readonly string[]): string {
-  return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
-}
+const SUITE_NAMES = [...SUITES_1_3, ...SUITES.keys()];
 
 const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
@@ -66,15 +56,13 @@ interface ClientPolicy {
   readonly isVerified: boolean;
 }
 
-const ANY: ClientPolicy = { isAsked: true, isRequired: true, isVerified: false };
-
 /** https://pkg.go.dev/crypto/tls#ClientAuthType */
 const CLIENT_POLICIES = {
   NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
   RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
-  RequireAnyClientCert: ANY,
+  RequireAnyClientCert: { isAsked: true, isRequired: true, isVerified: false },
   // The older name in exporter-toolkit.
-  RequireClientCert: ANY,
+  RequireClientCert: { isAsked: true, isRequired: true, isVerified: false },
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
 } as const satisfies Record<string, ClientPolicy>;
@@ -208,8 +196,13 @@ export async function readCertificates({ section, folder }: TlsSettings['source'
   return tls;
 }
 
-/** Why OpenSSL refuses settings that are valid one by one, such as a key that is too short. */
+/** Why settings that are valid one by one cannot be used, such as a key that is too short. */
 function contextFindings(tls: TlsSettings | undefined): Finding[] {
+  const { minVersion = '', maxVersion = '' } = tls?.context ?? {};
+  // OpenSSL accepts this, and then refuses every client. The order of the versions is that of their names.
+  if (minVersion > maxVersion) {
+    return [{ path: [SECTION, 'max_version'], message: `expected at least min_version, which is ${minVersion}` }];
+  }
   try {
     if (tls) createSecureContext(tls.context);
     return [];
@@ -280,12 +273,12 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** What is wrong with a certificate and its key. */
 function pairFindings(cert: Pem, key: Pem): Finding[] {
-  const certificate = parsed(() => new X509Certificate(cert.text));
-  const secret = parsed(() => createPrivateKey(key.text));
+  const certificate = tryParse(() => new X509Certificate(cert.text));
+  const secret = tryParse(() => createPrivateKey(key.text));
   const findings: Finding[] = [];
   if (!certificate) findings.push({ path: cert.path, message: 'expected a certificate in PEM' });
   if (!secret) findings.push({ path: key.path, message: 'expected a private key in PEM, without a passphrase' });
-  if (certificate && secret && !parsed(() => certificate.checkPrivateKey(secret))) {
+  if (certificate && secret && !tryParse(() => certificate.checkPrivateKey(secret))) {
     findings.push({ path: key.path, message: 'the key does not match the certificate' });
   }
   return findings;
@@ -293,11 +286,11 @@ function pairFindings(cert: Pem, key: Pem): Finding[] {
 
 function authorityFindings(authorities: Pem): Finding[] {
   const texts = authorities.text.match(CERTIFICATE) ?? [];
-  const isGood = texts.length > 0 && texts.every((text) => parsed(() => new X509Certificate(text)));
+  const isGood = texts.length > 0 && texts.every((text) => tryParse(() => new X509Certificate(text)));
   return isGood ? [] : [{ path: authorities.path, message: 'expected certificates in PEM' }];
 }
 
-function parsed<T>(parse: () => T): T | undefined {
+function tryParse<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {
@@ -322,10 +315,11 @@ function tlsOf(
 ): TlsSettings | undefined {
   if (!cert || !key) return undefined;
   const min = tls.min_version ?? 'TLS12';
-  const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
+  const suites = tls.cipher_suites?.length
+    ? [...new Set([...tls.cipher_suites, ...SUITES_1_3])].map((name) => SUITES.get(name) ?? name).join(':')
+    : undefined;
   // At its default security level OpenSSL refuses versions before TLS 1.2.
   const isOld = min === 'TLS10' || min === 'TLS11';
-  const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
   return {
     context: {
       cert: cert.text,
@@ -333,11 +327,9 @@ function tlsOf(
       minVersion: VERSIONS[min],
       maxVersion: VERSIONS[tls.max_version ?? 'TLS13'],
       honorCipherOrder: tls.prefer_server_cipher_suites ?? true,
-      ...(ca && { ca: ca.text }),
-      ...(ciphers === undefined ? {} : { ciphers }),
-      ...(tls.curve_preferences?.length
-        ? { ecdhCurve: tls.curve_preferences.map((curve) => CURVES[curve]).join(':') }
-        : {}),
+      ca: ca?.text,
+      ciphers: isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites,
+      ecdhCurve: tls.curve_preferences?.map((curve) => CURVES[curve]).join(':') || undefined,
     },
     clients: CLIENT_POLICIES[tls.client_auth_type ?? 'NoClientCert'],
     allowedSans: tls.client_allowed_sans,

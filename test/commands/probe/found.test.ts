@@ -9,7 +9,7 @@ import { defaultConfig } from '../../support/runs/default-config.ts';
 
 const NOW = 1_790_769_700_000;
 const CONFIG = defaultConfig();
-const [RECORDS, NAMES] = accountQuestions(NOW);
+const [NAMES, RECORDS] = [...accountQuestions(() => NOW)] as [Question, Question];
 const REFUSED = new RequestFailed('validators', 'forbidden', '403');
 
 /** What is found in answers about the machine node-a and others. */
@@ -58,7 +58,7 @@ describe('commands/probe: what it found', () => {
     ['', 2, answerWith([1], 'next')],
   ])('says of watched validators, if the answer is whole: %s', (text, last, answer) => {
     const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
-    const question = chainQuestions('mainnet', watch.mainnet, NOW)[3] as Question;
+    const question = chainQuestions('mainnet', watch.mainnet, () => NOW)[3] as Question;
     const found = foundIn({ ...CONFIG, validators: { ...CONFIG.validators, watch } }, [
       replyOf(question, undefined, answer),
     ]);

@@ -28,7 +28,7 @@ type Nine = [Question, Question, Question, Question, Question, Question, Questio
 const [days, committee, members, status, performance, rewards, network, queues, rows] = chainQuestions(
   'mainnet',
   [{ first: 1, last: 99 }],
-  NOW,
+  () => NOW,
 ) as Nine;
 const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
 
@@ -36,7 +36,7 @@ const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Quest
 const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
   [
     'machine_metrics',
-    accountQuestions(NOW)[0],
+    [...accountQuestions(() => NOW)][1] as Question,
     machinesPage({ system: [systemRecord()], validator: [validatorRecord()], node: [nodeRecord()] }),
     3,
   ],
@@ -116,7 +116,7 @@ describe('commands/probe: replies', () => {
   it('asks about the first ten watched validators, and twenty for their duties', () => {
     const asked = [status, performance].map(({ request }) => identifiersOf(request));
     expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
-    expect(chainQuestions('hoodi', [{ first: 5, last: 5 }], NOW)[3]?.request.body).toEqual({
+    expect(chainQuestions('hoodi', [{ first: 5, last: 5 }], () => NOW)[3]?.request.body).toEqual({
       chain: 'hoodi',
       validator: { validator_identifiers: [5] },
       page_size: 10,

@@ -15,8 +15,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'retry-after ignored',
-    find: "longest(wait(first(headers['ratelimit-reset']), sentAt), wait(first(headers['retry-after']), sentAt))",
-    replace: "wait(first(headers['ratelimit-reset']), sentAt)",
+    find: "['ratelimit-reset', 'retry-after']",
+    replace: "['ratelimit-reset']",
   },
   {
     name: 'permit free with its answer',
@@ -167,7 +167,7 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'revocation logged without a cause',
     find: '    else this.keyRefused(key);',
     replace: `    else this.keyRefused(key);
-    this.#log.error({}, KEY_MESSAGES.revoked);`,
+    this.#log.error({}, KEY_REFUSED.revoked[0]);`,
   },
   {
     name: 'value shown before it is written',

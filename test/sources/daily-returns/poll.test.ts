@@ -101,6 +101,13 @@ describe('sources/daily-returns/poll', () => {
       },
     );
 
+    it('a passing failure remains one, although the other path is not found', async () => {
+      const api = fakeApi((request) => {
+        throw failed(request, request.path === SPECIFIED ? 'unexpected_status' : 'not_found');
+      });
+      expect((await poll(api)).failure).toMatchObject({ reason: 'unexpected_status' });
+    });
+
     it('is not changed after any other failure', async () => {
       for (const reason of FAILURE_REASONS.filter((one) => one !== 'not_found' && one !== 'unexpected_status')) {
         const api = apiAt(PUBLIC, reason);
@@ -124,11 +131,10 @@ describe('sources/daily-returns/poll', () => {
   describe('is due', () => {
     const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
     const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
-    const due = (value: DailyReturns, lastAttemptAt: number | undefined): number =>
+    const due = (value: DailyReturns, lastAttemptAt: number): number =>
       dailyReturnsSource('mainnet', HOUR).due(value, attempts(lastAttemptAt), timing({ intervalMs: HOUR }));
 
-    it('at once before the first attempt, and every interval until the first day is known', () => {
-      expect(due({}, undefined)).toBe(0);
+    it('every interval until the first day is known', () => {
       expect(due({}, DAY_2100_END)).toBe(DAY_2100_END + HOUR);
     });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
 import type { Chain } from '../../../src/facts/chain.ts';
-import { isNameShared, isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
+import { afterRecords, isNameShared, isNetworkWithheld, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
-import type { Learned } from '../../../src/sources/machines/schema.ts';
+import type { Learned, Machine } from '../../../src/sources/machines/schema.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { slotAt } from '../../support/answers/slot-rows.ts';
 
@@ -21,6 +21,11 @@ function inStep(chain: Chain, minutes: number, from = START, behind = 0): Machin
     const at = from + i * 60;
     return node(at, { sync_beacon_head_slot: slotAt(chain, at * 1000) - behind });
   });
+}
+
+/** The facts about a machine after newer records. */
+function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
+  return afterRecords({ name: 'a', ...before }, records).learned ?? {};
 }
 
 const AUTO = machinesOptions({ chain: 'auto', chains: ['mainnet'] });

@@ -108,12 +108,17 @@ describe('the network', () => {
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_229 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
     ['without duties', { ...NETWORK_PERFORMANCE, data: { beaconscore: NETWORK_PERFORMANCE.data.beaconscore } }],
-  ])('an answer %s is invalid, and the values from before stay', async (_, answer) => {
-    const { value: before } = await poll(serviceOf());
-    const { value, failure } = await poll(serviceOf({ network_performance: () => answer }), before, NOW + MINUTE);
-    expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
-    expect(shown(value)).toEqual(shown(before));
-  });
+  ])(
+    'an answer %s is invalid, the values from before stay, and the queues are read all the same',
+    async (_, answer) => {
+      const { value: before } = await poll(serviceOf());
+      const api = serviceOf({ network_performance: () => answer });
+      const { value, failure } = await poll(api, before, NOW + MINUTE);
+      expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance', 'queues']);
+      expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
+      expect(shown(value)).toEqual(shown(before));
+    },
+  );
 
   describe.each([
     ['network', 'network_performance', 'queues'],

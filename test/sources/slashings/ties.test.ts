@@ -85,6 +85,13 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
       expect(asked.filter((what) => what === `${EPOCH + 1}`)).toHaveLength(tie.next < 32 ? 1 : 2);
     });
 
+    it('and the finalized pass reads the next epoch once, also if it counts that too', async () => {
+      const { follower, chain } = await prepared(LAST, blocks);
+      chain.grow(EPOCH + 3, EPOCH + 2);
+      expect((await follower.poll()).filter((what) => what === `${EPOCH + 1}`)).toHaveLength(1);
+      expect(follower.state.scannedEpoch).toBe(EPOCH + 2);
+    });
+
     it.each(TIES)('and the slashings of the parent of the next block are read at the head: %o', async (tie) => {
       const { follower, chain, slot } = await prepared(tie, blocks);
       const rows = chain.rows(EPOCH) ?? [];

@@ -31,7 +31,7 @@ function outcome(api: FakeApi, value: SyncCommittee = {}): Promise<Poll<SyncComm
   return pollOnce(SOURCE, api, value, timing()).catch((failure: Error) => ({ value, failure }));
 }
 
-function due(state: SyncCommittee, lastAttemptAt: number | undefined): number {
+function due(state: SyncCommittee, lastAttemptAt: number): number {
   return SOURCE.due(state, attempts(lastAttemptAt), timing({ intervalMs: HOUR }));
 }
 

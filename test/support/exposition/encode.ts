@@ -3,7 +3,7 @@ import type { Family } from '../../../src/toolkit/exposition/family.ts';
 
 /** The lines of a family; '' if it has no samples. */
 export function encodeFamily(family: Family, format: Format): string {
-  return family.samples.length === 0 ? '' : encodeHead(family, format) + [...encodeSamples(family, format)].join('');
+  return family.samples.length === 0 ? '' : encodeHead(family, format) + [...encodeSamples(family)].join('');
 }
 
 export function encodeFamilies(families: Iterable<Family>, format: Format): string {

@@ -19,8 +19,8 @@ export function polls(overrides: Partial<Polls> = {}): Polls {
 }
 
 /** A successful attempt at `lastAttemptAt` that took no time. */
-export function attempts(lastAttemptAt: number | undefined, overrides: Partial<Attempts> = {}): Attempts {
-  return { ...(lastAttemptAt !== undefined && { lastAttemptAt }), failuresInARow: 0, durationMs: 0, ...overrides };
+export function attempts(lastAttemptAt: number, overrides: Partial<Attempts> = {}): Attempts {
+  return { lastAttemptAt, failuresInARow: 0, durationMs: 0, ...overrides };
 }
 
 /** A signal that never aborts. */

@@ -240,7 +240,7 @@ const STATE_OF = {
           }
         : {},
   }),
-  empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } } }),
+  empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } }, expected: ['node-a'] }),
   thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['node-d', 'machine-0500'] })) }),
   hostile: () => ({
     ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets['default'] ?? EMPTY_BUCKET } },

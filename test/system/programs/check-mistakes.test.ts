@@ -126,7 +126,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(rest.filter((line) => line.startsWith('Warning:'))).toEqual([
       'Warning: FOLDER/config.yaml:2: machines.expected[0]: "a" is also in machines.exclude: it has no series and no alerts',
       expect.stringMatching(
-        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\): values are withdrawn between polls\. Set stale_after to auto\.$/,
+        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\) plus the minute between two pushes: values are withdrawn between polls\. Set stale_after to auto\.$/,
       ),
     ]);
   });

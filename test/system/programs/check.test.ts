@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fault, FaultServerOptions } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
-import { asking, ran } from '../../support/programs/program.ts';
+import { ahead, asking, ran } from '../../support/programs/program.ts';
+import { HOUR } from '../../support/time/timing.ts';
 
 interface Given {
   readonly key?: string;
@@ -12,19 +13,20 @@ interface Given {
   readonly config?: string;
   readonly request?: Fault['request'];
   readonly plan?: FaultServerOptions['plan'];
+  readonly aheadMs?: number;
 }
 
 /** A plan with a quota, on which nothing has to wait. */
 const FAST = { perSecond: 1_000, perMonth: 1_000 };
 
 async function probed(given: Given = {}) {
-  const { key = 'the-key', args = ['--probe', '--yes'], config = '', plan = FAST, request } = given;
+  const { key = 'the-key', args = ['--probe', '--yes'], config = '', plan = FAST, request, aheadMs = 0 } = given;
   const service = await startService('the-key', { plan, ...(request && { request }) });
   const { url } = service;
   const file = configFile(
     config === '' ? asking(url) : `api: {base_url: "${url}"}\n${config.replaceAll('URL', url)}\n`,
   );
-  const ended = await ran(['check', `--config.file=${file}`, ...args], { BEACONCHAIN_API_KEY: key });
+  const ended = await ran(['check', `--config.file=${file}`, ...args], { BEACONCHAIN_API_KEY: key, ...ahead(aheadMs) });
   return { ...ended, service };
 }
 
@@ -47,8 +49,8 @@ describe.concurrent('system/programs/check', () => {
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial', request });
     expect(stderr).toBe(`Sends at most 14 requests to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
-      ['machine_metrics', '/api/v2/machine-metrics'],
       ['machine_names', '/api/v2/machine-metrics/machine-names'],
+      ['machine_metrics', '/api/v2/machine-metrics'],
       ['daily_returns', '/api/v2/ethereum/benchmark-store'],
       ['sync_committee', '/api/v2/ethereum/sync-committee'],
       ['epoch_slots', '/api/v1/epoch/latest/slots'],
@@ -73,7 +75,7 @@ describe.concurrent('system/programs/check', () => {
   });
 
   it('asks on every chain, and what is beyond the specification where that is wanted', async () => {
-    const { stdout, service } = await probed({
+    const { stdout, stderr, service } = await probed({
       config: [
         'budget: {plan: {per_second: 100}}',
         'machines: {enabled: false}',
@@ -82,6 +84,7 @@ describe.concurrent('system/programs/check', () => {
       ].join('\n'),
     });
     expect(service.requests).toHaveLength(22);
+    expect(stderr).toContain(`at most 26 requests to ${service.url} and ${service.url}/hoodi, which count`);
     expect(stdout).toContain('Validators of mainnet: asked for 10 of 30 watched ones, the service knows all of these.');
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
       ['mainnet', 'hoodi'].flatMap((chain) =>
@@ -100,6 +103,12 @@ describe.concurrent('system/programs/check', () => {
         ].map((endpoint) => `${chain} ${endpoint}`),
       ),
     );
+  });
+
+  it.each([2, -2])('judges times by the clock of the service if our clock is %i hours ahead', async (hours) => {
+    const { code, stdout } = await probed({ aheadMs: hours * HOUR });
+    expect(stdout).not.toMatch(/unreadable,|no machine has reported/);
+    expect(code).toBe(0);
   });
 
   it('says that the key is refused, without showing it, and plans nothing', async () => {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { configFile } from '../../support/files/files.ts';
 import { ANY_PORT, startExporter } from '../../support/programs/program.ts';
 
-const DOCUMENT = readFileSync('docs/internals/sandbox.md', 'utf8');
+const DOCUMENT = readFileSync('docs/troubleshooting.md', 'utf8');
 const ADDRESS = 'http://127.0.0.1:10034';
 
 describe('system/programs/sandbox', () => {
-  it('an exporter with the configuration in docs/internals/sandbox.md understands every answer, on both chains', async () => {
+  it('an exporter with the configuration in docs/troubleshooting.md understands every answer, on both chains', async () => {
     const sandbox = startExporter(['sandbox', ANY_PORT, '--log.format=json']);
     const { url, hoodi, key } = await sandbox.line('simulated service');
     expect({ hoodi, key }).toEqual({ hoodi: `${url}/hoodi`, key: 'sandbox' });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { spend } from '../../../src/sandbox/rate-limit.ts';
 import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
 import { configured, runMonth, TRIAL } from '../../support/runs/month.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
@@ -18,8 +19,8 @@ interface Case {
   readonly longest: number;
 }
 
-function spend({ sandbox, clock }: SandboxRun, requests: number): void {
-  if (requests > 0) sandbox.spend(requests, clock.now());
+function othersSpend({ sandbox, clock }: SandboxRun, requests: number): void {
+  if (requests > 0) spend(sandbox.account, requests, clock.now());
 }
 
 /** Requests of a client that sends so many a day, in this hour. */
@@ -32,12 +33,12 @@ const BURSTS: Readonly<Record<number, number>> = { 53: 50, 125: 50, 221: 35, 222
 const CASES: Readonly<Record<string, Case>> = {
   'alone on the account': { used: [895, 900], longest: 5 },
   'another client takes 20 a day': {
-    eachHour: (run, hour) => spend(run, evenly(20, hour)),
+    eachHour: (run, hour) => othersSpend(run, evenly(20, hour)),
     used: [970, 1_000],
     longest: 18,
   },
   'another client takes 300 in bursts': {
-    eachHour: (run, hour) => spend(run, BURSTS[hour] ?? 0),
+    eachHour: (run, hour) => othersSpend(run, BURSTS[hour] ?? 0),
     used: [850, 1_000],
     longest: 24,
   },
@@ -53,7 +54,7 @@ const CASES: Readonly<Record<string, Case>> = {
     days: 30,
     // The calendar would give a new one.
     eachHour: (run, hour) => {
-      if (hour === 12 * 24) spend(run, run.sandbox.account.inMonth);
+      if (hour === 12 * 24) othersSpend(run, run.sandbox.account.inMonth);
     },
     used: [700, 900],
     longest: 24,
@@ -83,7 +84,7 @@ describe('system/quota/month', () => {
     const sources = configured();
     let run = new SandboxRun({ start: OCTOBER, sandbox: TRIAL, sources, sleepsLong: true });
     for (let hour = 0; hour < 240; hour += 1) {
-      spend(run, evenly(20, hour));
+      othersSpend(run, evenly(20, hour));
       await run.clock.advance(HOUR);
     }
     const before = run.view('machines').pace.intervalMs;

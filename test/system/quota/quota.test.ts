@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../../src/budget/ledger.ts';
+import { spend } from '../../../src/sandbox/rate-limit.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
 import { configured, shownMachines, TRIAL } from '../../support/runs/month.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
@@ -16,7 +17,7 @@ function intervals({ scheduler }: SandboxRun): Record<string, number> {
 
 /** The other programs on the account leave so many requests of the month. */
 function leave({ sandbox, clock }: SandboxRun, left: number): void {
-  sandbox.spend(1_000 - left - sandbox.account.inMonth, clock.now());
+  spend(sandbox.account, 1_000 - left - sandbox.account.inMonth, clock.now());
 }
 
 function statuses({ exchanges }: SandboxRun): number[] {

@@ -144,6 +144,16 @@ describe.skipIf(isSkipped)('web/web-config', () => {
         ':1: tls_server_config.key_file: expected a private key in PEM, without a passphrase',
       ],
     ],
+    [
+      'a highest version below the lowest one',
+      `${TLS}  min_version: TLS13\n  max_version: TLS12\n`,
+      [':5: tls_server_config.max_version: expected at least min_version, which is TLSv1.3'],
+    ],
+    [
+      'a highest version below the lowest one by default',
+      `${TLS}  max_version: TLS11\n`,
+      [':4: tls_server_config.max_version: expected at least min_version, which is TLSv1.2'],
+    ],
     ['YAML that is none', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
   ])('%s is refused', async (_name, text, expected) => {
     expect(await mistakesIn(text)).toEqual(expected);
