@@ -38,6 +38,7 @@ async function sweepCost(machines: number): Promise<number> {
     let requests = 0;
     const api: Api = {
       now: () => now,
+      fastMs: () => 0,
       async request({ path, body, envelope }) {
         requests += 1;
         const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };

@@ -16,6 +16,8 @@ import type { Answer, Transport, WireRequest } from './transport.ts';
 export interface Api {
   /** The time, Unix ms. An answer is judged by the time after it: it can show that our clock was wrong. */
   now(): UnixMs;
+  /** How far this time is ahead of that of the service; 0: it is not, or that is not known. */
+  fastMs(): Milliseconds;
   /**
    * Sends the request as soon as the budget allows and reads the body with its envelope.
    * @throws RequestFailed when the request was sent and failed; BudgetClosed when it may not be sent for a long time.
@@ -54,7 +56,7 @@ export interface ApiDependencies {
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
   /** A `ServiceClock` receives the `Date` of each answer of the service. */
-  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs'>>;
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs' | 'offsetMs'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -103,6 +105,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
 
   return {
     now: () => clock.now(),
+    fastMs: () => Math.max(0, (clock.correctionMs ?? 0) - (clock.offsetMs?.() ?? clock.correctionMs ?? 0)),
 
     async request(request, signal) {
       let last: RequestFailed | undefined;

@@ -22,11 +22,11 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   if (failuresInARow === 0) return due;
   // The next data may be due only tomorrow. A poll that failed is repeated before.
   const { reason = '' } = entry.lastError ?? {};
-  // The budget decides when a refused key is tried again.
-  const isKeyRefused = reason === 'unauthorized';
-  const doublings = isKeyRefused ? 0 : failuresInARow - 1;
+  // The budget decides when a refused key is tried again, and how long to wait after a 429.
+  const isUpToBudget = reason === 'unauthorized' || reason === 'rate_limited';
+  const doublings = isUpToBudget ? 0 : failuresInARow - 1;
   // An hourly source need not wait an hour for what may be over in a minute.
-  const mayPass = isKeyRefused || PASSING.includes(reason);
+  const mayPass = isUpToBudget || PASSING.includes(reason);
   const retryMs = mayPass ? FIRST_RETRY_MS * 2 ** doublings : timing.intervalMs;
   // If data become due right after a poll that failed, they still wait a minute, or the interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));

@@ -86,3 +86,27 @@ describe('exporter: the clock is three days slow when it starts', () => {
     expect(metrics.match(/^beaconchain_(api_invalid_records|source_failures)_total\{.*\} [1-9].*/gm)).toBeNull();
   });
 });
+
+describe('exporter: the clock is 40 s fast, which counts as right', () => {
+  it('reads what came since the last sweep, by the clock of the service', async () => {
+    const clock = new VirtualClock(NOW);
+    clock.step(40 * SECOND);
+    const starts: number[] = [];
+    const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === 'machines' }]));
+    const exporter = await startInProcess({
+      settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
+      clock,
+      outside: sending(async ({ body = '', ...request }) => {
+        const now = NOW + clock.monotonic();
+        const { machines, range } = JSON.parse(body);
+        if (range && !machines) starts.push(now / SECOND - range.timestamp.start);
+        const served = answer(new Sandbox(), { ...request, body }, now);
+        return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
+      }),
+    });
+    await clock.advance(10 * MINUTE);
+    await exporter.stop();
+    expect(starts.length).toBeGreaterThan(8);
+    expect(Math.min(...starts)).toBeGreaterThan(60);
+  });
+});

@@ -34,6 +34,7 @@ describe('scheduler/polls', () => {
       ['network', MINUTE],
       ['timeout', MINUTE],
       ['unauthorized', MINUTE],
+      ['rate_limited', MINUTE],
       ['method_not_allowed', HOUR],
       ['unexpected_status', MINUTE],
       ['invalid_body', MINUTE],

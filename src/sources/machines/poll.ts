@@ -80,9 +80,10 @@ function endedSweep({ options, sweep, timing: { now }, events }: SweepContext): 
 const MAX_PAGES_WITH_LATE = 30;
 
 async function readNew(context: SweepContext): Promise<void> {
-  const { sweep, timing, events } = context;
-  const { now } = timing;
-  const range = rangeOf(sweep.progress, timing, context.options.intervalMs);
+  const { sweep, timing, events, api } = context;
+  // By the clock of the service, which has the records: ours counts as right if it is up to a minute fast.
+  const began = () => timing.now - Math.floor(api.fastMs() / 1000) * 1000;
+  const range = rangeOf(sweep.progress, { ...timing, now: began() }, context.options.intervalMs);
   let pages = 0;
   const ending = await eachPage(async (cursor) => {
     const { records, count, cursor: next } = await readPage(context, range, undefined, cursor);
@@ -92,8 +93,8 @@ async function readNew(context: SweepContext): Promise<void> {
     return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };
   });
   if (ending !== 'end') warn(events, ending);
-  const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
-  const done = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
+  const lateAt = range.start < range.newFrom ? began() : sweep.progress.lateAt;
+  const done = { ...sweep.progress, beganAt: Math.floor(began() / 1000), lateAt };
   try {
     await readAbsent(context, range);
   } catch (error) {

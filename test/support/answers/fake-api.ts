@@ -28,6 +28,7 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
   const api: FakeApi = {
     at: Number.MAX_SAFE_INTEGER,
     now: () => api.at,
+    fastMs: () => 0,
     requests,
     invalidRecords: () => invalid,
 
