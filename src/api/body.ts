@@ -62,12 +62,13 @@ function countOf(byte: number, chunk: Uint8Array): number {
 
 /**
  * Whether the service answers, and not a CDN, a proxy or the portal of a network in between (api-facts 7.3). Its errors are
- * JSON with a text `error`, or with the `status` of v1, or have a header about limits. Reads the body of other answers. A
- * server error is the same failure, whoever sends it.
+ * JSON with a text `error`, or with the `status` of v1, or have a header about limits. A server error may also be plain text,
+ * but is never HTML. Reads the body of other answers.
  * @throws whatever reading the body throws
  */
 export async function isOfService(endpoint: Endpoint, answer: Answer): Promise<boolean> {
-  if (answer.status === 200 || answer.status >= 500 || hasOwnHeader(answer.headers)) return true;
+  if (answer.status === 200 || hasOwnHeader(answer.headers)) return true;
+  if (answer.status >= 500) return mediaTypeOf(answer) !== 'text/html';
   try {
     const body = await readBody(endpoint, answer.body(), ERROR);
     return isObject(body) && (typeof body['error'] === 'string' || /^(OK|ERROR)/.test(String(body['status'])));

@@ -98,6 +98,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     // A server error can be that of a proxy with our own clock.
     if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     await release(isOwn ? answer : undefined);
+    if (answer.status !== 200) answer.discard();
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
     expectOk(wire.endpoint, answer);
     return answer;
@@ -148,9 +149,8 @@ const REASONS: Readonly<Record<number, FailureReason>> = {
 };
 
 /** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (api-facts 7.3). */
-function expectOk(endpoint: Endpoint, { status, headers, discard }: Answer): void {
+function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
   if (status === 200) return;
-  discard();
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
   throw new RequestFailed(endpoint, reason, `status ${status}`);

@@ -149,6 +149,7 @@ describe('api/client: answers', () => {
       [404, { headers: { 'content-type': 'text/plain' }, body: '404 page not found' }, 'text/plain'],
       [405, { body: '' }, 'no content type'],
       [429, { headers: { 'content-type': 'application/json' }, body: '{"message":"slow down"}' }, 'application/json'],
+      [502, { headers: { 'content-type': 'text/html' }, body: page }, 'text/html'],
       [400, { headers: { 'content-type': 'text/html' }, body: `{"error":"${'x'.repeat(20_000)}"}` }, 'text/html'],
     ])(
       'a %i is unexpected_status, told with its type, and says nothing about the account',
