@@ -233,6 +233,7 @@ export class Exporter implements Pages {
     const stop = new AbortController();
     const ended = this.#scheduler.run(stop.signal).finally(() => {
       this.#polling = undefined;
+      this.#exposition.touch(OWN);
     });
     this.#polling = { stop, ended };
   }

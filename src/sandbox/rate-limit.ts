@@ -18,7 +18,7 @@ export interface Usage {
   inMonth: number;
 }
 
-/** Counts requests of any user of the account in both windows, including refused ones. The window of a second opens with its first request. */
+/** Counts requests of any user of the account in both windows. The window of a second opens with its first request. */
 export function spend(usage: Usage, requests: number, now: UnixMs): void {
   // Also after the clock was set back, because a window in the future would never end.
   if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {

@@ -46,10 +46,9 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
   return {
     url: urlOf(server),
     sandbox,
-    close: async () => {
-      const closed = server[Symbol.asyncDispose]();
+    close: () => {
       server.closeAllConnections();
-      await closed;
+      return server[Symbol.asyncDispose]();
     },
   };
 }
