@@ -52,6 +52,8 @@ const LATENCIES = [
   [20, 400],
 ] as const;
 const TOLERANCE = 0.1;
+/** An interval that changes by less is not logged again. */
+const LOG_TOLERANCE = 0.25;
 
 /**
  * The reported and the measured interval of sweeps, and the share of the allowed rate that they use, near the limit of
@@ -85,10 +87,11 @@ function cellsOf({ machines: { reported, measured }, requestsPerSweep, share }: 
 }
 
 function isMet({ machines, slashings, logged, refused }: RateSeen): boolean {
-  const isClose = (reported: number, measured: number): boolean => Math.abs(measured / reported - 1) <= TOLERANCE;
+  const isClose = (reported: number, measured: number, tolerance: number): boolean =>
+    Math.abs(measured / reported - 1) <= tolerance;
   return (
     refused === 0 &&
-    isClose(logged, machines.measured) &&
-    [machines, slashings].every(({ reported, measured }) => isClose(reported, measured))
+    isClose(logged, machines.measured, LOG_TOLERANCE) &&
+    [machines, slashings].every(({ reported, measured }) => isClose(reported, measured, TOLERANCE))
   );
 }
