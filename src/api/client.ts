@@ -56,7 +56,7 @@ export interface ApiDependencies {
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
   /** A `ServiceClock` receives the `Date` of each answer of the service. */
-  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs' | 'offsetMs'>>;
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs' | 'fastMs'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -106,7 +106,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
 
   return {
     now: () => clock.now(),
-    fastMs: () => Math.max(0, (clock.correctionMs ?? 0) - (clock.offsetMs?.() ?? clock.correctionMs ?? 0)),
+    fastMs: () => clock.fastMs?.() ?? 0,
 
     async request(request, signal) {
       let last: RequestFailed | undefined;

@@ -80,6 +80,12 @@ export class ServiceClock implements Clock {
     return medianOffset(this.#samples, this.monotonic());
   }
 
+  /** How far `now` is ahead of the clock of the service; 0: it is not, or that is not known. */
+  fastMs(): Milliseconds {
+    const offsetMs = this.offsetMs() ?? this.#correctionMs;
+    return Math.max(0, this.#correctionMs - offsetMs);
+  }
+
   /** Takes the `Date` of an answer that has just come. */
   answered(date: UnixMs, tookMs: Milliseconds): void {
     const offsetMs = date - (this.now() - this.#correctionMs - tookMs / 2);
