@@ -137,6 +137,7 @@ export function refusedKeys(): Check {
       const { sent } = event;
       if (sent.key !== key) refused = undefined;
       key = sent.key;
+      if (refused?.by.head && isOfNobody(refused.by)) refused = undefined;
       if (!refused) return undefined;
       const { how, since, by, isFirst } = refused;
       const isKnown = by.process === sent.process || wasKept(by, since, world);
