@@ -1,4 +1,4 @@
-import { SECOND } from '../../support/time/timing.ts';
+import { MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Sent } from '../traffic.ts';
 import { type Check, when } from './check.ts';
 
@@ -26,18 +26,23 @@ export function noOverlap(): Check {
 }
 
 const MAX_TIMES = 3;
+/** No poll waits so long between two requests. */
+const ANOTHER_POLL_MS = 10 * MINUTE;
 
-/** A request is sent again twice at most (behaviour 3). Only a sweep never asks for the same in two polls. */
+/**
+ * A request is sent again twice at most (behaviour 3). Only a sweep does not ask for the same in two polls, unless the clock
+ * was set back to the time of the one before.
+ */
 export function fewRetries(): Check {
-  let [last, times] = ['', 0];
+  let [last, lastAt, times] = ['', 0, 0];
   return {
     name: 'requests: few retries',
     onEvent(event, world) {
       if (event.kind !== 'sent' || event.sent.endpoint !== 'machine_metrics') return undefined;
       const { process, key, request, at } = event.sent;
       const what = `${process} ${key} ${request.body}`;
-      times = what === last ? times + 1 : 1;
-      last = what;
+      times = what === last && at - lastAt < ANOTHER_POLL_MS ? times + 1 : 1;
+      [last, lastAt] = [what, at];
       return times > MAX_TIMES
         ? `a page of machines is asked for the ${times}th time at ${when(at, world)}`
         : undefined;
