@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,
@@ -19,20 +19,26 @@ import {
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
+/** The wait after the last 429. Everything is 0 before the first. */
+const Wait = z.object({
+  /** No request is sent before this time. */
+  until: unixMs,
+  /** When the 429 came. */
+  at: unixMs,
+  /** Consecutive 429s that did not say how long to wait. */
+  blind: Count,
+  /** Consecutive 429s that named a wait of 0, each right after the wait of the one before. */
+  zeros: Count,
+});
+type Wait = z.infer<typeof Wait>;
+
 /** A rate-limit counter of the service, which has its own limits. */
 export const Bucket = z.object({
   /** From the last answers, without filler. */
   limits: PerWindow,
   remaining: PerWindow,
   resetAt: unixMs.optional(),
-  /** After a 429: no request is sent before this. */
-  closedUntil: unixMs,
-  /** When the 429 came. */
-  closedAt: unixMs.optional(),
-  /** Consecutive 429s that did not say how long to wait. */
-  blindWaits: Count,
-  /** Consecutive 429s that named a wait of 0, each right after the wait of the one before. */
-  zeroWaits: Count.optional(),
+  wait: Wait,
   /** When our first request was charged to it. */
   firstUseAt: unixMs.optional(),
   /** The limits per hour and month, if the account has them. */
@@ -52,15 +58,16 @@ export interface BudgetOptions {
   readonly perMonth?: number | undefined;
 }
 
-export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 };
+export const NO_WAIT: Wait = { until: 0, at: 0, blind: 0, zeros: 0 };
+export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, wait: NO_WAIT };
 
 /** Until the first response, the slowest plan is assumed. */
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
-/** From the third one in a row on, a wait of 0 counts as unreadable. That of a used second is 1 (api-facts 6.1). */
+/** The third wait of 0 in a row, and each one after it, counts as unreadable. A used second has a wait of 1 (api-facts 6.1). */
 const UNREADABLE_ZERO_WAITS = 3;
-/** A 429 longer than this after the last wait begins another row. */
+/** A 429 that comes later than this after a wait begins another row. */
 const SAME_ROW_MS = MS_PER_MINUTE;
 const HOURS_PER_DAY = 24;
 /**
@@ -106,9 +113,9 @@ export function windowAt(
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
 }
 
-/** Whether no request may be sent as far as known, and one is sent all the same, because the operator asks. */
+/** Whether the bucket is closed, but one request is sent all the same, because the operator asks. */
 export function isAsking(bucket: Bucket, options: BudgetOptions, now: UnixMs): boolean {
-  return bucket.askedAt !== undefined && (bucket.closedUntil > now || spentWindows(bucket, options, now).length > 0);
+  return bucket.askedAt !== undefined && (bucket.wait.until > now || spentWindows(bucket, options, now).length > 0);
 }
 
 /** The windows of which nothing is left. */
@@ -160,8 +167,8 @@ export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Qu
   const { askedAt } = bucket;
   if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, askedAt };
   const spent = spentWindows(bucket, options, now);
-  const closedUntil = Math.max(bucket.closedUntil, ...spent.map(({ resetsAt }) => resetsAt));
-  const limit = spent.at(-1)?.name ?? (bucket.closedUntil > now ? '429' : 'month');
+  const closedUntil = Math.max(bucket.wait.until, ...spent.map(({ resetsAt }) => resetsAt));
+  const limit = spent.at(-1)?.name ?? (bucket.wait.until > now ? '429' : 'month');
   const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
   return { closedUntil, limit, left, resetsAt, end, askedAt };
 }
@@ -237,7 +244,9 @@ export function observeBucket(
     const charged = window && isRefunded(status) ? uncharge(window) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
-  return { ...seen, ...waitAfter(bucket, status, observation, now) };
+  // A question of the operator was answered: the account has another plan.
+  const isOver = askedAt !== undefined && !isRefunded(status);
+  return { ...seen, wait: isOver ? NO_WAIT : waitAfter(bucket.wait, status, observation.resetSeconds, now) };
 }
 
 /**
@@ -292,33 +301,27 @@ function realLimit(name: LongWindowName, granted: number | undefined, options: B
   return granted === undefined ? planned : Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
 }
 
-function waitAfter(
-  bucket: Bucket,
-  status: number,
-  { resetSeconds }: Observation,
-  now: UnixMs,
-): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits' | 'zeroWaits'> {
-  const { blindWaits } = bucket;
-  // The answer to a question of the operator: the account has another plan.
-  const isOver = bucket.askedAt !== undefined && !isRefunded(status);
-  const closedUntil = isOver ? 0 : bucket.closedUntil;
-  // While a bucket is closed no request is sent, so this answer belongs to the event that closed it.
-  const isSameEvent = blindWaits > 0 && now < closedUntil;
-  if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0, zeroWaits: 0 };
-  const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
+/** Pure. The wait after an answer. */
+function waitAfter(previous: Wait, status: number, resetSeconds: Seconds | undefined, now: UnixMs): Wait {
+  const { until, blind } = previous;
+  // While a bucket is closed no request is sent, so this answer belongs to the event that closed the bucket.
+  const isSameEvent = now < until;
+  if (status !== 429) return { ...previous, blind: isSameEvent ? blind : 0, zeros: 0 };
   const isZero = resetSeconds === 0;
-  const isRow = isZero && now - closedUntil <= SAME_ROW_MS;
-  const zeroWaits = (isRow ? (bucket.zeroWaits ?? 0) : 0) + Number(isZero && now >= closedUntil);
+  const row = isZero && now - until <= SAME_ROW_MS ? previous : NO_WAIT;
+  const zeros = row.zeros + Number(isZero && !isSameEvent);
+  const wait = (ms: Milliseconds, n: number): Wait => ({ until: Math.max(until, now + ms), at: now, blind: n, zeros });
+  const isReadable = resetSeconds !== undefined && zeros < UNREADABLE_ZERO_WAITS;
   // A reset of 0 may be a fraction of a second, rounded down.
-  if (resetSeconds !== undefined && zeroWaits < UNREADABLE_ZERO_WAITS)
-    return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: isRow ? blindWaits : 0, zeroWaits };
-  // The request may also have left during the wait, while our clock was ahead.
-  if (isSameEvent) return { ...closed(FIRST_BLIND_WAIT_MS), blindWaits, zeroWaits };
-  return {
-    ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
-    blindWaits: blindWaits + 1,
-    zeroWaits,
-  };
+  if (isReadable) return wait(Math.max(1, resetSeconds) * 1000, row.blind);
+  // While our clock is ahead, a request may also leave during the wait.
+  if (isSameEvent && blind > 0) return wait(FIRST_BLIND_WAIT_MS, blind);
+  return wait(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blind, MAX_BLIND_WAIT_MS), blind + 1);
+}
+
+/** The same wait, begun later by `ms`. */
+export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
+  return { ...wait, at: wait.at + ms, until: Math.max(0, wait.until + ms) };
 }
 
 /** The bucket of a document that may lack the requests of so much time. */
@@ -328,18 +331,12 @@ export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
   return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
 }
 
-/** The bucket with its wait moved. */
-export function waitingLonger(bucket: Bucket, ms: Milliseconds): Bucket {
-  const { closedAt, closedUntil } = bucket;
-  return closedAt === undefined ? bucket : { ...bucket, closedAt: closedAt + ms, closedUntil: closedUntil + ms };
-}
-
 /** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
 export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
-  const { askedAt, closedAt = 0, closedUntil, firstUseAt, hour, month } = bucket;
+  const { wait, askedAt, firstUseAt, hour, month } = bucket;
   return {
     ...bucket,
-    ...(closedAt > now && { closedAt: now, closedUntil: Math.max(0, closedUntil - (closedAt - now)) }),
+    wait: waitMoved(wait, Math.min(0, now - wait.at)),
     firstUseAt: firstUseAt && Math.min(firstUseAt, now),
     askedAt: askedAt && Math.min(askedAt, now),
     hour: hour && { ...hour, since: Math.min(hour.since, now) },

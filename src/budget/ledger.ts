@@ -11,7 +11,7 @@ import {
   observeBucket,
   quotaOf,
   unchargeBucket,
-  waitingLonger,
+  waitMoved,
   withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
@@ -92,9 +92,9 @@ export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledge
 }
 
 /** Whether a quota limits us. Only the wait for a month's end is longer than an hour. A 429 is an answer, too. */
-function isWorthAsking({ month, closedAt = 0, closedUntil }: Bucket, now: UnixMs): boolean {
-  if (now - closedAt < ASK_AGAIN_AFTER_MS) return false;
-  return closedUntil > now ? closedUntil - closedAt > MS_PER_HOUR : month !== undefined;
+function isWorthAsking({ month, wait }: Bucket, now: UnixMs): boolean {
+  if (now - wait.at < ASK_AGAIN_AFTER_MS) return false;
+  return wait.until > now ? wait.until - wait.at > MS_PER_HOUR : month !== undefined;
 }
 
 /** A time in the future is from before the clock was set back. */
@@ -112,7 +112,7 @@ export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger):
   const fastMs = Math.max(0, -correctionMs);
   const { key } = ledger;
   return {
-    ...mapBuckets(ledger, (bucket) => waitingLonger(lacking(bucket, mayLackMs), fastMs)),
+    ...mapBuckets(ledger, (bucket) => ({ ...lacking(bucket, mayLackMs), wait: waitMoved(bucket.wait, fastMs) })),
     key: { ...key, since: key.since + fastMs },
   };
 }

@@ -97,7 +97,7 @@ function describeBucket(input: StatusInput, name: string, bucket: Bucket, now: U
     reserved > 0
       ? ` Until the quota resets, ${plural(reserved, 'request')} ${reserved === 1 ? 'is' : 'are'} reserved for others on the account.`
       : '';
-  const wait = bucket.closedUntil > now ? ` No requests for ${span(bucket.closedUntil - now)} after a 429.` : '';
+  const wait = bucket.wait.until > now ? ` No requests for ${span(bucket.wait.until - now)} after a 429.` : '';
   const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = describePlan(bucket) ?? `not learned yet, ${assumed}`;
   return `Plan${of}: ${plan}. ${share}${others}${wait}`;

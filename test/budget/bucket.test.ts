@@ -5,6 +5,7 @@ import {
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
+  NO_WAIT,
   quotaOf,
   windowAt,
   withoutFuture,
@@ -218,7 +219,7 @@ describe('budget/bucket', () => {
   it('distinguishes a wait after a 429 from one by our own count, and reports the remaining requests', () => {
     const bucket = told(EMPTY_BUCKET, trial(700));
     expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: 0, limit: 'month', left: 700 });
-    const closed = { ...bucket, closedUntil: OCTOBER + HOUR };
+    const closed = { ...bucket, wait: { ...NO_WAIT, until: OCTOBER + HOUR } };
     expect(quotaOf(closed, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: OCTOBER + HOUR, limit: '429' });
     expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER)).toMatchObject({
       left: Infinity,

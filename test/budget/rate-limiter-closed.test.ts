@@ -58,7 +58,7 @@ describe('budget/rateLimiter: 429', () => {
     const waits: number[] = [];
     const queue: Queue = await known({
       keep: () => {
-        waits.push(queue.rateLimiter.ledger.buckets['default']?.closedUntil ?? 0);
+        waits.push(queue.rateLimiter.ledger.buckets['default']?.wait.until ?? 0);
         return kept.promise;
       },
     });

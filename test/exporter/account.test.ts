@@ -5,7 +5,7 @@ import { FaultWorld } from '../support/faults/fault-world.ts';
 import { tooMany } from '../support/faults/faults.ts';
 import { SECOND } from '../support/time/timing.ts';
 
-const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
+const WAIT = /"until":[1-9]|"standing":"(revoked|refused)"/;
 
 /** Holds every write of a ledger with a wait in it until it is let go. */
 class SlowLedger {

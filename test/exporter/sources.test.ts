@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { EMPTY_BUCKET, NO_WAIT } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import {
@@ -82,7 +82,7 @@ describe('exporter/sources', () => {
     const given = planOf(CONFIG);
     const ledger: Ledger = {
       ...emptyLedger(),
-      buckets: { others: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
+      buckets: { others: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, wait: { ...NO_WAIT, until: NOW + HOUR } } },
       otherRoutes: 'others',
       routes: { 'epoch_slots https://other.test': 'slow' },
     };

@@ -1,3 +1,4 @@
+import { NO_WAIT } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
@@ -220,12 +221,11 @@ export const ledger: Ledger = {
       limits: { second: 5, month: 100_000 },
       remaining: { second: 4, month: 87_654 },
       resetAt: NOW + 500,
-      closedUntil: 0,
-      blindWaits: 0,
+      wait: NO_WAIT,
       firstUseAt: NOW - HOUR,
       month: { limit: 100_000, remaining: 87_654, own: 12_000, since: NOW - DAY },
     },
-    'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, closedUntil: 0, blindWaits: 0 },
+    'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, wait: NO_WAIT },
   },
   routes: {},
   otherRoutes: 'default',

@@ -5,7 +5,7 @@ import { type Headers, readHeaders, WINDOWS } from '../../src/budget/headers.ts'
 import { answered, bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { DAY, HOUR, NOW, noSignal } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { mutated, mutations, oddHeaders } from './odd.ts';
@@ -61,8 +61,7 @@ describe('fuzz ledger', PATIENT, () => {
       limits: { second: 2, month: 1_000 },
       remaining: { second: 1, month: 500 },
       resetAt: NOW,
-      closedUntil: NOW - 1,
-      blindWaits: 1,
+      wait: { until: NOW - 1, at: NOW - MINUTE, blind: 1, zeros: 0 },
       firstUseAt: NOW - HOUR,
       lastUseAt: NOW - HOUR,
       hour: window,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { type Bucket, type BudgetOptions, EMPTY_BUCKET, NO_WAIT } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
 import { budgetTable } from '../../src/status-page/status-budget.ts';
 import type { StatusInput } from '../../src/status-page/status-input.ts';
@@ -82,7 +82,7 @@ describe('web/status-budget', () => {
   });
 
   it('shows a wait that the service demanded, and that no requests are sent when access is revoked', () => {
-    const closed = { default: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } };
+    const closed = { default: { ...EMPTY_BUCKET, wait: { ...NO_WAIT, until: NOW + HOUR } } };
     expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
     const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });
     expect(revoked.filter((row) => row.endsWith('no requests'))).toHaveLength(1);

@@ -10,8 +10,8 @@ export const BREAKAGES: readonly Breakage[] = [
   // The rate limits, the quota and the key.
   {
     name: 'wait forgotten at a restart',
-    find: '  closedUntil: unixMs,',
-    replace: '  closedUntil: unixMs.transform(() => 0),',
+    find: '  until: unixMs,',
+    replace: '  until: unixMs.transform(() => 0),',
   },
   {
     name: 'retry-after ignored',
