@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { isRevoked, readHeaders, sentAtOf } from '../budget/headers.ts';
-import type { Budget, Permit } from '../budget/permit.ts';
+import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
@@ -65,16 +65,41 @@ export interface ApiDependencies {
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, clock, random } = dependencies;
 
+  /** Sends the request once, as soon as the budget allows, and reads the answer. */
   async function attempt<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
-    const { endpoint } = request;
+    const { endpoint, envelope, priority } = request;
     const options = currentOptions();
     const wire = wireRequest(options, request);
-    const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
+    const { release } = await budget.acquire({ route: routeOf(options, request), priority }, signal);
+    return observed(endpoint, async () => {
+      const exchanged = exchange(wire, signal);
+      // Without an answer of the service nothing is known about the account.
+      await release(await exchanged.catch(() => undefined));
+      const answer = expectOk(endpoint, await exchanged);
+      return parseEnvelope(endpoint, envelope, await readBody(endpoint, answer.body()));
+    });
+  }
+
+  /** Sends a request. Returns the head of an answer of the service. @throws RequestFailed if something in between answers */
+  async function exchange(wire: WireRequest, signal: AbortSignal): Promise<Answer> {
+    const start = clock.monotonic();
+    const answer = await transport(wire, signal);
+    const tookMs = clock.monotonic() - start;
+    const isOwn = await isOfService(wire.endpoint, answer);
+    if (answer.status !== 200) answer.discard();
+    if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
+    const date = sentAtOf(answer.headers);
+    // A server error can be that of a proxy with our own clock.
+    if (answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
+    return answer;
+  }
+
+  /** Reports an attempt to the observer. */
+  async function observed<A>(endpoint: Endpoint, run: () => Promise<A>): Promise<A> {
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      const answer = await exchange(wire, permit, signal);
-      return parseEnvelope(endpoint, request.envelope, await readBody(endpoint, answer.body()));
+      return await run();
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
@@ -83,47 +108,27 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     }
   }
 
-  /** Sends a request. Returns the head of a 200 of the service. */
-  async function exchange(wire: WireRequest, { release }: Permit, signal: AbortSignal): Promise<Answer> {
-    /** A request without an answer says nothing about the account. */
-    const unanswered = async (error: unknown): Promise<never> => {
-      await release(undefined);
-      throw error;
-    };
-    const start = clock.monotonic();
-    const answer = await transport(wire, signal).catch(unanswered);
-    const tookMs = clock.monotonic() - start;
-    const isOwn = await isOfService(wire.endpoint, answer).catch(unanswered);
-    const date = sentAtOf(answer.headers);
-    // A server error can be that of a proxy with our own clock.
-    if (isOwn && answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
-    await release(isOwn ? answer : undefined);
-    if (answer.status !== 200) answer.discard();
-    if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
-    expectOk(wire.endpoint, answer);
-    return answer;
+  async function retried<A>(run: () => Promise<A>, signal: AbortSignal): Promise<A> {
+    let last: RequestFailed | undefined;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await run();
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // The previous failure closed the budget, so that failure is reported.
+        if (!(error instanceof RequestFailed)) throw last ?? error;
+        last = error;
+        const delay = retryDelay(error.reason, failures, random());
+        if (delay === undefined) throw error;
+        await clock.sleep(delay, signal);
+      }
+    }
   }
 
   return {
     now: () => clock.now(),
     fastMs: () => clock.fastMs?.() ?? 0,
-
-    async request(request, signal) {
-      let last: RequestFailed | undefined;
-      for (let failures = 1; ; failures += 1) {
-        try {
-          return await attempt(request, signal);
-        } catch (error) {
-          if (signal.aborted) throw error;
-          // The previous failure closed the budget, so that failure is reported.
-          if (!(error instanceof RequestFailed)) throw last ?? error;
-          last = error;
-          const delay = retryDelay(error.reason, failures, random());
-          if (delay === undefined) throw error;
-          await clock.sleep(delay, signal);
-        }
-      }
-    },
+    request: (request, signal) => retried(() => attempt(request, signal), signal),
 
     records(endpoint, record, items, isPlausible = () => true) {
       const good: z.output<typeof record>[] = [];
@@ -149,8 +154,9 @@ const REASONS: Readonly<Record<number, FailureReason>> = {
 };
 
 /** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (api-facts 7.3). */
-function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
-  if (status === 200) return;
+function expectOk(endpoint: Endpoint, answer: Answer): Answer {
+  const { status, headers } = answer;
+  if (status === 200) return answer;
   const usual = status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
   const reason = isRevoked(status, headers) ? 'revoked' : usual;
   throw new RequestFailed(endpoint, reason, `status ${status}`);
@@ -159,7 +165,7 @@ function expectOk(endpoint: Endpoint, { status, headers }: Answer): void {
 /** The longest `retry-after` that is believed of an answer that does not come from the service. */
 const MAX_FOREIGN_WAIT_MS = MS_PER_HOUR;
 
-/** The failure that will pass: something between answers, such as a CDN or a proxy (api-facts 7.3). */
+/** The failure if something in between answers, such as a CDN or a proxy. It will pass (api-facts 7.3). */
 function foreignAnswer(endpoint: Endpoint, answer: Answer, now: UnixMs): RequestFailed {
   const detail = `status ${answer.status}, ${mediaTypeOf(answer)}, not from the service`;
   const waitMs = (readHeaders(answer.headers, now).resetSeconds ?? 0) * 1000;
@@ -202,24 +208,16 @@ function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: 
 function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
   const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };
-  if (ENDPOINTS[endpoint].version === 'v1') {
-    return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
-  }
-  return {
-    ...to,
-    method: 'POST',
-    headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
+  const { version } = ENDPOINTS[endpoint];
+  if (version === 'v1') return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
+  const posted = { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' };
+  return { ...to, method: 'POST', headers: posted, body: JSON.stringify(body) };
 }
 
 /** Checks the structure around the records of an answer. @throws RequestFailed */
 function parseEnvelope<A>(endpoint: Endpoint, envelope: z.ZodType<A>, json: unknown): A {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw new RequestFailed(
-    endpoint,
-    'invalid_body',
-    `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'body'}`,
-  );
+  const place = parsed.error.issues[0]?.path.join('.') || 'body';
+  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${place}`);
 }

@@ -30,8 +30,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'permit not released without an answer',
-    find: '      await release(undefined);',
-    replace: '',
+    find: '      await release(await exchanged.catch(() => undefined));',
+    replace: '      await release(await exchanged);',
   },
   {
     name: 'ledger not persisted',
@@ -159,9 +159,9 @@ export const BREAKAGES: readonly Breakage[] = [
   // The scheduler, a start, a reload, and /metrics.
   {
     name: 'a timer left by each request',
-    find: '        return await attempt(request, signal);',
+    find: '        return await run();',
     replace: `        void clock.sleep(86_400_000).catch(() => undefined);
-        return await attempt(request, signal);`,
+        return await run();`,
   },
   {
     name: 'revocation logged without a cause',
