@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
 import { parseDocument, unwrap, wrap } from './envelope.ts';
-import { RedisAway, type RedisSettings, RedisState } from './redis.ts';
+import { type LeaseReply, RedisAway, type RedisSettings, RedisState } from './redis.ts';
 import type { StateStore } from './store.ts';
 
 export interface LeaseTimings {
@@ -60,6 +60,14 @@ interface ReplicaOptions {
   readonly timings?: LeaseTimings | undefined;
 }
 
+type Lease = Omit<LeaseReply, 'revisions'>;
+
+/** Pure. What replica `id` does when Redis names the holder and the term of the lease. `before`: what Redis named last. */
+export function judge(id: string, before: Lease, { holder, term }: Lease): 'renew' | 'take' | 'follow' | 'stand by' {
+  if (holder === id) return term === before.term ? 'renew' : 'take';
+  return holder === '' || holder === before.holder ? 'stand by' : 'follow';
+}
+
 /**
  * One of several processes that share the state in one Redis. One of them leads: it holds the lease and writes. The
  * others read its documents. Each one keeps all documents in memory: if Redis loses data, they are written back.
@@ -78,9 +86,8 @@ export class Replica implements StateStore {
   #heartbeatAt: MonotonicMs;
   #isAway = false;
   #isLeader = false;
-  /** The replica that holds the lease, and the newest term, as last read. */
-  #holder = '';
-  #term = '';
+  /** As last read. */
+  #lease: Lease = { holder: '', term: '' };
   /** Numbers the writes of this process. */
   #writes = 0;
   /** No other replica can hold the lease before this time. */
@@ -176,9 +183,9 @@ export class Replica implements StateStore {
   async save(name: string, value: unknown): Promise<void> {
     if (!this.checkLead()) throw new LeaseLost();
     this.#writes += 1;
-    const revision = `${this.#term}.${String(this.#writes).padStart(10, '0')}`;
+    const revision = `${this.#lease.term}.${String(this.#writes).padStart(10, '0')}`;
     const text = wrap(value);
-    if (await this.#redis.write(this.#term, name, revision, text)) {
+    if (await this.#redis.write(this.#lease.term, name, revision, text)) {
       this.#documents.set(name, { revision, text });
       return;
     }
@@ -225,23 +232,21 @@ export class Replica implements StateStore {
 
   async #heartbeat(sentAt: MonotonicMs): Promise<void> {
     const { ttlMs, marginMs, heartbeatMs } = this.#timings;
-    const { holder, term, revisions } = await this.#redis.lease(this.#id, sentAt < this.#restsUntil ? 0 : ttlMs);
-    const isHeld = holder === this.#id;
-    const isNewTerm = term !== this.#term;
-    if (!isHeld || isNewTerm) this.#lapse(isHeld ? 'the lease was lost' : 'another replica leads');
-    if (holder !== this.#holder && holder !== '' && !isHeld) this.#log.info({ leader: holder }, 'following');
-    this.#holder = holder;
-    this.#term = term;
+    const { revisions, ...lease } = await this.#redis.lease(this.#id, sentAt < this.#restsUntil ? 0 : ttlMs);
+    const verdict = judge(this.#id, this.#lease, lease);
+    if (verdict !== 'renew') this.#lapse(verdict === 'take' ? 'the lease was lost' : 'another replica leads');
+    if (verdict === 'follow') this.#log.info({ leader: lease.holder }, 'following');
+    // Redis was restarted, another server took its place, or it lost everything.
+    const mayHaveLostData = this.#isAway || (lease.term !== this.#lease.term && revisions.size === 0);
+    this.#lease = lease;
     // Redis counts from when it received the request, which was no earlier.
-    this.#validUntil = isHeld ? sentAt + ttlMs - marginMs : Number.NEGATIVE_INFINITY;
+    this.#validUntil = lease.holder === this.#id ? sentAt + ttlMs - marginMs : Number.NEGATIVE_INFINITY;
     await this.#writeBack(revisions);
     if (!this.#isLeader) for (const name of await this.#fetch(revisions)) this.#passOn(name);
     const now = this.#clock.monotonic();
-    // Redis was restarted, another server took its place, or it lost everything.
-    const mayHaveLostData = this.#isAway || (isNewTerm && revisions.size === 0);
     if (mayHaveLostData) this.#leadsFrom = now + HEARTBEATS_TO_WRITE_BACK * heartbeatMs;
-    if (this.#isLeader || now < Math.max(this.#leadsFrom, this.#restsUntil) || now >= this.#validUntil) return;
-    if (this.#stop.signal.aborted) return;
+    const mayLead = now < this.#validUntil && now >= Math.max(this.#leadsFrom, this.#restsUntil);
+    if (this.#isLeader || !mayLead || this.#stop.signal.aborted) return;
     this.#isLeader = true;
     this.#log.info({ replica: this.#id }, 'leading');
     this.#events.onLead();
@@ -252,7 +257,7 @@ export class Replica implements StateStore {
     for (const [name, { revision, text }] of this.#documents) {
       if (revision <= (revisions.get(name) ?? '')) continue;
       // Under the newest term, whoever has it: the revision is that of the document.
-      const isWritten = await this.#redis.write(this.#term, name, revision, text);
+      const isWritten = await this.#redis.write(this.#lease.term, name, revision, text);
       if (isWritten) this.#log.warn({ document: name }, 'redis had lost data: written back');
     }
   }
@@ -262,7 +267,7 @@ export class Replica implements StateStore {
    * that was read before: the next heartbeat reads it again.
    */
   async #fetch(revisions: ReadonlyMap<string, string>): Promise<string[]> {
-    const newer = [...revisions].filter(([name, revision]) => revision > this.#revisionOf(name));
+    const newer = [...revisions].filter(([name, revision]) => revision > (this.#documents.get(name)?.revision ?? ''));
     const texts = newer.length === 0 ? [] : await this.#redis.read(newer.map(([name]) => name));
     const read: string[] = [];
     for (const [i, [name, revision]] of newer.entries()) {
@@ -279,10 +284,6 @@ export class Replica implements StateStore {
     const opened = unwrap(this.#documents.get(name)?.text ?? '');
     if (opened.success) this.#events.onDocument(name, opened.data);
     else this.#log.warn({ document: name, why: opened.why }, 'state not readable, still serving the previous state');
-  }
-
-  #revisionOf(name: string): string {
-    return this.#documents.get(name)?.revision ?? '';
   }
 
   #rest(why: string): void {

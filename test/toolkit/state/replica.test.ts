@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { STATE_VERSION, wrap } from '../../../src/toolkit/state/envelope.ts';
 import { RedisState } from '../../../src/toolkit/state/redis.ts';
-import { LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../../src/toolkit/state/replica.ts';
+import { judge, LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../../src/toolkit/state/replica.ts';
 import { logLines } from '../../support/log/log-lines.ts';
 import { listen } from '../../support/network/listen.ts';
 import { startNetwork } from '../../support/network/network.ts';
@@ -96,6 +96,18 @@ async function put(redis: RedisServer, text: string, revision: string): Promise<
   await redis.command('HSET', `${PREFIX}:documents`, 'doc', text);
   await redis.command('HSET', `${PREFIX}:revisions`, 'doc', revision);
 }
+
+it.each([
+  ['renews its lease', { holder: 'a', term: '1' }, { holder: 'a', term: '1' }, 'renew'],
+  ['takes the lease anew that Redis had lost', { holder: 'a', term: '1' }, { holder: 'a', term: '2' }, 'take'],
+  ['takes the lease of another', { holder: 'b', term: '1' }, { holder: 'a', term: '2' }, 'take'],
+  ['follows another', { holder: 'a', term: '1' }, { holder: 'b', term: '2' }, 'follow'],
+  ['follows from the start', { holder: '', term: '' }, { holder: 'b', term: '1' }, 'follow'],
+  ['stands by while the same one leads', { holder: 'b', term: '1' }, { holder: 'b', term: '1' }, 'stand by'],
+  ['stands by while it leaves the lease to others', { holder: 'a', term: '1' }, { holder: '', term: '1' }, 'stand by'],
+])('a replica %s', (_, before, lease, verdict) => {
+  expect(judge('a', before, lease)).toBe(verdict);
+});
 
 describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
   describe('the lease', () => {
