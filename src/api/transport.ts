@@ -5,7 +5,6 @@ import { createGunzip } from 'node:zlib';
 import { buildConnector, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../toolkit/lib/error-code.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Milliseconds } from '../toolkit/lib/time.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
@@ -34,6 +33,14 @@ export interface Answer {
 
 /** @throws RequestFailed with reason `network` or `timeout`; the signal's reason when it aborts. */
 export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
+
+/** The URLs of the forward proxies for http and https, with credentials; '' means none. */
+export interface Proxies {
+  readonly http: string;
+  readonly https: string;
+  /** The hosts that are reached directly, in the syntax of NO_PROXY. */
+  readonly except: string;
+}
 
 export type Lookup = (name: string, options: dns.LookupAllOptions) => Promise<LookupAddress[]>;
 

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path';
 import { CHAIN_NAMES } from '../facts/chain.ts';
 import type { Watch } from '../facts/watch.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
 import { either } from '../toolkit/yaml/fields.ts';
@@ -43,7 +42,7 @@ export interface LoadedConfig {
   /** Settings that are valid but do not work as intended, or let others get the key. */
   readonly warnings: readonly Mistake[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: Proxies | undefined;
+  readonly proxies?: ReturnType<typeof findProxies>['proxies'];
 }
 
 /**
@@ -196,7 +195,7 @@ const PROXY_VARIABLES = {
 } as const;
 
 /** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
-export function findProxies(env: Environment): { proxies: Proxies | undefined; findings: Finding[] } {
+export function findProxies(env: Environment) {
   const findings: Finding[] = [];
   const read = (which: 'http' | 'https'): string => {
     const name = PROXY_VARIABLES[which].find((variable) => nonEmpty(env, variable) !== undefined);

@@ -7,7 +7,7 @@ import {
   routeOf,
 } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoints.ts';
-import { type CreateTransport, createTransport, type Transport } from '../api/transport.ts';
+import { type CreateTransport, createTransport, type Proxies, type Transport } from '../api/transport.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
@@ -17,7 +17,6 @@ import type { Config } from '../config/config.ts';
 import { PLANS } from '../facts/plans.ts';
 import { VERSION } from '../facts/version.ts';
 import type { Source } from '../sources/source.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import { latestWriter, type StateStore } from '../toolkit/state/store.ts';

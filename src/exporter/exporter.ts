@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
+import type { Proxies } from '../api/transport.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
@@ -13,7 +14,6 @@ import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolk
 import { type Clock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
-import type { Proxies } from '../toolkit/lib/proxies.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
