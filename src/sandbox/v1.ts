@@ -1,5 +1,5 @@
 import { type Chain, SLOTS_PER_EPOCH } from '../facts/chain.ts';
-import { between, hexOf, unit } from '../toolkit/lib/random.ts';
+import { between, hash32, mix, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { whole } from './body.ts';
 import { type ChainWorld, epochOf, headSlot, isMissed, proposerOf, SEATS, slashedInBlock } from './chain-world.ts';
@@ -81,7 +81,16 @@ function previousBlock(world: ChainWorld, slot: number): number {
 }
 
 function rootOf(seed: number, slot: number): string {
-  return hexOf(32, seed, slot, 2);
+  return hexOf(seed, slot, 2);
+}
+
+const scratch = Buffer.alloc(32);
+
+/** A pseudo-random root. */
+function hexOf(...parts: readonly number[]): string {
+  const start = hash32(...parts);
+  for (let i = 0; i < scratch.length; i += 4) scratch.writeUInt32LE(mix(start + i), i);
+  return `0x${scratch.toString('hex')}`;
 }
 
 /** The slashings of the block at a slot, without the fields that name the block. */
@@ -117,7 +126,7 @@ export function attesterSlashings(world: ChainWorld, slot: number): object[] {
   if (slashed.length === 0) return [];
   const voted = slot - 2;
   const one = attestation(seed, 1, voted, rootOf(seed, voted), slashed);
-  const two = attestation(seed, 2, voted, hexOf(32, seed, slot, 14), slashed);
+  const two = attestation(seed, 2, voted, hexOf(seed, slot, 14), slashed);
   return [{ ...one, ...two }];
 }
 

@@ -25,17 +25,8 @@ export function seedOf(text: string): number {
   return hash >>> 0;
 }
 
-const scratch = Buffer.alloc(256);
-
-/** `bytes` (at most 256) pseudo-random bytes as 0x-prefixed hex. */
-export function hexOf(bytes: number, ...parts: readonly number[]): string {
-  const start = hash32(...parts);
-  for (let i = 0; i < bytes; i += 4) scratch.writeUInt32LE(mix(start + i), i);
-  return `0x${scratch.toString('hex', 0, bytes)}`;
-}
-
 /** Finalizer with full avalanche, constants from https://github.com/skeeto/hash-prospector (lowbias32). */
-function mix(value: number): number {
+export function mix(value: number): number {
   let x = value + 0x6d2b79f5;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
