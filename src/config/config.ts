@@ -14,11 +14,11 @@ import {
   keyPrefix,
   listenAddresses,
   optional,
+  parsed,
   positive,
   redisUrl,
   SECOND,
   section,
-  telemetryPath,
   text,
 } from '../toolkit/yaml/fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
@@ -259,10 +259,22 @@ const State = section({
   .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
   .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir: resolve(dir), redis: redis ?? undefined }));
 
+/** Whether this is a path that clients send as it is written. */
+function isPath(text: string): boolean {
+  return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
+}
+
+/** The paths of other pages. */
+const TAKEN = /^\/($|-\/|docs(\/|$))/;
+
+const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
+  isPath(text) && !TAKEN.test(text) ? text : undefined,
+).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });
+
 const Web = section({
-  listen_address: listenAddresses
-    .prefault(':10032')
-    .describe('The address to listen on, or a list of addresses. Without a host, all interfaces.'),
+  listen_address: listenAddresses(':10032').describe(
+    'The address to listen on, or a list of addresses. Without a host, all interfaces.',
+  ),
   telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
   config_file: text('the path of a file or null')
     .nullable()

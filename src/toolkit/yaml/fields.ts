@@ -110,18 +110,6 @@ export const keyPrefix = parsed('letters, digits and any of : . _ { } -', (text)
   KEY_PREFIX.test(text) ? text : undefined,
 ).meta({ pattern: KEY_PREFIX.source });
 
-/** Whether this is a path that clients send as it is written. */
-function isPath(text: string): boolean {
-  return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
-}
-
-/** The paths of other pages. */
-const TAKEN = /^\/($|-\/|docs(\/|$))/;
-
-export const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
-  isPath(text) && !TAKEN.test(text) ? text : undefined,
-).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });
-
 export interface ListenAddress {
   /** Absent: every interface. IPv6 addresses are without brackets. */
   readonly host: string | undefined;
@@ -138,12 +126,14 @@ const listenAddress = parsed(ADDRESS, parseListenAddress)
   })
   .meta({ pattern: LISTEN_ADDRESS.source });
 
-/** One address or a list of them. */
-export const listenAddresses = z
-  .union([listenAddress, z.array(listenAddress).min(1, { error: 'at least one address such as :10032' })], {
-    error: `${ADDRESS}, or a list of them`,
-  })
-  .transform((given) => (Array.isArray(given) ? given : [given]));
+/** One address or a list of them, such as the default. */
+export function listenAddresses(byDefault: string) {
+  const list = z.array(listenAddress).min(1, { error: `at least one address such as ${byDefault}` });
+  return z
+    .union([listenAddress, list], { error: `${ADDRESS}, or a list of them` })
+    .transform((given) => (Array.isArray(given) ? given : [given]))
+    .prefault(byDefault);
+}
 
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];
