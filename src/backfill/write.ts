@@ -1,6 +1,7 @@
 import { appendFileSync, createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { METRIC_UNITS } from '../facts/ether.ts';
 import type { History } from '../sources/history.ts';
 import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../toolkit/exposition/encode.ts';
 import type { Family, FamilyHead, Labels, Sample } from '../toolkit/exposition/family.ts';
@@ -173,7 +174,7 @@ class FamilySpool {
   async writeTo(output: string): Promise<number> {
     await using handle = await open(output, 'w');
     for (const head of this.#heads.values()) {
-      await handle.appendFile(encodeHead(head, 'openmetrics'));
+      await handle.appendFile(encodeHead(head, 'openmetrics', METRIC_UNITS));
       for await (const lines of createReadStream(join(this.#folder, head.name))) await handle.appendFile(lines);
     }
     await handle.appendFile(OPENMETRICS_EOF);

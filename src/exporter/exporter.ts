@@ -3,6 +3,7 @@ import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { Proxies } from '../api/transport.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
+import { METRIC_UNITS } from '../facts/ether.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
 import { isReady, sourceViews } from '../scheduler/schedules.ts';
@@ -137,7 +138,7 @@ export class Exporter implements Pages {
       () => this.#snapshot(),
       clock,
       (error) => log.error({ err: String(error) }, 'metrics not rendered'),
-      exposition,
+      { units: METRIC_UNITS, ...exposition },
     );
     const page = renderedPage(() => {
       const snapshot = this.#snapshot();

@@ -4,9 +4,10 @@ import type { Config } from '../../src/config/config.ts';
 import { labelsOf, sectionsOf } from '../../src/exporter/metrics.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
 import { sourcesOf, viewsOf } from '../../src/exporter/sources.ts';
+import { METRIC_UNITS } from '../../src/facts/ether.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Format } from '../../src/toolkit/exposition/encode.ts';
-import { Exposition } from '../../src/toolkit/exposition/exposition.ts';
+import { EXPOSITION_OPTIONS, Exposition } from '../../src/toolkit/exposition/exposition.ts';
 import { BOTH_CHAINS, defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -81,9 +82,12 @@ export async function renderGolden(
     clockOffsetMs: -500,
   };
   const takeSnapshot = () => snapshot;
-  const exposition = new Exposition(sectionsOf(ownMetrics(sources), 1_000), takeSnapshot, clock, (error) => {
+  const onError = (error: unknown): never => {
     throw error;
-  });
+  };
+  const sections = sectionsOf(ownMetrics(sources), 1_000);
+  const options = { ...EXPOSITION_OPTIONS, units: METRIC_UNITS };
+  const exposition = new Exposition(sections, takeSnapshot, clock, onError, options);
   await exposition.refresh();
   return (format) => withoutVersions(Buffer.concat(exposition.chunks(format, false)).toString());
 }

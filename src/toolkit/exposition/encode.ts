@@ -11,30 +11,16 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 /** Ends an OpenMetrics exposition; the text format has no end mark. */
 export const OPENMETRICS_EOF = '# EOF\n';
 
-/** The last part of a name is its unit if it is one of these (OpenMetrics requires the suffix to match). */
-const UNITS = new Set(['seconds', 'bytes', 'ratio', 'ether', 'wei']);
-
-type EncodedHead = { readonly type: string; readonly help: string } & Readonly<Record<Format, string>>;
-
-/** By name. Heads hardly ever change, and are needed whenever a sample changes. */
-const heads = new Map<string, EncodedHead>();
+/** Units of any exporter. A unit is recognized as the last part of a name, as OpenMetrics requires. */
+export const BASE_UNITS: readonly string[] = ['seconds', 'bytes', 'ratio'];
 
 /** The lines before the samples. */
-export function encodeHead(family: FamilyHead, format: Format): string {
-  const { name, type, help } = family;
-  const known = heads.get(name);
-  if (known?.help === help && known.type === type) return known[format];
-  const made = { type, help, text: linesOf(family, 'text'), openmetrics: linesOf(family, 'openmetrics') };
-  heads.set(name, made);
-  return made[format];
-}
-
-function linesOf(family: FamilyHead, format: Format): string {
+export function encodeHead(family: FamilyHead, format: Format, units = BASE_UNITS): string {
   const { type, help } = family;
   if (format === 'text') return `# HELP ${family.name} ${escapeHelp(help)}\n# TYPE ${family.name} ${type}\n`;
   const name = type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
   const unit = name.slice(name.lastIndexOf('_') + 1);
-  const unitLine = UNITS.has(unit) ? `# UNIT ${name} ${unit}\n` : '';
+  const unitLine = units.includes(unit) ? `# UNIT ${name} ${unit}\n` : '';
   return `# TYPE ${name} ${type}\n${unitLine}# HELP ${name} ${escapeQuoted(help)}\n`;
 }
 

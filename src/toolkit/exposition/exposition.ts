@@ -22,6 +22,8 @@ export interface ExpositionOptions {
   readonly compress: Compress;
   /** The loop runs at least this often, for what changes by itself, and so that a step of the clock is noticed. */
   readonly maxNapMs: Milliseconds;
+  /** Default: those of any exporter. */
+  readonly units?: readonly string[];
 }
 
 export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 10_000 };
@@ -125,7 +127,7 @@ export class Exposition<Snapshot> {
   async #render(families: readonly Family[], before: Rendered, pause: Pause): Promise<Rendered> {
     await pause();
     const rendering = new Rendering(before, pause);
-    for (const family of families) await rendering.add(family);
+    for (const family of families) await rendering.add(family, this.#options.units);
     return rendering.finish(this.#options.compress);
   }
 

@@ -37,13 +37,13 @@ export class Rendering {
     this.#pause = pause;
   }
 
-  async add(given: Family): Promise<void> {
+  async add(given: Family, units?: readonly string[]): Promise<void> {
     // Read once, because a family may compute them.
     const { name, type, help, samples } = given;
     if (samples.length === 0) return;
     const family = { name, type, help, samples };
-    this.#text.add(encodeHead(family, 'text'));
-    this.#openmetrics.add(encodeHead(family, 'openmetrics'));
+    this.#text.add(encodeHead(family, 'text', units));
+    this.#openmetrics.add(encodeHead(family, 'openmetrics', units));
     let block: Bytes | undefined;
     for (const lines of encodeSamples(family, this.#labels)) {
       if (samples.length < PIECE_LINES) {
