@@ -257,7 +257,10 @@ const State = section({
 })
   .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
   .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
-  .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir: resolve(dir), redis: redis ?? undefined }));
+  .transform(({ dir = DEFAULT_DIR, redis }) => ({
+    dir: resolve(dir),
+    redis: redis ? { ...redis, section: 'state.redis', manual: 'docs/high-availability.md' } : undefined,
+  }));
 
 /** Whether this is a path that clients send as it is written. */
 function isPath(text: string): boolean {

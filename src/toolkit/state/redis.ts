@@ -9,6 +9,9 @@ export interface RedisSettings {
   /** Used instead of the password in the URL. */
   readonly password?: string | undefined;
   readonly prefix: string;
+  /** For messages: the name of these settings, and the document that lists the permissions. */
+  readonly section: string;
+  readonly manual: string;
 }
 
 /** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
@@ -117,6 +120,11 @@ export class RedisState {
     await this.#send(['HSET', this.#key('unreadable'), name, text]);
   }
 
+  /** What the operator calls a document, and how to start without it. */
+  inWords(name: string): { document: string; anew: string } {
+    return { document: `the document ${name} in Redis`, anew: `set another ${this.#settings.section}.prefix` };
+  }
+
   #key(name: string): string {
     return `${this.#settings.prefix}:${name}`;
   }
@@ -138,7 +146,7 @@ export class RedisState {
       });
     } catch (error) {
       if (this.#client === client) this.close();
-      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error));
+      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error, this.#settings));
     }
   }
 
@@ -188,21 +196,21 @@ function withPassword(text: string, password: string | undefined): string {
 const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';
 
 /** What an error means, by its code in Node or by the first words of the server's text. */
-const MEANINGS: readonly (readonly [RegExp, string])[] = [
+const meanings = ({ section, manual }: RedisSettings): readonly (readonly [RegExp, string])[] => [
   [/^WRONGPASS/, 'the user or the password is wrong'],
-  [/^NOAUTH/, 'a password is required: set state.redis.password'],
-  [/^NOPERM/, 'the user lacks a permission: docs/high-availability.md lists the permissions it needs'],
+  [/^NOAUTH/, `a password is required: set ${section}.password`],
+  [/^NOPERM/, `the user lacks a permission: ${manual} lists the permissions it needs`],
   [/^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)/, `the server is a cluster: ${SUPPORTED}`],
   [/^ERR unknown command/, `the server does not run scripts (it may be a Sentinel): ${SUPPORTED}`],
-  [/^ERR DB index/, 'the database number in state.redis.url does not exist'],
-  [/^READONLY/, 'the server is a standby: state.redis.url must point to the primary'],
-  [/^WRONGTYPE/, 'another program uses these key names: choose another state.redis.prefix'],
+  [/^ERR DB index/, `the database number in ${section}.url does not exist`],
+  [/^READONLY/, `the server is a standby: ${section}.url must point to the primary`],
+  [/^WRONGTYPE/, `another program uses these key names: choose another ${section}.prefix`],
   [/^LOADING/, 'the server is loading its data from disk'],
   [/^MASTERDOWN/, 'the server is a standby that has lost its primary'],
   [/^OOM/, 'the server is out of memory: check maxmemory'],
   [/^MISCONF/, 'the server cannot write to its disk'],
   [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'the certificate of the server is not trusted: set NODE_EXTRA_CA_CERTS'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate of the server is for another name than that in state.redis.url'],
+  [/^ERR_TLS_CERT_ALTNAME/, `the certificate of the server is for another name than that in ${section}.url`],
   [/^CERT_HAS_EXPIRED/, 'the certificate of the server has expired'],
   [
     /^ERR_SSL_.*CERTIFICATE_REQUIRED/,
@@ -211,11 +219,11 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The error code of Node or the first word of the server's text, and its meaning if that is known. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, settings: RedisSettings): string {
   const text = error instanceof Error ? error.message : '';
   // Redis 7 and Valkey report this when a script does what its user may not do.
   const denied = /ACL failure|can't run this command/.test(text) ? 'NOPERM' : undefined;
   const reason = codeOf(error) ?? denied ?? /^[A-Z]{3,}\b/.exec(text)?.[0] ?? 'connection lost';
-  const meaning = MEANINGS.find(([pattern]) => pattern.test(reason === 'ERR' ? text : reason))?.[1];
+  const meaning = meanings(settings).find(([pattern]) => pattern.test(reason === 'ERR' ? text : reason))?.[1];
   return meaning === undefined ? reason : `${reason}, ${meaning}`;
 }

@@ -122,7 +122,7 @@ export class Replica implements StateStore {
       try {
         await redis.expectWritable();
         await replica.#fetch((await redis.lease(replica.#id, 0)).revisions);
-        for (const [name, { text }] of replica.#documents) parseDocument(inRedis(name), text, z.unknown());
+        for (const [name, { text }] of replica.#documents) parseDocument(redis.inWords(name), text, z.unknown());
         return replica;
       } catch (error) {
         if (error instanceof RedisAway && tries < TRIES_AT_START) continue;
@@ -164,7 +164,7 @@ export class Replica implements StateStore {
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const known = this.#documents.get(name);
     if (!known) return undefined;
-    const parsed = parseDocument(inRedis(name), known.text, schema);
+    const parsed = parseDocument(this.#redis.inWords(name), known.text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${name} ${known.revision}`;
     await this.#redis.setAside(aside, known.text);
@@ -175,7 +175,7 @@ export class Replica implements StateStore {
   /** As `load`, but moves nothing aside. @throws StateOfOtherVersion */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const known = this.#documents.get(name);
-    const parsed = known && parseDocument(inRedis(name), known.text, schema);
+    const parsed = known && parseDocument(this.#redis.inWords(name), known.text, schema);
     return parsed?.success ? parsed.data : undefined;
   }
 
@@ -297,9 +297,4 @@ export class Replica implements StateStore {
     this.#log.warn({ why }, 'no longer leading');
     this.#events.onLapse();
   }
-}
-
-/** For the message about a document of another version: its name, and how to start without it. */
-function inRedis(name: string): { document: string; anew: string } {
-  return { document: `the document ${name} in Redis`, anew: 'set another state.redis.prefix' };
 }

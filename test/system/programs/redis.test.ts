@@ -21,9 +21,11 @@ function config(url: string, redis: string): string {
   return `${asking(url)}state: {redis: ${redis}}\n`;
 }
 
+const NAMES = { prefix: 'beaconchain', section: 'state.redis', manual: 'docs/high-availability.md' };
+
 /** Why the program does not start with this state. */
-async function refusal(settings: Omit<RedisSettings, 'prefix'>): Promise<string> {
-  const opened = Replica.open({ prefix: 'beaconchain', ...settings }, systemClock, pino({ enabled: false }));
+async function refusal(settings: Pick<RedisSettings, 'url' | 'password'>): Promise<string> {
+  const opened = Replica.open({ ...NAMES, ...settings }, systemClock, pino({ enabled: false }));
   return opened.then(
     () => expect.fail('not refused'),
     ({ message }: Error) => message,

@@ -14,6 +14,7 @@ import { areMissing, REDIS } from '../../support/tools/tools.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const PREFIX = 'test';
+const NAMES = { prefix: PREFIX, section: 'state.redis', manual: 'a document' };
 /** Heartbeats are fast, but a lease does not run out because the machine is busy. */
 const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, timeoutMs: 5_000 };
 /** For tests that wait for the end of a lease. The times leave room for a busy machine. */
@@ -34,7 +35,7 @@ async function startReplica(url: string, options: Options = {}) {
   let ahead = 0;
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
   const { log, lines } = logLines();
-  const replica = await Replica.open({ url, prefix: PREFIX }, clock, log, { id, timings });
+  const replica = await Replica.open({ url, ...NAMES }, clock, log, { id, timings });
   atTheEnd(() => replica.close());
   const told: string[] = [];
   const documents: [string, unknown][] = [];
@@ -200,7 +201,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       const redis = await startRedis(['--save', '']);
       const before = Date.now() + 3_600_000;
       await redis.command('SET', `${PREFIX}:term`, String(before));
-      const state = new RedisState({ url: redis.url, prefix: PREFIX }, systemClock, LONG.timeoutMs);
+      const state = new RedisState({ url: redis.url, ...NAMES }, systemClock, LONG.timeoutMs);
       expect((await state.lease('a', LONG.ttlMs)).term).toBe(String(before + 1));
       state.close();
     });
@@ -244,7 +245,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
 
     it('are not overwritten by a write that was given up and arrives late', async () => {
       const redis = await startRedis(['--save', '']);
-      const state = new RedisState({ url: redis.url, prefix: PREFIX }, systemClock, 5_000);
+      const state = new RedisState({ url: redis.url, ...NAMES }, systemClock, 5_000);
       atTheEnd(() => state.close());
       const { term } = await state.lease('a', 60_000);
       expect(await state.write(term, 'doc', `${term}.0000000002`, 'new')).toBe(true);
