@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { budgetViewOf, planOf, type SourcePlan, validatorsOptions, viewsOf } from '../exporter/sources.ts';
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import { MS_PER_PERIOD } from '../facts/chain.ts';
+import { STATE_VERSION } from '../facts/version.ts';
 import { requestsPerPoll } from '../scheduler/entry.ts';
 import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace, Source } from '../sources/source.ts';
@@ -88,9 +89,9 @@ async function storedState({ state: { dir, redis } }: Config, plan: SourcePlan, 
   const note = (error: unknown): undefined => {
     problem ??= messageOf(error);
   };
-  const replica = redis && (await Replica.open(redis, systemClock, log).catch(note));
+  const replica = redis && (await Replica.open(redis, systemClock, log, { version: STATE_VERSION }).catch(note));
   async function read<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
-    const reading = redis ? replica?.peek(name, schema) : peek(dir, name, schema);
+    const reading = redis ? replica?.peek(name, schema) : peek(dir, STATE_VERSION, name, schema);
     return reading?.catch(note);
   }
   const ledger = await read(LEDGER, Ledger);

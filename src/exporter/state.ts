@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { atStart, emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
+import { STATE_VERSION } from '../facts/version.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
 import type { Source } from '../sources/source.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
@@ -46,8 +47,8 @@ export async function openDocuments(
   onLost?: FileStoreOptions['onLost'],
 ): Promise<{ documents: Documents; replica?: Replica }> {
   try {
-    if (!redis) return { documents: await FileStore.open(dir, systemClock, log, { onLost }) };
-    const replica = await Replica.open(redis, systemClock, log);
+    if (!redis) return { documents: await FileStore.open(dir, systemClock, log, { version: STATE_VERSION, onLost }) };
+    const replica = await Replica.open(redis, systemClock, log, { version: STATE_VERSION });
     return { documents: replica, replica };
   } catch (error) {
     const saysAll = redis || error instanceof StateLocked || error instanceof StateOfOtherVersion;

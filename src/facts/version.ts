@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 
+/** The version in which the state is written. No other is read. */
+export const STATE_VERSION = 3;
+
 /** Version and revision of this program. The revision is written by the build; a checkout has none. */
 export const VERSION: string = read('../../package.json', 'version') ?? 'unknown';
 export const REVISION: string = read('../build.json', 'revision') ?? '';

@@ -5,6 +5,7 @@ import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { check } from '../../src/commands/check.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
+import { STATE_VERSION } from '../../src/facts/version.ts';
 import { jsonLogger } from '../../src/toolkit/lib/log.ts';
 import { wrap } from '../../src/toolkit/state/envelope.ts';
 import { temporaryFolder } from '../support/files/files.ts';
@@ -12,7 +13,7 @@ import { defaultConfig } from '../support/runs/default-config.ts';
 
 async function checkWith(ledger: Ledger): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
-  writeFileSync(join(config.state.dir, 'ledger.json'), wrap(ledger));
+  writeFileSync(join(config.state.dir, 'ledger.json'), wrap(STATE_VERSION, ledger));
   return check({ config, key: 'key', log: jsonLogger('error'), warnings: [], now: Date.now() });
 }
 

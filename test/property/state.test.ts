@@ -5,12 +5,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { STATE_VERSION, StateOfOtherVersion, wrap, wrapInPieces } from '../../src/toolkit/state/envelope.ts';
+import { StateOfOtherVersion, wrap, wrapInPieces } from '../../src/toolkit/state/envelope.ts';
 import { FileStore } from '../../src/toolkit/state/file.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { spoil } from './odd.ts';
 
+const VERSION = 3;
 const value = fc.anything({ values: [fc.string(), fc.double(), fc.constantFrom(null, undefined, true)], maxDepth: 4 });
 
 describe('fuzz state', PATIENT, () => {
@@ -18,26 +19,26 @@ describe('fuzz state', PATIENT, () => {
     fc.assert(
       fc.property(value, fc.nat(200), (one, times) => {
         for (const document of [one, { one, list: Array.from({ length: times }, () => one) }]) {
-          expect([...wrapInPieces(document)].join('')).toBe(wrap(document));
+          expect([...wrapInPieces(VERSION, document)].join('')).toBe(wrap(VERSION, document));
         }
       }),
       cases(300),
     );
     const large = { machines: Array.from({ length: 1_000 }, (_, i) => `${i} ${'\u{1f980}'.repeat(500)}`) };
-    expect([...wrapInPieces(large)].length).toBeGreaterThan(4);
+    expect([...wrapInPieces(VERSION, large)].length).toBeGreaterThan(4);
   });
 
   it('a file is read, or moved aside, whatever is in it; only one of another version is refused, and stays', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'fuzz-state-'));
     const file = join(dir, 'document.json');
-    const documents = await FileStore.open(dir, systemClock, logLines().log);
+    const documents = await FileStore.open(dir, systemClock, logLines().log, { version: VERSION });
     await fc.assert(
       fc.asyncProperty(spoil, async (spoilt) => {
-        const text = spoilt({ version: STATE_VERSION, value: emptyLedger() });
+        const text = spoilt({ version: VERSION, value: emptyLedger() });
         await writeFile(file, text);
         const read = await documents.load('document', Ledger).catch(async (error: unknown) => {
           expect(error).toBeInstanceOf(StateOfOtherVersion);
-          expect(JSON.parse(text).version).not.toBe(STATE_VERSION);
+          expect(JSON.parse(text).version).not.toBe(VERSION);
           expect(JSON.parse(text).version).toBeGreaterThanOrEqual(1);
           expect(await readFile(file, 'utf8')).toBe(text);
           await rm(file);

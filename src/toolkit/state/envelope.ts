@@ -1,9 +1,6 @@
 import * as z from 'zod';
 import { isObject } from '../lib/is-object.ts';
 
-/** The version of the format in which this program writes documents. It reads no other. */
-export const STATE_VERSION = 3;
-
 const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 
 /** A part of the state that another version of the program wrote. It is not to be overwritten. */
@@ -26,8 +23,8 @@ export function anewIn(dir: string): string {
 
 type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
 
-export function wrap(value: unknown): string {
-  return JSON.stringify({ version: STATE_VERSION, value });
+export function wrap(version: number, value: unknown): string {
+  return JSON.stringify({ version, value });
 }
 
 /** Stringified in less than a millisecond. */
@@ -35,9 +32,9 @@ const PIECE_CHARACTERS = 128 * 1024;
 const PART_ITEMS = 50;
 
 /** The text of `wrap` in pieces, between which other work can run. The value must not change until the last one. */
-export function* wrapInPieces(value: unknown): Generator<string> {
+export function* wrapInPieces(version: number, value: unknown): Generator<string> {
   let piece = '';
-  for (const part of partsOf({ version: STATE_VERSION, value })) {
+  for (const part of partsOf({ version, value })) {
     piece += part;
     if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
@@ -65,8 +62,8 @@ function* partsOf(value: unknown): Generator<string> {
   } else yield JSON.stringify(value);
 }
 
-/** The value in a document, if this version of the program wrote it. */
-export function unwrap(text: string): Parsed<unknown> {
+/** The value in a document, if it was written in our version. */
+export function unwrap(ours: number, text: string): Parsed<unknown> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -76,12 +73,12 @@ export function unwrap(text: string): Parsed<unknown> {
   const envelope = Envelope.safeParse(json);
   const { version = 0, value } = envelope.data ?? {};
   // No version of the program has written a lower one.
-  if (version >= 1 && version !== STATE_VERSION) {
-    const age = version > STATE_VERSION ? 'a newer' : 'an older';
-    const why = `written by ${age} version of the exporter (format ${version}, this version has ${STATE_VERSION})`;
+  if (version >= 1 && version !== ours) {
+    const age = version > ours ? 'a newer' : 'an older';
+    const why = `written by ${age} version of the exporter (format ${version}, this version has ${ours})`;
     return { success: false, why, isOfOtherVersion: true };
   }
-  if (version === STATE_VERSION && value !== undefined) return { success: true, data: value };
+  if (version === ours && value !== undefined) return { success: true, data: value };
   return { success: false, why: 'not a document of the exporter' };
 }
 
@@ -93,10 +90,11 @@ export function unwrap(text: string): Parsed<unknown> {
  */
 export function parseDocument<S extends z.ZodType>(
   { document, anew }: { readonly document: string; readonly anew: string },
+  version: number,
   text: string,
   schema: S,
 ): Parsed<z.output<S>> {
-  const opened = unwrap(text);
+  const opened = unwrap(version, text);
   if (opened.success) return parseValue(opened.data, schema);
   if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
   return opened;

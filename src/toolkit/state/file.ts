@@ -10,6 +10,8 @@ import type { StateStore } from './store.ts';
 import { readWhole, type WritableDisk, writeWhole } from './whole-file.ts';
 
 export interface FileStoreOptions {
+  /** The version in which documents are written. No other is read. */
+  readonly version: number;
   /** The directory was replaced while this process ran, and another process has the new one. Nothing is written any more. */
   readonly onLost?: ((error: StateLocked) => void) | undefined;
   /** Replaces the disk that is written to in tests. */
@@ -35,7 +37,7 @@ export class FileStore implements StateStore {
   }
 
   /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
-  static async open(dir: string, clock: Clock, log: Warner, options: FileStoreOptions = {}): Promise<FileStore> {
+  static async open(dir: string, clock: Clock, log: Warner, options: FileStoreOptions): Promise<FileStore> {
     await makeDirectory(dir);
     const lock = DirectoryLock.take(dir, clock, log);
     await cleanUp(dir);
@@ -51,7 +53,7 @@ export class FileStore implements StateStore {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw unreadable(file, error);
     }
-    const parsed = parseDocument({ document: file, anew: anewIn(this.#dir) }, text, schema);
+    const parsed = parseDocument({ document: file, anew: anewIn(this.#dir) }, this.#options.version, text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await rename(file, aside);
@@ -79,7 +81,7 @@ export class FileStore implements StateStore {
       if (error instanceof StateLocked) this.#options.onLost?.(error);
       throw error;
     }
-    await writeWhole(file, wrapInPieces(value), FILE_MODE, this.#options.disk);
+    await writeWhole(file, wrapInPieces(this.#options.version, value), FILE_MODE, this.#options.disk);
   }
 
   #file(name: string): string {
@@ -93,12 +95,13 @@ export class FileStore implements StateStore {
  */
 export async function peek<S extends z.ZodType>(
   dir: string,
+  version: number,
   name: string,
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
   const text = await readWhole(file).catch(() => undefined);
   if (text === undefined) return undefined;
-  const parsed = parseDocument({ document: file, anew: anewIn(dir) }, text, schema);
+  const parsed = parseDocument({ document: file, anew: anewIn(dir) }, version, text, schema);
   return parsed.success ? parsed.data : undefined;
 }

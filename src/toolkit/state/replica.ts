@@ -55,6 +55,8 @@ export class LeaseLost extends Error {
 }
 
 interface ReplicaOptions {
+  /** The version in which documents are written. No other is read. */
+  readonly version: number;
   /** Names the replica in Redis and in logs. No other process may have the same. */
   readonly id?: string | undefined;
   readonly timings?: LeaseTimings | undefined;
@@ -75,6 +77,7 @@ export function judge(id: string, before: Lease, { holder, term }: Lease): 'rene
 export class Replica implements StateStore {
   readonly #id: string;
   readonly #redis: RedisState;
+  readonly #version: number;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #timings: LeaseTimings;
@@ -97,9 +100,10 @@ export class Replica implements StateStore {
   /** Until then the lease is left to other replicas. */
   #restsUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(redis: RedisState, clock: Clock, log: Logger, { id, timings }: ReplicaOptions) {
+  private constructor(redis: RedisState, clock: Clock, log: Logger, { version, id, timings }: ReplicaOptions) {
     this.#id = id ?? `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
     this.#redis = redis;
+    this.#version = version;
     this.#clock = clock;
     this.#log = log;
     this.#timings = timings ?? LEASE_TIMINGS;
@@ -110,19 +114,14 @@ export class Replica implements StateStore {
    * Reads all documents. Later Redis may fail and recover.
    * @throws RedisAway, with one line for the operator, if Redis cannot be reached or does not accept writes; StateOfOtherVersion
    */
-  static async open(
-    settings: RedisSettings,
-    clock: Clock,
-    log: Logger,
-    options: ReplicaOptions = {},
-  ): Promise<Replica> {
+  static async open(settings: RedisSettings, clock: Clock, log: Logger, options: ReplicaOptions): Promise<Replica> {
     const redis = new RedisState(settings, clock, (options.timings ?? LEASE_TIMINGS).timeoutMs);
     const replica = new Replica(redis, clock, log, options);
     for (let tries = 1; ; tries += 1) {
       try {
         await redis.expectWritable();
         await replica.#fetch((await redis.lease(replica.#id, 0)).revisions);
-        for (const [name, { text }] of replica.#documents) parseDocument(redis.inWords(name), text, z.unknown());
+        for (const name of replica.#documents.keys()) await replica.peek(name, z.unknown());
         return replica;
       } catch (error) {
         if (error instanceof RedisAway && tries < TRIES_AT_START) continue;
@@ -164,7 +163,7 @@ export class Replica implements StateStore {
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const known = this.#documents.get(name);
     if (!known) return undefined;
-    const parsed = parseDocument(this.#redis.inWords(name), known.text, schema);
+    const parsed = parseDocument(this.#redis.inWords(name), this.#version, known.text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${name} ${known.revision}`;
     await this.#redis.setAside(aside, known.text);
@@ -175,7 +174,7 @@ export class Replica implements StateStore {
   /** As `load`, but moves nothing aside. @throws StateOfOtherVersion */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const known = this.#documents.get(name);
-    const parsed = known && parseDocument(this.#redis.inWords(name), known.text, schema);
+    const parsed = known && parseDocument(this.#redis.inWords(name), this.#version, known.text, schema);
     return parsed?.success ? parsed.data : undefined;
   }
 
@@ -184,7 +183,7 @@ export class Replica implements StateStore {
     if (!this.checkLead()) throw new LeaseLost();
     this.#writes += 1;
     const revision = `${this.#lease.term}.${String(this.#writes).padStart(10, '0')}`;
-    const text = wrap(value);
+    const text = wrap(this.#version, value);
     if (await this.#redis.write(this.#lease.term, name, revision, text)) {
       this.#documents.set(name, { revision, text });
       return;
@@ -281,7 +280,7 @@ export class Replica implements StateStore {
   }
 
   #passOn(name: string): void {
-    const opened = unwrap(this.#documents.get(name)?.text ?? '');
+    const opened = unwrap(this.#version, this.#documents.get(name)?.text ?? '');
     if (opened.success) this.#events.onDocument(name, opened.data);
     else this.#log.warn({ document: name, why: opened.why }, 'state not readable, still serving the previous state');
   }

@@ -1,5 +1,6 @@
 import { startDaemon } from '../../../src/commands/serve.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { STATE_VERSION } from '../../../src/facts/version.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
 import { jsonLogger } from '../../../src/toolkit/lib/log.ts';
@@ -13,8 +14,9 @@ const readAgain = async () => {
 };
 const settings = await readAgain();
 const log = jsonLogger('debug');
-if (!settings.config.state.redis) throw new TypeError('expected state.redis');
-const replica = await Replica.open(settings.config.state.redis, systemClock, log, { timings: JSON.parse(timings) });
+const { redis } = settings.config.state;
+if (!redis) throw new TypeError('expected state.redis');
+const replica = await Replica.open(redis, systemClock, log, { version: STATE_VERSION, timings: JSON.parse(timings) });
 const start = { flags: { 'web.disable-exporter-metrics': true }, settings, readAgain, access: undefined, log };
 const daemon = await startDaemon({ ...start, output: new LineOutput(1), documents: replica, replica });
 process.once('SIGTERM', () => daemon.stop());

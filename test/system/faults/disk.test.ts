@@ -80,7 +80,7 @@ const polledAt = (metrics: Metrics): number =>
   metrics.value('beaconchain_source_last_attempt_timestamp_seconds', 'machines');
 
 async function startOn(disk: Disk): Promise<FaultWorld> {
-  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }));
+  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }), { version: 1 });
   onTestFinished(() => files.close());
   const tracked: StateStore = {
     load: (name, schema) => files.load(name, schema),

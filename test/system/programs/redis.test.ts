@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { STATE_VERSION } from '../../../src/facts/version.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import type { RedisSettings } from '../../../src/toolkit/state/redis.ts';
 import { Replica } from '../../../src/toolkit/state/replica.ts';
@@ -25,7 +26,9 @@ const NAMES = { prefix: 'beaconchain', section: 'state.redis', manual: 'docs/hig
 
 /** Why the program does not start with this state. */
 async function refusal(settings: Pick<RedisSettings, 'url' | 'password'>): Promise<string> {
-  const opened = Replica.open({ ...NAMES, ...settings }, systemClock, pino({ enabled: false }));
+  const opened = Replica.open({ ...NAMES, ...settings }, systemClock, pino({ enabled: false }), {
+    version: STATE_VERSION,
+  });
   return opened.then(
     () => expect.fail('not refused'),
     ({ message }: Error) => message,

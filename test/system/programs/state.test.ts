@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { STATE_VERSION } from '../../../src/facts/version.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
-import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
 import { FileStore } from '../../../src/toolkit/state/file.ts';
 import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
@@ -105,7 +105,7 @@ describe.concurrent('system/programs/state', () => {
     const program = startServe(`${config(api.url, dir)}machines: {interval: 5s}\n`, KEY);
     // Between two polls, when nothing is being written.
     await metricsOf(program);
-    const other = await FileStore.open(`${dir}.new`, systemClock, pino({ enabled: false }));
+    const other = await FileStore.open(`${dir}.new`, systemClock, pino({ enabled: false }), { version: STATE_VERSION });
     atTheEnd(() => other.close());
     renameSync(dir, `${dir}.old`);
     renameSync(`${dir}.new`, dir);

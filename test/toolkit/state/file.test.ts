@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { STATE_VERSION } from '../../../src/toolkit/state/envelope.ts';
 import { FileStore, type FileStoreOptions, peek } from '../../../src/toolkit/state/file.ts';
 import type { WritableDisk } from '../../../src/toolkit/state/whole-file.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
@@ -12,12 +11,13 @@ import { logLines } from '../../support/log/log-lines.ts';
 import { NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
+const VERSION = 3;
 const Value = z.object({ count: z.number(), names: z.array(z.string()) });
 const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
 
-async function open(dir: string, options?: FileStoreOptions) {
+async function open(dir: string, options?: Partial<FileStoreOptions>) {
   const { log, lines } = logLines();
-  const documents = await FileStore.open(dir, new VirtualClock(NOW), log, options);
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), log, { version: VERSION, ...options });
   onTestFinished(() => documents.close());
   return { documents, lines };
 }
@@ -42,7 +42,7 @@ describe('state/file', () => {
     const names = readdirSync(dir).filter((name) => name.endsWith('.json'));
     expect(names.toSorted()).toEqual(['slashings-hoodi.json', 'slashings-mainnet.json']);
     const stored = JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'));
-    expect(stored).toEqual({ version: STATE_VERSION, value: 2 });
+    expect(stored).toEqual({ version: VERSION, value: 2 });
   });
 
   it('keeps the last of two saves that were made at once, also if the first takes longer', async () => {
@@ -79,8 +79,8 @@ describe('state/file', () => {
   });
 
   it.each([
-    ['an older version', STATE_VERSION - 1, '{"version":2,"value":{"count":7,"names":[]}}'],
-    ['a newer version', STATE_VERSION + 1, '{"version":4,"value":{"count":7,"names":[]}}'],
+    ['an older version', VERSION - 1, '{"version":2,"value":{"count":7,"names":[]}}'],
+    ['a newer version', VERSION + 1, '{"version":4,"value":{"count":7,"names":[]}}'],
   ])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
@@ -88,10 +88,10 @@ describe('state/file', () => {
     writeFileSync(file, text);
     const refusal =
       `${file} was written by ${age.startsWith('an older') ? 'an older' : 'a newer'} version of the exporter ` +
-      `(format ${version}, this version has ${STATE_VERSION}). It was not changed. ` +
+      `(format ${version}, this version has ${VERSION}). It was not changed. ` +
       `Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old`;
     await expect(documents.load('machines', Value)).rejects.toThrow(refusal);
-    await expect(peek(dir, 'machines', Value)).rejects.toThrow(refusal);
+    await expect(peek(dir, VERSION, 'machines', Value)).rejects.toThrow(refusal);
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(readdirSync(dir).toSorted()).toEqual(['lock', 'lock.holder', 'machines.json']);
     expect(lines).toEqual([]);

@@ -68,7 +68,7 @@ async function rivalIn(dir: string, within?: readonly string[]): Promise<Rival> 
 }
 
 async function open(dir: string, onLost?: (error: StateLocked) => void): Promise<FileStore> {
-  const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { onLost });
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { version: 1, onLost });
   onTestFinished(() => documents.close());
   return documents;
 }
@@ -146,7 +146,7 @@ describe('state/lock', () => {
     const dir = temporaryFolder();
     await open(dir);
     await expect(open(dir)).rejects.toThrow(refusal(dir, process.pid));
-    expect(await peek(dir, 'count', z.number())).toBeUndefined();
+    expect(await peek(dir, 1, 'count', z.number())).toBeUndefined();
     expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
-import { STATE_VERSION, wrap } from '../../../src/toolkit/state/envelope.ts';
+import { wrap } from '../../../src/toolkit/state/envelope.ts';
 import { RedisState } from '../../../src/toolkit/state/redis.ts';
 import { judge, LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../../src/toolkit/state/replica.ts';
 import { logLines } from '../../support/log/log-lines.ts';
@@ -14,6 +14,7 @@ import { areMissing, REDIS } from '../../support/tools/tools.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 
 const PREFIX = 'test';
+const VERSION = 3;
 const NAMES = { prefix: PREFIX, section: 'state.redis', manual: 'a document' };
 /** Heartbeats are fast, but a lease does not run out because the machine is busy. */
 const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, timeoutMs: 5_000 };
@@ -35,7 +36,7 @@ async function startReplica(url: string, options: Options = {}) {
   let ahead = 0;
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
   const { log, lines } = logLines();
-  const replica = await Replica.open({ url, ...NAMES }, clock, log, { id, timings });
+  const replica = await Replica.open({ url, ...NAMES }, clock, log, { version: VERSION, id, timings });
   atTheEnd(() => replica.close());
   const told: string[] = [];
   const documents: [string, unknown][] = [];
@@ -123,7 +124,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
         replicas.map((_, i) => (i === leader ? 'fulfilled' : 'rejected')),
       );
       expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(LeaseLost) });
-      expect(await stored(redis)).toBe(wrap({ count: leader }));
+      expect(await stored(redis)).toBe(wrap(VERSION, { count: leader }));
       const id = ['a', 'b', 'c', 'd'][leader];
       expect(await holder(redis)).toBe(id);
       for (const [i, { messages }] of replicas.entries()) {
@@ -152,7 +153,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       network.heal();
       await waitFor(() => expect(a.documents.at(-1)).toEqual(['doc', { count: 2 }]));
       expect(await stale).toBeInstanceOf(Error);
-      expect(await stored(redis)).toBe(wrap({ count: 2 }));
+      expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 }));
     });
 
     it('is over while Redis hangs, which is logged once, and begins again after that', async () => {
@@ -215,7 +216,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(a.replica.leads()).toBe(true);
       await expect(a.save(2)).rejects.toThrow(LeaseLost);
       expect(a.told).toEqual(['lead', 'lapse']);
-      expect(await stored(redis)).toBe(wrap({ count: 1 }));
+      expect(await stored(redis)).toBe(wrap(VERSION, { count: 1 }));
     });
 
     it('has a margin for a heartbeat without an answer, and ends early enough for a takeover in 30 s', () => {
@@ -235,7 +236,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(b.documents.at(-1)).toEqual(['second', 'text']));
       expect(b.documents[0]).toEqual(['doc', { count: 1 }]);
       // Also not a write that seemed to have failed.
-      await put(redis, wrap({ count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
+      await put(redis, wrap(VERSION, { count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
       await nextHeartbeat(a);
       await nextHeartbeat(a);
       expect(a.documents).toEqual([['doc', { count: 1 }]]);
@@ -255,8 +256,8 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
     });
 
     it.each([
-      ['a newer', STATE_VERSION + 1],
-      ['an older', STATE_VERSION - 1],
+      ['a newer', VERSION + 1],
+      ['an older', VERSION - 1],
     ])('of %s version refuse the start, and are left as they are', async (age, version) => {
       const redis = await startRedis(['--save', '']);
       const text = JSON.stringify({ version, value: { count: 1 } });
@@ -276,9 +277,9 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       const [text, revision] = await storedAndRevision(redis);
       await a.save(2);
       await put(redis, String(text), String(revision));
-      await waitFor(async () => expect(await stored(redis)).toBe(wrap({ count: 2 })));
+      await waitFor(async () => expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 })));
       await redis.command('DEL', `${PREFIX}:documents`, `${PREFIX}:revisions`);
-      await waitFor(async () => expect(await stored(redis)).toBe(wrap({ count: 2 })));
+      await waitFor(async () => expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 })));
       await a.save(3);
       expect(a.told).toEqual(['lead']);
       expect(a.messages('redis had lost data: written back')).toMatchObject([{ document: 'doc' }, { document: 'doc' }]);
@@ -296,7 +297,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(a.told).toEqual(['lead', 'lapse']));
       await redis.start();
       await waitFor(() => expect(storedAtLead).toHaveLength(2));
-      expect(await storedAtLead[1]).toBe(wrap({ count: 2 }));
+      expect(await storedAtLead[1]).toBe(wrap(VERSION, { count: 2 }));
     });
 
     /**
@@ -324,7 +325,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       network.heal();
       await b.leads();
       expect(await b.load()).toEqual({ count: 2 });
-      expect(await stored(redis)).toBe(wrap({ count: 2 }));
+      expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 }));
       expect(a.told).toEqual(['lead', 'lapse']);
     }
 

@@ -12,7 +12,7 @@ const COMMANDS: Readonly<Record<string, (argument: number) => Promise<unknown>>>
   /** At a moment of the clock that all processes share, so that several try within a millisecond. */
   open: async (at) => {
     while (performance.timeOrigin + performance.now() < at);
-    documents = await FileStore.open(dir, systemClock, jsonLogger('error'));
+    documents = await FileStore.open(dir, systemClock, jsonLogger('error'), { version: 1 });
     return 'held';
   },
   load: () => documents.load('count', z.number()),
