@@ -44,7 +44,7 @@ async function serve(way: Way, machines: number): Promise<Serving> {
     {
       metrics: (format, zipped) => exposition.chunks(format, zipped),
       unhealthy: () => undefined,
-      ready: () => true,
+      unready: () => undefined,
       pages: new Map(),
       reload: async () => undefined,
       onError: fail,

@@ -140,7 +140,11 @@ export const PROGRAM: Program<CommandName> = {
     ...flagsOf(['serve', 'check', 'sandbox', 'demo'], EXTERNAL_URL),
     ...flagsOf(COMMAND_NAMES, LOG),
   ],
-  notes: ['BEACONCHAIN_API_KEY is the API key, BEACONCHAIN_API_KEY_FILE a file that contains it.'],
+  notes: [
+    'Each flag has an environment variable, such as BEACONCHAIN_EXPORTER_CONFIG_FILE for --config.file.',
+    'Precedence: flag > environment > file > default.',
+    'BEACONCHAIN_API_KEY is the API key, BEACONCHAIN_API_KEY_FILE a file that contains it.',
+  ],
 };
 
 function flagsOf(commands: readonly CommandName[], table: Table): Flag<CommandName>[] {

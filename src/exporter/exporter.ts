@@ -193,13 +193,13 @@ export class Exporter implements Pages {
     return this.#polling && this.#scheduler.unhealthy();
   }
 
-  /** Once true, it stays true. */
-  ready(): boolean {
+  /** Undefined: ready, and it stays so. */
+  unready(): string | undefined {
     if (!this.#isReady) {
       const { views, now } = this.#snapshot();
       this.#isReady = isReady(views, now);
     }
-    return this.#isReady;
+    return this.#isReady ? undefined : 'a source has not made its first attempt';
   }
 
   /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */

@@ -41,7 +41,7 @@ export function* encodeSamples({ name, samples }: Family, known = new LabelTexts
   }
 }
 
-/** The texts of labels by identity. Most families of a fleet have the same labels. */
+/** The texts of labels by identity. Large families mostly have the same labels. */
 export class LabelTexts {
   readonly #texts = new Map<Labels, string>();
 

@@ -28,7 +28,7 @@ export interface ExpositionOptions {
 
 export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 10_000 };
 const RETRY_MS = 1_000;
-/** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
+/** Many values become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
 
 const END: Rendered = {

@@ -215,8 +215,6 @@ export function helpText<Name extends string>(program: Program<Name>, command?: 
     command ? 'Flags:' : `Flags of ${byDefault} (use COMMAND --help for those of another command):`,
     ...indented(rows),
     '',
-    `Each flag has an environment variable, such as ${variableOf(program, 'config.file')} for --config.file.`,
-    'Precedence: flag > environment > file > default.',
     ...notes,
     '',
   ].join('\n');

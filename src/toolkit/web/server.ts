@@ -21,7 +21,8 @@ export interface Pages {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
-  ready(): boolean;
+  /** Why the program is not ready to be scraped; undefined if it is. */
+  unready(): string | undefined;
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
   /** Pages for people, by path. */
@@ -61,8 +62,8 @@ export const LIMITS = {
   maxHeaderSize: 16 * 1024,
   // How often Node checks for timeouts.
   connectionsCheckingInterval: 2_500,
-  // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for the state, the
-  // requests to the service and Node itself.
+  // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for files, the
+  // program's own requests and Node itself.
   maxConnections: 900,
   // A client that reads nothing of its answer for so long keeps old bytes in memory.
   timeout: 60_000,
@@ -113,7 +114,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
   const routes = new Map<string, MethodHandlers>([
     ...[...pages.pages].map(([path, page]) => [path, reading((_, response) => page(response))] as const),
     ['/-/healthy', reading((_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy()))],
-    ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, whyNotReady(pages)))],
+    ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, pages.unready()))],
     ['/-/reload', { POST: (request, response) => sendReload(request, response, hasLifecycle, pages) }],
     [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
@@ -147,10 +148,6 @@ function pathOf(target = '/'): string {
 function sendOutcome(response: ServerResponse, is: string, statusIfNot: number, whyNot: string | undefined): void {
   if (whyNot === undefined) sendText(response, 200, `${is}\n`);
   else sendText(response, statusIfNot, `not ${is}: ${whyNot}\n`);
-}
-
-function whyNotReady(pages: Pages): string | undefined {
-  return pages.ready() ? undefined : 'a source has not made its first attempt';
 }
 
 async function sendReload(

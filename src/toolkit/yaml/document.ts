@@ -47,7 +47,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // A public key stays text. As a number it would be shown as 3.5e+116.
+    // A long hexadecimal number stays text: as a number it would be shown as 3.5e+116.
     customTags: (tags) => tags.filter((tag) => !(typeof tag === 'object' && 'format' in tag && tag.format === 'HEX')),
   });
   // The library reports an unclosed quote or bracket after the last line.
@@ -80,7 +80,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
 const SHARED = { maxAliasCount: -1 };
 
-/** The library's own messages quote the file, which may hold the key. */
+/** The library's own messages quote the file, which may hold a secret. */
 const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not match the surrounding lines',
   BAD_SCALAR_START: 'a text that starts with this character needs quotes',

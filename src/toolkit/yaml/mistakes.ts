@@ -19,7 +19,7 @@ export interface Mistake {
   readonly place: string;
   /** In the file, from 1; undefined: it has none. */
   readonly line?: number | undefined;
-  /** Such as `web.rules[0].match`; empty for the whole. */
+  /** Such as `section.list[0].key`; empty for the whole. */
   readonly path: string;
   readonly message: string;
 }
@@ -86,7 +86,7 @@ export function schemaFindings(
     const wantsMapping = code === 'invalid_type' && ['object', 'record'].includes(issue.expected);
     if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
-    // A value that replaces a section is not shown, because it may be the key.
+    // A value that replaces a section is not shown, because it may be a secret.
     const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
     return { path, message: `expected ${message}, got ${got}` };
   });

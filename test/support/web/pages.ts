@@ -9,7 +9,7 @@ export async function servePages(pages: Partial<Pages>, options: Partial<ServerO
     {
       metrics: () => [],
       unhealthy: () => undefined,
-      ready: () => true,
+      unready: () => undefined,
       pages: pagesOf(async () => Buffer.from('<!doctype html>')),
       reload: async () => undefined,
       onError: (error) => {
