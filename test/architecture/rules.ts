@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { codeOf, type Import, importsOf, type Module } from './modules.ts';
 import { CLOCKS, DEPARTURES, MAX_FILE, type Row, TABLE } from './table.ts';
+import { foreignWordsIn } from './words.ts';
 
 /** A rule that is broken; `subject` is what a departure would name. */
 interface Breach {
@@ -129,12 +130,9 @@ function tooLong({ path, text }: Module): string[] {
   return lines > MAX_FILE ? [`${path}: ${lines} lines, at most ${MAX_FILE}`] : [];
 }
 
-/** Words of this exporter, which the toolkit does not know, also not in its comments. */
-const WORDS = /(?<![a-z])(?:slot|epoch|machine|validator|beaconcha)/i;
-
 function foreignWords({ path, text }: Module): string[] {
-  const [word] = (path.startsWith('toolkit/') && WORDS.exec(text)) || [];
-  return word === undefined ? [] : [`${path}: the toolkit knows nothing of ${JSON.stringify(word)}`];
+  if (!path.startsWith('toolkit/')) return [];
+  return foreignWordsIn(text).map((word) => `${path}: the toolkit knows nothing of ${JSON.stringify(word)}`);
 }
 
 /** Each cycle once, from its first module in the order of names; types count too. */
