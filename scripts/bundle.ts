@@ -27,8 +27,6 @@ export async function bundle(folder: string): Promise<void> {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
-    // It renders the documentation, which the build has already done.
-    external: ['../../scripts/document-page.ts'],
     plugins: [builtins],
   });
   for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) expectOneByte(join(ROOT, file));

@@ -209,3 +209,6 @@ export function servedLink(target: string, repository: string | undefined): stri
   if (address === undefined || path.startsWith('..')) return undefined;
   return anchor === undefined ? address : `${address}#${anchor}`;
 }
+
+// A checkout that serves its documentation runs this file.
+if (import.meta.main) process.stdout.write(await renderDocument(process.argv[2] ?? 'index'));

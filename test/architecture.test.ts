@@ -3,15 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codeOf, importsOf, type Module } from './architecture/modules.ts';
-import { partOf, violations } from './architecture/rules.ts';
+import { cycles, partOf, violations } from './architecture/rules.ts';
 import { CLOCKS, DEPARTURES, TABLE } from './architecture/table.ts';
 
-const SRC = join(import.meta.dirname, '../src');
+const ROOT = join(import.meta.dirname, '..');
+
+/** The modules of a folder, by their paths in the repository. */
+function filesIn(folder: string): Module[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.[jt]s$/.test(path))
+    .map((path) => ({ path: `${folder}/${path}`, text: readFileSync(join(ROOT, folder, path), 'utf8') }));
+}
 
 function program(): Module[] {
-  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.[jt]s$/.test(path))
-    .map((path) => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
+  return filesIn('src').map(({ path, text }) => ({ path: path.replace('src/', ''), text }));
 }
 
 /** Modules without text where none is given, so that imports lead somewhere. */
@@ -39,6 +44,10 @@ describe('architecture', () => {
       imports.filter((one) => one !== '*' && parts.indexOf(one) >= parts.indexOf(part)).map((one) => `${part}: ${one}`),
     );
     expect(upward).toEqual([]);
+  });
+
+  it('holds for scripts too: they import src and each other, without cycles, and src imports none of them', () => {
+    expect(cycles([...filesIn('src'), ...filesIn('scripts'), ...filesIn('deploy')])).toEqual([]);
   });
 
   it('has a reason for each departure', () => {
@@ -153,6 +162,21 @@ const docset = weight;
       expect(broken(texts)).toEqual([
         'a cycle: facts/a.ts -> facts/b.ts -> facts/c.ts -> facts/a.ts',
         'a cycle: facts/e.ts -> facts/e.ts',
+      ]);
+    });
+
+    it('when src imports a script, also on demand, and with it the circle that this makes', () => {
+      const texts = {
+        'src/status-page/page.ts': "const { render } = await import('../../scripts/render.ts');\n",
+        'scripts/render.ts': "import { style } from '../src/status-page/style.ts';\n",
+        'src/status-page/style.ts': "import './page.ts';\n",
+      };
+      expect(cycles(modules(texts))).toEqual([
+        'a cycle: scripts/render.ts -> src/status-page/style.ts -> src/status-page/page.ts -> scripts/render.ts',
+      ]);
+      const [text] = Object.values(texts);
+      expect(broken({ 'status-page/page.ts': text ?? '' })).toEqual([
+        'status-page/page.ts: src imports nothing of other folders, not ../scripts/render.ts',
       ]);
     });
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { send, setHeaders } from '../toolkit/web/send.ts';
 import type { Page } from '../toolkit/web/server.ts';
 import { policyOf, STATUS_POLICY } from './page-style.ts';
@@ -29,7 +30,7 @@ export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'return
 const HTML = 'text/html; charset=utf-8';
 const STYLE = '<style>';
 const IS_BUILT = extname(import.meta.filename) === '.js';
-/** The build writes the pages and pictures to dist/docs. A checkout has the documents. */
+/** The build writes the pages and pictures to dist/docs. A checkout has the documents, and runs the script of the build. */
 const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 
 /** Only these addresses exist, so no other file can be reached. */
@@ -64,8 +65,9 @@ function styleOf(html: Buffer): Buffer {
 
 async function pageOf(name: string): Promise<Buffer> {
   if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER));
-  const { renderDocument } = await import('../../scripts/document-page.ts');
-  return Buffer.from(await renderDocument(name));
+  const { execFile } = await import('node:child_process');
+  const script = join(import.meta.dirname, '../../scripts/document-page.ts');
+  return (await promisify(execFile)(process.execPath, [script, name], { encoding: 'buffer' })).stdout;
 }
 
 function picture(file: string): Page {

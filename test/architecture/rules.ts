@@ -71,6 +71,7 @@ function moduleBreaches({ path }: Module, one: Import, row: Row, modules: readon
   const breach = (message: string, subject = partOf(target)): Breach[] => [
     { file: path, subject, message: `${path}: ${message}` },
   ];
+  if (target.startsWith('..')) return breach(`src imports nothing of other folders, not ${target}`);
   if (!modules.some((module) => module.path === target)) return breach(`there is no ${target}`);
   const [source, other] = [sourceOf(path), sourceOf(target)];
   if (source !== undefined && other !== undefined)
@@ -136,7 +137,7 @@ function foreignWords({ path, text }: Module): string[] {
 }
 
 /** Each cycle once, from its first module in the order of names; types count too. */
-function cycles(modules: readonly Module[]): string[] {
+export function cycles(modules: readonly Module[]): string[] {
   const targets = new Map(
     modules.map(({ path, text }) => [
       path,

@@ -161,7 +161,6 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/validators/aggregates.ts', 'api', 'requests of a poll'],
   ['sources/validators/status.ts', 'api', 'requests of a poll'],
-  ['status-page/documentation.ts', '..', 'a checkout renders its documents with the script of the build'],
 ];
 
 /** The doors to real time, and who may use them. */
