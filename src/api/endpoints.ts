@@ -58,10 +58,10 @@ export interface Span {
 }
 
 /** The evaluation windows of the service, which always end now (api-facts 3.1). */
-export const WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
+export const EVALUATION_WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
 
 /** One sequence of pages. */
-export type PastRange = Span | { readonly window: (typeof WINDOWS)[number] };
+export type PastRange = Span | { readonly window: (typeof EVALUATION_WINDOWS)[number] };
 
 interface Cursor {
   /** Undefined: the first page. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Api } from '../api/client.ts';
-import { type PastRange, type Span, WINDOWS } from '../api/endpoints.ts';
+import { EVALUATION_WINDOWS, type PastRange, type Span } from '../api/endpoints.ts';
 import type { History } from '../sources/history.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
@@ -11,7 +11,7 @@ const Slice = z.object({
   id: z.number().int().nonnegative(),
   /** The id of the source. */
   source: z.string(),
-  range: z.union([z.object({ start: z.number(), end: z.number() }), z.object({ window: z.enum(WINDOWS) })]),
+  range: z.union([z.object({ start: z.number(), end: z.number() }), z.object({ window: z.enum(EVALUATION_WINDOWS) })]),
   /** The number of requests that it was expected to take. */
   expected: z.number(),
 });

@@ -1,4 +1,4 @@
-import { type PastRange, WINDOWS } from '../api/endpoints.ts';
+import { EVALUATION_WINDOWS, type PastRange } from '../api/endpoints.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../facts/chain.ts';
 import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
@@ -13,7 +13,7 @@ export interface BackfillOptions {
   /** Undefined: all. */
   readonly chain: Chain | undefined;
   /** Daily returns without `start`. */
-  readonly window: (typeof WINDOWS)[number] | undefined;
+  readonly window: (typeof EVALUATION_WINDOWS)[number] | undefined;
   readonly start: UnixSeconds | undefined;
   /** Undefined: the first start of the exporter if that is known, otherwise now. */
   readonly end: UnixSeconds | undefined;
@@ -138,7 +138,7 @@ function windowOf({ window, start }: Flags): BackfillOptions['window'] {
     if (window !== undefined) refuse('--window cannot be combined with --start');
     return undefined;
   }
-  return oneOf('--window', WINDOWS, window ?? 'all_time');
+  return oneOf('--window', EVALUATION_WINDOWS, window ?? 'all_time');
 }
 
 function refuseOldStart(start: UnixSeconds | undefined, now: UnixSeconds): void {

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { STATUSES } from '../../api/answers/validators.ts';
 import { mediaTypeOf, readBody } from '../../api/body.ts';
-import { ENDPOINTS, WINDOWS } from '../../api/endpoints.ts';
+import { ENDPOINTS, EVALUATION_WINDOWS } from '../../api/endpoints.ts';
 import type { Answer, Transport, WireRequest } from '../../api/transport.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { CHAIN_NAMES } from '../../facts/chain.ts';
@@ -93,7 +93,7 @@ type Shape = string | { readonly [what: string]: Shape | readonly Shape[] };
 /** Texts that are shown, by the name of their field. Each is one of a short list that all users share. */
 const SHARED = new Map<string, readonly string[]>([
   ['chain', CHAIN_NAMES],
-  ['evaluation_window', WINDOWS],
+  ['evaluation_window', EVALUATION_WINDOWS],
   ['finality', ['finalized', 'not_finalized']],
   ['prefix', ['0x00', '0x01', '0x02']],
   ['type', ['execution_address']],
