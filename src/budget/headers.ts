@@ -30,8 +30,8 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
   const limits: Partial<Record<WindowName, number>> = {};
   const remaining: Partial<Record<WindowName, number>> = {};
   for (const window of WINDOWS) {
-    const limit = count(headers[`x-ratelimit-limit-${window}`]);
-    const left = count(headers[`x-ratelimit-remaining-${window}`]);
+    const limit = countIn(headers[`x-ratelimit-limit-${window}`]);
+    const left = countIn(headers[`x-ratelimit-remaining-${window}`]);
     if (limit !== undefined) limits[window] = limit;
     if (left !== undefined) remaining[window] = left;
   }
@@ -42,7 +42,7 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     limits,
     remaining,
     resetSeconds: waits.length === 0 ? undefined : Math.max(...waits),
-    validKey: flag(first(headers['ratelimit-validapikey'])),
+    validKey: flagIn(first(headers['ratelimit-validapikey'])),
   };
 }
 
@@ -54,7 +54,7 @@ export function sentAtOf(headers: Headers): UnixMs | undefined {
 /** Access ended for good: at least one limit is present and every present one is 0 (api-facts 6.3). */
 export function isRevoked(status: number, headers: Headers): boolean {
   if (status !== 429) return false;
-  const present = WINDOWS.map((window) => count(headers[`x-ratelimit-limit-${window}`])).filter((n) => n !== undefined);
+  const present = WINDOWS.flatMap((window) => countIn(headers[`x-ratelimit-limit-${window}`]) ?? []);
   return present.length > 0 && present.every((limit) => limit === 0);
 }
 
@@ -76,7 +76,7 @@ function bucketName(text: string | undefined): string | undefined {
   return name && isBucketName(name) ? name : undefined;
 }
 
-function count(value: string | readonly string[] | undefined): number | undefined {
+function countIn(value: string | readonly string[] | undefined): number | undefined {
   const text = first(value)?.trim();
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
@@ -100,6 +100,6 @@ function httpDate(text: string | undefined): UnixMs | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-function flag(text: string | undefined): boolean | undefined {
+function flagIn(text: string | undefined): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }

@@ -4,7 +4,7 @@ import { VERSION } from '../facts/version.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import type { LineOutput } from '../toolkit/lib/line-output.ts';
 import type { Access } from '../toolkit/web/access.ts';
-import { LIMITS, type RunningServer, startServer } from '../toolkit/web/server.ts';
+import { type RunningServer, SERVER_LIMITS, startServer } from '../toolkit/web/server.ts';
 import type { Flags } from './flag-table.ts';
 
 /** What the commands get that run until they are stopped. */
@@ -38,7 +38,8 @@ export async function startDaemon({ flags, ...options }: DaemonOptions): Promise
   const processMetrics = !flags['web.disable-exporter-metrics'];
   const { telemetryPath, listenAddresses } = settings.config.web;
   // Together as many as one server would take.
-  const limits = { ...LIMITS, maxConnections: Math.floor(LIMITS.maxConnections / listenAddresses.length) };
+  const maxConnections = Math.floor(SERVER_LIMITS.maxConnections / listenAddresses.length);
+  const limits = { ...SERVER_LIMITS, maxConnections };
   await using starting = new AsyncDisposableStack();
   const exporter = await Exporter.start({ ...options, clock: systemClock, processMetrics });
   starting.defer(() => exporter.stop());

@@ -26,7 +26,7 @@ export interface Reply {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
   /** The last answer; undefined: none came. */
-  readonly answer: AnswerHead | undefined;
+  readonly answer: ReportedAnswer | undefined;
   /** Why nothing was read; undefined: the answer was read. */
   readonly failure: Error | undefined;
   readonly read: number;
@@ -39,7 +39,8 @@ export interface Reply {
   readonly result: unknown;
 }
 
-export interface AnswerHead {
+/** What the report says of an answer. */
+export interface ReportedAnswer {
   readonly path: string;
   readonly status: number;
   readonly bucket: string | undefined;
@@ -96,7 +97,7 @@ export async function probe(settings: LoadedConfig): Promise<Probe> {
   const now = (): UnixMs => clock.now();
   const exchanges: Exchange[] = [];
   const fallOf = fallMeter();
-  let head: AnswerHead | undefined;
+  let head: ReportedAnswer | undefined;
   let left = mostRequests(settings.config);
   const client = openClient({
     settings: () => settings,
@@ -169,7 +170,7 @@ function fallMeter(): (seen: Observation) => number | undefined {
 const OF_OLDER_FORM = /^data\.(deposit_queue\.balance|exit_queue\.validator_count)$/;
 
 /** Pure. @param result The JSON of the answer, or the error in its place. */
-export function replyOf(question: Question, answer: AnswerHead | undefined, result: unknown): Reply {
+export function replyOf(question: Question, answer: ReportedAnswer | undefined, result: unknown): Reply {
   const { request, chain, isPlausible = () => true } = question;
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];
@@ -183,20 +184,20 @@ export function replyOf(question: Question, answer: AnswerHead | undefined, resu
   ];
   const opened = envelope.safeParse(result);
   if (!opened.success) {
-    return { ...none, failure: new Error(`unexpected shape: ${reasonOf(opened.error)}`), absent };
+    return { ...none, failure: new Error(`unexpected shape: ${whyInvalid(opened.error)}`), absent };
   }
   if (lists.length === 0) return { ...none, failure: undefined, absent, read: 1 };
   const parsed = lists.flatMap(({ schema, items }) => {
     const plausible = schema.refine((record) => isPlausible(record as never), 'its time, which is in the future');
     return items.map((item) => plausible.safeParse(item));
   });
-  const bad = parsed.flatMap(({ error }) => (error ? [reasonOf(error)] : []));
+  const bad = parsed.flatMap(({ error }) => (error ? [whyInvalid(error)] : []));
   const counts = { read: parsed.length - bad.length, unreadable: bad.length, firstReason: bad[0] };
   return { ...none, failure: undefined, absent, ...counts };
 }
 
 /** Where a value is not as expected, and what was expected. The value itself may be personal. */
-function reasonOf({ issues: [issue] }: z.ZodError): string {
+function whyInvalid({ issues: [issue] }: z.ZodError): string {
   const where = issue?.path.join('.');
   return `${where ? `${where}: ` : ''}${issue?.message ?? 'not as expected'}`;
 }
@@ -257,7 +258,7 @@ export function reportOf(probe: Probe, found: readonly string[]): string {
   const notes = [...replies.filter(isAsked).flatMap(notesOf), ...whyNotAsked(replies)];
   return [
     '',
-    ...columns([head, ...replies.map(rowOf)]),
+    ...columns([head, ...replies.map(reportRow)]),
     '',
     ...(notes.length > 0 ? [...notes, ''] : []),
     ...(found.length > 0 ? [...found, ''] : []),
@@ -265,7 +266,7 @@ export function reportOf(probe: Probe, found: readonly string[]): string {
   ].join('\n');
 }
 
-function rowOf(reply: Reply): string[] {
+function reportRow(reply: Reply): string[] {
   const { endpoint, chain = '', answer, failure, read, unreadable } = reply;
   if (!answer) return [endpoint, chain, isAsked(reply) ? 'none' : 'not asked'];
   const { status, bucket = '', fall, path } = answer;

@@ -27,17 +27,17 @@ export async function cleanUp(dir: string): Promise<void> {
 
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
-  return `the state directory ${dir} cannot be used: ${reasonOf(error)}${toWhom(error)}`;
+  return `the state directory ${dir} cannot be used: ${meaningAndCode(error)}${toWhom(error)}`;
 }
 
 /** A file of the state cannot be used. Its message names the file, the reason and the remedy. */
 export function unreadable(file: string, error: unknown): Error {
   return new Error(
-    `${file}: ${reasonOf(error)}${toWhom(error)}. Correct this, or begin without the file: ${anewIn(file)}`,
+    `${file}: ${meaningAndCode(error)}${toWhom(error)}. Correct this, or begin without the file: ${anewIn(file)}`,
   );
 }
 
-function reasonOf(error: unknown): string {
+function meaningAndCode(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return messageOf(error);
   return [meaningOf(code), code].filter(Boolean).join(', ');

@@ -71,7 +71,7 @@ redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
 return 1
 `;
 
-type Client = Pick<ReturnType<typeof createClient>, 'sendCommand' | 'destroy'>;
+type RedisClient = Pick<ReturnType<typeof createClient>, 'sendCommand' | 'destroy'>;
 
 /**
  * The state in Redis: each method is one request, and throws RedisAway. There is one connection. While the server is
@@ -81,7 +81,7 @@ export class RedisState {
   readonly #settings: RedisSettings;
   readonly #clock: Clock;
   readonly #timeoutMs: Milliseconds;
-  #client: Promise<Client> | undefined;
+  #client: Promise<RedisClient> | undefined;
 
   /** @param timeoutMs How long a command may take, with the connection if there is none. */
   constructor(settings: RedisSettings, clock: Clock, timeoutMs: Milliseconds) {
@@ -146,7 +146,7 @@ export class RedisState {
       });
     } catch (error) {
       if (this.#client === client) this.close();
-      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error, this.#settings));
+      throw error instanceof RedisAway ? error : new RedisAway(whyAway(error, this.#settings));
     }
   }
 
@@ -164,7 +164,7 @@ async function connect(
   { url, password }: RedisSettings,
   clock: Clock,
   connectTimeout: Milliseconds,
-): Promise<Client> {
+): Promise<RedisClient> {
   const client = create({
     url: withPassword(url, password),
     disableOfflineQueue: true,
@@ -219,7 +219,7 @@ const meanings = ({ section, manual }: RedisSettings): readonly (readonly [RegEx
 ];
 
 /** The error code of Node or the first word of the server's text, and its meaning if that is known. */
-function reasonOf(error: unknown, settings: RedisSettings): string {
+function whyAway(error: unknown, settings: RedisSettings): string {
   const text = error instanceof Error ? error.message : '';
   // Redis 7 and Valkey report this when a script does what its user may not do.
   const denied = /ACL failure|can't run this command/.test(text) ? 'NOPERM' : undefined;

@@ -52,7 +52,7 @@ export interface RunningServer {
 }
 
 /** The limits for clients, in milliseconds and bytes. Each is a setting of Node's own server. */
-export const LIMITS = {
+export const SERVER_LIMITS = {
   // Also applies to a silent connection, and to a TLS handshake. A scrape sends its headers in one packet.
   headersTimeout: 10_000,
   // No page takes a body; this ends a request whose body never ends.
@@ -70,17 +70,17 @@ export const LIMITS = {
 };
 
 /** A server within the limits. With `access`, it serves only those whom the web config admits. */
-export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = LIMITS): Server {
+export function createServer(listener: RequestListener, access?: Access, limits: ServerLimits = SERVER_LIMITS): Server {
   const { maxConnections, timeout, ...options } = limits;
   const server = access ? access.createServer(options, listener) : createHttpServer(options, listener);
   return Object.assign(server, { maxConnections, timeout });
 }
 
-type ServerLimits = Readonly<typeof LIMITS>;
+type ServerLimits = Readonly<typeof SERVER_LIMITS>;
 
 /** @throws Error with `code` EADDRINUSE when the address is taken. */
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
-  const { host, port, access, limits = LIMITS } = options;
+  const { host, port, access, limits = SERVER_LIMITS } = options;
   const server = createServer(router(options, pages), access, limits);
   // Node's own list of connections lacks those that are still in their TLS handshake.
   const sockets = new Set<Socket>();

@@ -119,7 +119,7 @@ const header = filled(
 );
 
 /** exporter-toolkit allows no other headers. */
-const Headers = section({
+const HeadersSection = section({
   'Content-Security-Policy': header,
   'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),
   'X-Content-Type-Options': filled(z.literal('nosniff', { error: 'nosniff' })),
@@ -127,7 +127,7 @@ const Headers = section({
   'Strict-Transport-Security': header,
 });
 
-const Http = section({ http2: filled(flag), headers: optional(Headers) });
+const Http = section({ http2: filled(flag), headers: optional(HeadersSection) });
 
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 

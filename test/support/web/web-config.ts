@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { Access } from '../../../src/toolkit/web/access.ts';
-import { LIMITS, type RunningServer } from '../../../src/toolkit/web/server.ts';
+import { type RunningServer, SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
 import { temporaryFolder } from '../files/files.ts';
 import { logLines } from '../log/log-lines.ts';
@@ -22,7 +22,12 @@ export interface Guarded {
 export const BODY = 'metric 1\n';
 
 /** Starts a server. @param body The body of /metrics */
-export async function serveGuarded(text: string, body = BODY, limits = LIMITS, clock = systemClock): Promise<Guarded> {
+export async function serveGuarded(
+  text: string,
+  body = BODY,
+  limits = SERVER_LIMITS,
+  clock = systemClock,
+): Promise<Guarded> {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
   writeFileSync(file, text);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/toolkit/web/server.ts';
+import { SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { waitFor } from '../../support/programs/program.ts';
@@ -12,14 +12,14 @@ import { BODY, serveGuarded, tlsSection } from '../../support/web/web-config.ts'
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
 
 interface Serving {
-  readonly limits?: Partial<typeof LIMITS>;
+  readonly limits?: Partial<typeof SERVER_LIMITS>;
   readonly body?: string;
   readonly certificate?: Certificate;
 }
 
 async function serve({ limits = {}, body = BODY, certificate }: Serving = {}): Promise<number> {
   const text = certificate ? tlsSection(certificate) : '';
-  const { port } = await serveGuarded(text, body, { ...LIMITS, connectionsCheckingInterval: 50, ...limits });
+  const { port } = await serveGuarded(text, body, { ...SERVER_LIMITS, connectionsCheckingInterval: 50, ...limits });
   return port;
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
-import { LIMITS } from '../../../src/toolkit/web/server.ts';
+import { SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { ask } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
@@ -189,7 +189,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
         return new Promise((resolve) => naps.push(resolve));
       };
       const text = tlsSection({ certFile: `${folder}/..data/cert.pem`, keyFile: `${folder}/..data/key.pem` });
-      const { port } = await serveGuarded(text, BODY, LIMITS, { ...systemClock, sleep });
+      const { port } = await serveGuarded(text, BODY, SERVER_LIMITS, { ...systemClock, sleep });
       const before = await fingerprint(port);
       writeFileSync(join(dirname(next.certFile), 'key.pem'), pems().server.key);
       link(dirname(next.certFile));
@@ -213,7 +213,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
 
   it('closes at once, whoever is connected', async () => {
     // Longer than the test may take: no limit closes them.
-    const limits = { ...LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
+    const limits = { ...SERVER_LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
     const { port, server } = await serveGuarded(tlsSection(pems().server), BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
     await new Promise((resolve) => idle.once('connect', resolve));
