@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
-const Wei = z
+const NullableWei = z
   .string()
   .regex(/^(0|-?[1-9][0-9]*)$/)
   .nullish();
@@ -14,7 +14,7 @@ const Apr = z.object({ combined: Ratio, consensus_layer: Ratio, execution_layer:
 
 const WindowAverages = z.object({
   apr: Apr,
-  rewards: z.object({ consensus_layer: Wei, execution_layer: Wei }),
+  rewards: z.object({ consensus_layer: NullableWei, execution_layer: NullableWei }),
 });
 
 /** One beaconchain-day (api-facts 3.2). */
@@ -22,11 +22,11 @@ export const Datapoint = z.object({
   day: z.number().int().nonnegative(),
   day_start: UnixSeconds,
   day_end: UnixSeconds,
-  effective_balance: Wei,
-  start_balance: Wei,
-  end_balance: Wei,
-  deposits: Wei,
-  rewards: z.object({ total: Wei, consensus_layer: Wei, execution_layer: Wei }),
+  effective_balance: NullableWei,
+  start_balance: NullableWei,
+  end_balance: NullableWei,
+  deposits: NullableWei,
+  rewards: z.object({ total: NullableWei, consensus_layer: NullableWei, execution_layer: NullableWei }),
   apr: Apr,
   moving_averages: z.object({ window_7d: WindowAverages, window_31d: WindowAverages }),
 });

@@ -4,8 +4,8 @@ import { isMilliseconds } from '../../toolkit/lib/time.ts';
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
-const Count = z.number().nonnegative().nullable().default(0);
-const Flag = z.boolean().nullable().default(false);
+const ZeroIfAbsent = z.number().nonnegative().nullable().default(0);
+const FalseIfAbsent = z.boolean().nullable().default(false);
 /** In code points: what a label can take without making every scrape large. */
 const MAX_TEXT_LENGTH = 1_000;
 /** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
@@ -27,8 +27,8 @@ const process = {
   client_name: Text,
   client_version: Text,
   client_build: Quantity,
-  sync_eth2_fallback_configured: Flag,
-  sync_eth2_fallback_connected: Flag,
+  sync_eth2_fallback_configured: FalseIfAbsent,
+  sync_eth2_fallback_connected: FalseIfAbsent,
 };
 
 /** Absent means 0 bytes free, as on a full disk. A record without the total says nothing about the disk. */
@@ -70,8 +70,8 @@ export type SystemRecord = z.infer<typeof SystemRecord>;
 export const ValidatorRecord = z.object({
   ...common,
   ...process,
-  validator_total: Count,
-  validator_active: Count,
+  validator_total: ZeroIfAbsent,
+  validator_active: ZeroIfAbsent,
 });
 export type ValidatorRecord = z.infer<typeof ValidatorRecord>;
 
@@ -81,12 +81,12 @@ export const NodeRecord = z.object({
   disk_beaconchain_bytes_total: Quantity,
   network_libp2p_bytes_total_receive: Quantity,
   network_libp2p_bytes_total_transmit: Quantity,
-  network_peers_connected: Count,
-  sync_eth1_connected: Flag,
-  sync_eth2_synced: Flag,
+  network_peers_connected: ZeroIfAbsent,
+  sync_eth1_connected: FalseIfAbsent,
+  sync_eth2_synced: FalseIfAbsent,
   sync_beacon_head_slot: Quantity,
-  sync_eth1_fallback_configured: Flag,
-  sync_eth1_fallback_connected: Flag,
+  sync_eth1_fallback_configured: FalseIfAbsent,
+  sync_eth1_fallback_connected: FalseIfAbsent,
 });
 export type NodeRecord = z.infer<typeof NodeRecord>;
 

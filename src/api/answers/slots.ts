@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 const Index = z.number().int().nonnegative();
-const Count = Index.nullish().transform((count) => count ?? 0);
+const ZeroIfNone = Index.nullish().transform((count) => count ?? 0);
 const Quantity = z.number().nonnegative().nullish();
 /**
  * A number that is added up. Without a limit, absurd numbers (1e308) would add up to Infinity, which JSON cannot
@@ -12,7 +12,7 @@ const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
 const Root = z.string().transform((root) => root.toLowerCase());
 
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
-const Status = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
+const SlotStatus = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
 
 /** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
 function isValidatorIndex(value: unknown): value is number {
@@ -33,16 +33,16 @@ export const SlotRow = z
   .object({
     slot: Index,
     epoch: Index,
-    status: Status,
+    status: SlotStatus,
     proposer: Proposer,
     blockroot: Root.nullish(),
     parentroot: Root.nullish(),
-    attestationscount: Count,
-    attesterslashingscount: Count,
-    proposerslashingscount: Count,
-    depositscount: Count,
-    voluntaryexitscount: Count,
-    withdrawalcount: Count,
+    attestationscount: ZeroIfNone,
+    attesterslashingscount: ZeroIfNone,
+    proposerslashingscount: ZeroIfNone,
+    depositscount: ZeroIfNone,
+    voluntaryexitscount: ZeroIfNone,
+    withdrawalcount: ZeroIfNone,
     syncaggregate_participation: Quantity,
     /** 512 bits. Other text has no meaning, and the rest of the row is still valid. */
     syncaggregate_bits: z

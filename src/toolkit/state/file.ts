@@ -76,7 +76,7 @@ export class FileStore implements StateStore {
 
   async #write(file: string, value: unknown): Promise<void> {
     try {
-      await this.#lock.check();
+      await this.#lock.ensure();
     } catch (error) {
       if (error instanceof StateLocked) this.#options.onLost?.(error);
       throw error;

@@ -38,7 +38,7 @@ export class DirectoryLock {
   /** Device and inode of the file that is locked. */
   #identity = '';
   #lost: StateLocked | undefined;
-  #checked: Promise<void> = Promise.resolve();
+  #ensured: Promise<void> = Promise.resolve();
 
   private constructor(dir: string, clock: Clock, log: Warner) {
     this.#dir = dir;
@@ -59,11 +59,11 @@ export class DirectoryLock {
    * To be called before each write. If the directory was removed or replaced, this process makes it and takes the lock
    * again. @throws StateLocked if another process was faster: this one must not write any more.
    */
-  check(): Promise<void> {
-    const check = (): Promise<void> => this.#check();
+  ensure(): Promise<void> {
+    const ensure = (): Promise<void> => this.#ensure();
     // One at a time, so that the lock is taken only once.
-    this.#checked = this.#checked.then(check, check);
-    return this.#checked;
+    this.#ensured = this.#ensured.then(ensure, ensure);
+    return this.#ensured;
   }
 
   /** Unlocks the directory. The file stays: another process could lock it while this one removes it. */
@@ -76,7 +76,7 @@ export class DirectoryLock {
     this.#close();
   }
 
-  async #check(): Promise<void> {
+  async #ensure(): Promise<void> {
     if (this.#lost) throw this.#lost;
     if (await this.#isInPlace()) return;
     this.#close();
