@@ -262,17 +262,13 @@ const State = section({
     redis: redis ? { ...redis, section: 'state.redis', manual: 'docs/high-availability.md' } : undefined,
   }));
 
-/** Whether this is a path that clients send as it is written. */
-function isPath(text: string): boolean {
-  return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
-}
+/** Not the path of another page. */
+const FREE_PATH = '^/(?!-/|docs(/|$))[^?#]+$';
 
-/** The paths of other pages. */
-const TAKEN = /^\/($|-\/|docs(\/|$))/;
-
-const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) =>
-  isPath(text) && !TAKEN.test(text) ? text : undefined,
-).meta({ pattern: '^/(?!-/|docs(/|$))[^?#]+$' });
+const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) => {
+  const isSentAsWritten = URL.parse(text, 'http://host')?.pathname === text;
+  return isSentAsWritten && new RegExp(FREE_PATH).test(text) ? text : undefined;
+}).meta({ pattern: FREE_PATH });
 
 const Web = section({
   listen_address: listenAddresses(':10032').describe(

@@ -39,7 +39,6 @@ export interface Reply {
   readonly result: unknown;
 }
 
-/** What the report says of an answer. */
 export interface ReportedAnswer {
   readonly path: string;
   readonly status: number;

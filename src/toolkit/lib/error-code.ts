@@ -3,7 +3,8 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && error.code ? String(error.code) : undefined;
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
+/** Why a file or directory cannot be used, by the code of the system. */
+export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -19,11 +20,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the path is too long',
   ELOOP: 'its symbolic links form a loop',
 };
-
-/** Why a file or directory cannot be used, by the code of the system; undefined for other codes. */
-export function meaningOf(code: string): string | undefined {
-  return MEANINGS[code];
-}
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = codeOf(error);

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, hasCode, meaningOf, messageOf } from '../lib/error-code.ts';
+import { CODE_MEANINGS, codeOf, hasCode, messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { anewIn } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
@@ -40,7 +40,7 @@ export function unreadable(file: string, error: unknown): Error {
 function meaningAndCode(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return messageOf(error);
-  return [meaningOf(code), code].filter(Boolean).join(', ');
+  return [CODE_MEANINGS[code], code].filter(Boolean).join(', ');
 }
 
 /** The user to whom access is denied. */

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
-import { codeOf, meaningOf } from '../lib/error-code.ts';
+import { CODE_MEANINGS, codeOf } from '../lib/error-code.ts';
 import { nearest } from '../lib/nearest.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
@@ -121,7 +121,7 @@ function shorten(text: string): string {
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
-  return `cannot be read: ${meaningOf(code) ?? code}`;
+  return `cannot be read: ${CODE_MEANINGS[code] ?? code}`;
 }
 
 /** The same for a file that a setting names. @param file Its absolute path. */
