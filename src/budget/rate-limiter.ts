@@ -67,8 +67,8 @@ export class RateLimiter implements Budget {
     this.#ledger = deps.ledger;
   }
 
-  /** The ledger in terms of the current clock. That the clock was set back is no change to be persisted. */
-  get ledger(): Ledger {
+  /** Brings the ledger to the current time, and returns it. That the clock was set back is no change to be persisted. */
+  settleLedger(): Ledger {
     this.#ledger = inThePast(this.#ledger, this.#clock.now());
     return this.#ledger;
   }

@@ -76,7 +76,7 @@ export function openClient(options: ClientOptions): Client {
   const writer = latestWriter({
     write: () => {
       const mayLackMs = isClosing ? 0 : LEDGER_EVERY_MS;
-      return save({ ...limiter.ledger, correctionMs: clock.correctionMs ?? 0, mayLackMs });
+      return save({ ...limiter.settleLedger(), correctionMs: clock.correctionMs ?? 0, mayLackMs });
     },
     onError: onSaveError,
     clock,
@@ -87,7 +87,7 @@ export function openClient(options: ClientOptions): Client {
     ledger: options.ledger,
     onChange: () => writer.touch(),
     onWait: options.onWait,
-    keep: () => writer.flush().then(() => onClosed(limiter.ledger)),
+    keep: () => writer.flush().then(() => onClosed(limiter.settleLedger())),
   });
   // Another process may have sent a request a moment ago that the ledger does not contain.
   limiter.keepQuiet();
@@ -195,7 +195,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
     api,
     close,
     allowance(endpoint) {
-      const { ledger: current } = limiter;
+      const current = limiter.settleLedger();
       const route = routeOf(apiOptionsOf(settings), { endpoint });
       const bucket = current.buckets[bucketOf(current, route)] ?? EMPTY_BUCKET;
       const left = LONG_WINDOWS.flatMap((name) => {

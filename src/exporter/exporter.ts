@@ -123,8 +123,8 @@ export class Exporter implements Pages {
       clock,
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
-      budgetView: () => budgetViewOf(this.#plan, limiter.ledger, clock.now()),
-      limitsKnown: () => areLimitsKnown(limiter.ledger, this.#plan.budgetOptions, clock.now()),
+      budgetView: () => budgetViewOf(this.#plan, limiter.settleLedger(), clock.now()),
+      limitsKnown: () => areLimitsKnown(limiter.settleLedger(), this.#plan.budgetOptions, clock.now()),
       onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
       onEvent: (source, event) => this.#events.found(source, event),
       onPoll: (source, failure) => {
@@ -319,7 +319,7 @@ export class Exporter implements Pages {
     // No await from here on, so that the change is atomic for other code.
     const now = this.#clock.now();
     const before = {
-      ledger: this.#client.limiter.ledger,
+      ledger: this.#client.limiter.settleLedger(),
       entries: new Map([...restored, ...this.#scheduler.entries()]),
     };
     const { ledger, entries } = underKey(before, next.key, now);
@@ -365,7 +365,7 @@ export class Exporter implements Pages {
 
   #snapshot(): Snapshot {
     const now = this.#clock.now();
-    const { ledger } = this.#client.limiter;
+    const ledger = this.#client.limiter.settleLedger();
     return {
       now,
       views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),

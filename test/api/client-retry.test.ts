@@ -78,7 +78,12 @@ describe('api/client: retries', () => {
     expect(await failure).toMatchObject({ reason: 'rate_limited' });
     expect(sentAt).toEqual([0]);
     await expect(ask()).rejects.toThrow(BudgetClosed);
-    const opens = opensAt(rateLimiter.ledger, 'machine_metrics https://api.test', { utilization: 1 }, clock.now());
+    const opens = opensAt(
+      rateLimiter.settleLedger(),
+      'machine_metrics https://api.test',
+      { utilization: 1 },
+      clock.now(),
+    );
     expect(opens).toBe(clock.now() - MINUTE + 36_644_000);
   });
 

@@ -73,8 +73,8 @@ describe('api/client', () => {
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
     await api.request(V1_REQUEST, noSignal());
-    expect(rateLimiter.ledger.routes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
-    expect(rateLimiter.ledger.buckets['default']?.limits.second).toBe(5);
+    expect(rateLimiter.settleLedger().routes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
+    expect(rateLimiter.settleLedger().buckets['default']?.limits.second).toBe(5);
   });
 
   const date = 'Wed, 30 Sep 2026 12:00:00 GMT';
@@ -158,10 +158,10 @@ describe('api/client: answers', () => {
         expect(failure.message).toBe(
           `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
         );
-        expect(rateLimiter.ledger.key.standing).toBe('unknown');
-        expect(opensAt(rateLimiter.ledger, 'machine_metrics https://api.test', { utilization: 1 }, clock.now())).toBe(
-          0,
-        );
+        expect(rateLimiter.settleLedger().key.standing).toBe('unknown');
+        expect(
+          opensAt(rateLimiter.settleLedger(), 'machine_metrics https://api.test', { utilization: 1 }, clock.now()),
+        ).toBe(0);
       },
     );
 

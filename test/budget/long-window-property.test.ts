@@ -76,7 +76,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
     }
     await clock.advance(inFlight * 2_000);
   }
-  const { default: bucket = EMPTY_BUCKET } = rateLimiter.ledger.buckets;
+  const { default: bucket = EMPTY_BUCKET } = rateLimiter.settleLedger().buckets;
   return { server, isClosed: quotaOf(bucket, BUDGET_OPTIONS, clock.now()).closedUntil > 0 };
 }
 

@@ -45,12 +45,12 @@ export class Queue {
 
   /** When a request may leave if no others wait, Unix ms. */
   opensAt(route = LANE): number {
-    return opensAt(this.rateLimiter.ledger, route, this.#options, this.clock.now());
+    return opensAt(this.rateLimiter.settleLedger(), route, this.#options, this.clock.now());
   }
 
   /** Requests per day that the limits of a bucket leave. */
   allowedPerDay(bucket: string): number {
-    return allowedPerDay(this.rateLimiter.ledger.buckets[bucket], this.#options, this.clock.now());
+    return allowedPerDay(this.rateLimiter.settleLedger().buckets[bucket], this.#options, this.clock.now());
   }
 
   /** Asks for a permit. No time passes. */

@@ -58,7 +58,7 @@ describe('budget/rateLimiter: 429', () => {
     const waits: number[] = [];
     const queue: Queue = await known({
       keep: () => {
-        waits.push(queue.rateLimiter.ledger.buckets['default']?.wait.until ?? 0);
+        waits.push(queue.rateLimiter.settleLedger().buckets['default']?.wait.until ?? 0);
         return kept.promise;
       },
     });
@@ -149,11 +149,11 @@ describe('budget/rateLimiter: abort', () => {
     await queue.ask('e', { signal: stop.signal });
     for (const name of ['a', 'b', 'c', 'd']) await queue.answer(name, 200);
     expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([1, 1]);
-    const before = queue.rateLimiter.ledger;
+    const before = queue.rateLimiter.settleLedger();
     stop.abort();
     await queue.clock.advance(0);
     expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
-    expect(queue.rateLimiter.ledger).toEqual(before);
+    expect(queue.rateLimiter.settleLedger()).toEqual(before);
     await queue.clock.advance(1_005);
     await queue.ask('f');
     expect(queue.log.at(-1)).toBe('f');

@@ -43,7 +43,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
     const send = async (): Promise<void> => {
       const permit = await rateLimiter.acquire({ route, priority }, noSignal());
       departures += 1;
-      const limit = perSecondOf(rateLimiter.ledger.buckets[LANES[route]], { utilization });
+      const limit = perSecondOf(rateLimiter.settleLedger().buckets[LANES[route]], { utilization });
       const departure = { bucket: LANES[route], order: departures, limit };
       await clock.sleep(latency * share);
       counted.push({ ...departure, at: clock.monotonic() });

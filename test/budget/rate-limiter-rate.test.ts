@@ -31,7 +31,7 @@ async function backlog({ seconds, utilization, routes = ['any'], ...options }: B
   const workers = 2 * Math.max(...Object.values(options.limits));
   for (const route of routes) for (let i = 0; i < workers; i += 1) void work(route);
   await clock.advance(seconds * 1_000);
-  return { server, ledger: rateLimiter.ledger };
+  return { server, ledger: rateLimiter.settleLedger() };
 }
 
 const WINDOWS = ['aligned', 'opened_by_request'] as const;

@@ -78,7 +78,7 @@ describe('budget/rate-limiter', () => {
       'x-ratelimit-limit-month': '1000',
       'x-ratelimit-remaining-month': String(left),
     });
-    const left = (): number | undefined => queue.rateLimiter.ledger.buckets['default']?.month?.remaining;
+    const left = (): number | undefined => queue.rateLimiter.settleLedger().buckets['default']?.month?.remaining;
     await queue.ask('first');
     await queue.answer('first', 200, said(993));
     for (const name of ['a', 'b', 'c']) await queue.ask(name);
@@ -133,7 +133,7 @@ describe('budget/rateLimiter: other terms', () => {
     await queue.ask('b');
     await queue.clock.advance(5_000);
     expect(queue.log).toEqual(['a']);
-    queue.rateLimiter.adopt({ utilization: 1, perSecond: 1 }, queue.rateLimiter.ledger);
+    queue.rateLimiter.adopt({ utilization: 1, perSecond: 1 }, queue.rateLimiter.settleLedger());
     await queue.clock.advance(0);
     expect(queue.log).toEqual(['a', 'b']);
   });
@@ -145,13 +145,16 @@ describe('budget/rateLimiter: other terms', () => {
     await queue.clock.advance(1_005);
     await queue.ask('b', { route: 'epoch_slots https://v1' });
     await queue.answer('b', 200, bucket('other', 1));
-    queue.rateLimiter.adopt({ utilization: 1 }, withKey(queue.rateLimiter.ledger, 'another', queue.clock.now()));
+    queue.rateLimiter.adopt(
+      { utilization: 1 },
+      withKey(queue.rateLimiter.settleLedger(), 'another', queue.clock.now()),
+    );
     await queue.ask('c', { route: LANE });
     await queue.clock.advance(1_004);
     expect(queue.log).toEqual(['a', 'b']);
     await queue.clock.advance(1);
     expect(queue.log).toEqual(['a', 'b', 'c']);
-    expect(queue.rateLimiter.ledger).toMatchObject({
+    expect(queue.rateLimiter.settleLedger()).toMatchObject({
       routes: {},
       key: { fingerprint: 'another', standing: 'unknown' },
     });

@@ -103,7 +103,7 @@ describe('recorded exchanges of production', () => {
     const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };
     const { data } = await api.request(request, noSignal());
     expect(data).toEqual(exchange.response.body.data);
-    const { ledger } = rateLimiter;
+    const ledger = rateLimiter.settleLedger();
     const bucket = ledger.buckets[ledger.otherRoutes] ?? EMPTY_BUCKET;
     expect(ledger).toMatchObject({ otherRoutes: 'default', key: { standing: 'valid', validHeader: true } });
     expect(bucket.limits).toMatchObject({ second: 1, month: 1_000 });

@@ -138,7 +138,7 @@ export async function probe(settings: LoadedConfig): Promise<Probe> {
   } finally {
     await client.close();
   }
-  return { ledger: client.limiter.ledger, replies, exchanges };
+  return { ledger: client.limiter.settleLedger(), replies, exchanges };
 }
 
 /** The JSON of the answer, or why there is none. */

@@ -123,8 +123,8 @@ export class SandboxRun {
       clock: options.sleepsLong ? this.#sleepingLong() : clock,
       log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
-      budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
-      limitsKnown: () => areLimitsKnown(rateLimiter.ledger, budgetOptions, clock.now()),
+      budgetView: () => budgetViewOf(viewOptions, rateLimiter.settleLedger(), clock.now()),
+      limitsKnown: () => areLimitsKnown(rateLimiter.settleLedger(), budgetOptions, clock.now()),
       onEvent: options.onEvent ?? nothing,
       onPoll: nothing,
       onSchedules: (schedules) => {

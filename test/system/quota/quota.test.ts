@@ -93,7 +93,7 @@ describe('system/quota/quota', () => {
       else {
         await run.clock.advance(11 * MINUTE);
         run.exchanges.length = 0;
-        const { ledger } = run.rateLimiter;
+        const ledger = run.rateLimiter.settleLedger();
         run.rateLimiter.adopt({ utilization: 0.9 }, withKey(ledger, ledger.key.fingerprint, run.clock.now()));
         run.scheduler.adopt(sources, run.entries);
       }

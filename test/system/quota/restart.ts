@@ -19,7 +19,7 @@ export async function restarted(
     start: before.clock.now() + pauseMs,
     sandbox: before.sandbox,
     sources,
-    ledger: Ledger.parse(written(before.rateLimiter.ledger)),
+    ledger: Ledger.parse(written(before.rateLimiter.settleLedger())),
     entries,
     ...options,
   });

@@ -76,7 +76,7 @@ describe('system/slashings-measure/detection', () => {
     await before.stop();
     const start = NOW + DAY / 2;
     const { entries, rateLimiter } = before;
-    const after = new SandboxRun({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.ledger });
+    const after = new SandboxRun({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.settleLedger() });
     const { scannedEpoch: from = 0, totals: old } = stateOf(before);
     await after.clock.advance(3 * MINUTE);
     await after.stop();
