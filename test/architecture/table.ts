@@ -35,7 +35,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'facts',
-    what: 'Constants of the chains and the plans, sets of validators, the version of this program.',
+    what: 'Constants of the chains and the plans, sets of validators, the units of metrics, versions of this program.',
     imports: ['toolkit'],
     packages: [],
   },
