@@ -4,7 +4,8 @@ import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { datapoints, newestDay } from '../../src/sandbox/daily-returns.ts';
+import { control } from '../../src/sandbox/control.ts';
+import { datapoint, newestDay } from '../../src/sandbox/daily-returns.ts';
 import { spend } from '../../src/sandbox/rate-limit.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
@@ -27,13 +28,17 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [16 * HOUR, outage(true)],
   [16 * HOUR - 4 * MINUTE, outage(false)],
   [9 * HOUR, (sandbox, now) => spend(sandbox.account, 60_000, now)],
-  [5 * HOUR, (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now)],
-  [4 * HOUR, (sandbox, now) => sandbox.fillDisk('node-b', now)],
-  [3 * HOUR, (sandbox, now) => sandbox.slash('mainnet', [12_342], now)],
+  [5 * HOUR, order('/-/miss-proposal?validator=12345')],
+  [4 * HOUR, order('/-/fill-disk?machine=node-b')],
+  [3 * HOUR, order('/-/slash?validators=12342')],
   [2.5 * HOUR, outage(true)],
   [2.5 * HOUR - 12 * MINUTE, outage(false)],
-  [1.5 * HOUR, (sandbox, now) => sandbox.silence('node-d', now)],
+  [1.5 * HOUR, order('/-/silence?machine=node-d')],
 ];
+
+function order(path: string) {
+  return (sandbox: Sandbox, now: number) => control(sandbox, { method: 'POST', path }, now);
+}
 
 /** While it is true, the service answers every request with a 500. */
 let isDown = false;
@@ -128,10 +133,10 @@ function processMetrics(seconds: number): string {
 /** The daily returns that were published before the day, one sample each, as a backfill writes them. */
 function pastReturns(seed: number): string[] {
   return (['mainnet', 'hoodi'] as const).flatMap((chain) => {
-    const newest = newestDay(chain, START);
-    const days = datapoints(seed, chain, newest, newest - RETURN_DAYS + 1).map((wire) => Datapoint.parse(wire));
-    return days
-      .reverse()
-      .flatMap((day) => scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000));
+    const first = newestDay(chain, START) - RETURN_DAYS + 1;
+    return Array.from({ length: RETURN_DAYS }, (_, i) => {
+      const day = Datapoint.parse(datapoint(seed, chain, first + i));
+      return scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000);
+    }).flat();
   });
 }

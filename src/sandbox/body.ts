@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CHAIN_NAMES } from '../facts/chain.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -38,7 +39,6 @@ export const SyncCommitteeBody = z.strictObject({
   sync_committee_period: z.strictObject({ view: z.literal('latest') }),
   chain: ChainName,
 });
-export type SyncCommitteeBody = z.infer<typeof SyncCommitteeBody>;
 
 /** Every recorded request has the identifiers in an object of their own (api-facts 10). */
 const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(Natural).min(1) });
@@ -55,50 +55,44 @@ export const AggregateBody = z.strictObject({
 export type AggregateBody = z.infer<typeof AggregateBody>;
 
 export const NetworkPerformanceBody = z.strictObject({ chain: ChainName, range: EvaluationWindow });
-export type NetworkPerformanceBody = z.infer<typeof NetworkPerformanceBody>;
 
 export const QueuesBody = z.strictObject({ chain: ChainName });
-export type QueuesBody = z.infer<typeof QueuesBody>;
 
-/** @throws Refusal 400 for a value that the schema does not accept. */
-export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
-  if (!result.success) throw new Refusal(400);
-  return result.data;
-}
-
-/** @throws Refusal 400 for anything but JSON. */
-export function parseJson(text: string): unknown {
+/** @throws Refusal 400 for anything but JSON that the schema accepts. */
+export function accepted<S extends z.ZodType>(schema: S, text: string): z.output<S> {
   try {
-    return JSON.parse(text);
+    return schema.parse(JSON.parse(text));
   } catch {
     throw new Refusal(400);
   }
 }
 
-/** A number in a path. @throws Refusal 400 with this message for anything else. */
-export function whole(text: string, message: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, message);
-  return Number(text);
+/** The number that a path selects, by a word or in digits. @throws Refusal 400 with this message for anything else. */
+export function selected(text: string, words: Readonly<Record<string, number>>, message: string): number {
+  const number = words[text] ?? (/^\d+$/.test(text) ? Number(text) : Number.NaN);
+  if (!Number.isSafeInteger(number)) throw new Refusal(400, message);
+  return number;
 }
 
-/**
- * A cursor contains the rest of the body and the position of the next page, so one that comes with another body is
- * refused, as by the service (api-facts 7.2).
- */
-export function encodeCursor(query: readonly unknown[], position: object): string {
-  return Buffer.from(JSON.stringify([query, position])).toString('base64url');
-}
+const Cursor = z.tuple([z.string(), z.number(), Natural]);
 
 /**
- * Undefined for the first page, which has the cursor ''.
- * @throws Refusal 400 for what `encodeCursor` did not make for this query.
+ * A page of the records that there are when the first page is requested, so that later pages fit it. The cursor contains
+ * that time, how many records were sent, and the rest of the body: with another body it is refused, as by the service
+ * (api-facts 7.2).
  */
-export function decodeCursor<P extends object>(query: readonly unknown[], cursor: string): P | undefined {
-  if (cursor === '') return undefined;
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const start = `[${JSON.stringify(query)},`;
-  if (!text.startsWith(start)) throw new Refusal(400);
-  // Only this endpoint has encoded a text with this start.
-  return parseJson(text.slice(start.length, -1)) as P;
+export function pageOf<T>(
+  { cursor, ...query }: { readonly cursor: string; readonly page_size: number },
+  now: UnixMs,
+  recordsAt: (at: UnixMs) => Iterable<T>,
+) {
+  const { page_size: size } = query;
+  const body = JSON.stringify(query);
+  const [of, at, sent] = cursor ? accepted(Cursor, Buffer.from(cursor, 'base64url').toString()) : [body, now, 0];
+  if (of !== body) throw new Refusal(400);
+  const left = Iterator.from(recordsAt(at)).drop(sent);
+  // One more than fits shows whether there is another page.
+  const found = [...left.take(size + 1)];
+  const next = Buffer.from(JSON.stringify([body, at, sent + size])).toString('base64url');
+  return { page: found.slice(0, size), paging: { next_cursor: found.length > size ? next : '' } };
 }

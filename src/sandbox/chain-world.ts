@@ -18,7 +18,7 @@ export interface ChainWorld {
   /** The validators that miss their proposal, by slot. */
   readonly missed: Map<number, number>;
   /** When validators do not attest, by index. */
-  readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
+  readonly offline: Map<number, { readonly from: UnixMs; until: UnixMs }>;
 }
 
 /** Of a sync committee. */
@@ -70,4 +70,9 @@ export function slashedInBlock({ seed, slotsPerSlashing, slashed }: ChainWorld, 
   const { salt, rarity } = DRAWS[offence];
   const isDrawn = unit(seed, slot, salt) * slotsPerSlashing * rarity < 1;
   return slashed[offence].get(slot) ?? (isDrawn ? [between(0, 1_000_000, seed, slot, salt, 1)] : []);
+}
+
+/** As the service writes amounts. */
+export function wei(gwei: number): string {
+  return String(BigInt(gwei) * 10n ** 9n);
 }

@@ -1,52 +1,56 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { OFFENCES } from './chain-world.ts';
+import { type ChainWorld, headSlot, isMissed, OFFENCES, slashedInBlock } from './chain-world.ts';
+import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
 import { EXISTING } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
-/** Carries out an order and returns what has happened, in a line. @throws Refusal */
+/** Applies a change and describes the result in a line. @throws Refusal */
 type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 
 /** Changes and faults for trying out alerts, by path. docs/alerts.md lists them with their alerts. */
 const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': (sandbox, given, now) => {
-    const name = machineIn(given);
-    sandbox.silence(name, now);
-    return `${name} has stopped pushing`;
+    const machine = machineIn(sandbox, given);
+    machine.silence = { from: now, until: Number.POSITIVE_INFINITY };
+    return `${machine.name} has stopped pushing`;
   },
   '/-/wake': (sandbox, given, now) => {
-    const name = machineIn(given);
-    sandbox.wake(name, now);
-    return `${name} pushes again`;
+    const machine = machineIn(sandbox, given);
+    if (machine.silence) machine.silence.until = now;
+    return `${machine.name} pushes again`;
   },
   '/-/fill-disk': (sandbox, given, now) => {
-    const name = machineIn(given);
-    sandbox.fillDisk(name, now);
-    return `the disk of ${name} is almost full`;
+    const machine = machineIn(sandbox, given);
+    machine.diskFullSince = now;
+    return `the disk of ${machine.name} is almost full`;
   },
-  '/-/slash': (sandbox, given, now) => {
+  '/-/slash': ({ chains }, given, now) => {
     const chain = chainIn(given);
     const validators = (given.get('validators') ?? '').split(',').map((one) => indexFrom('validators', one));
     const offence = OFFENCES.find((name) => name === (given.get('offence') ?? 'attester'));
     if (!offence) throw new Refusal(400, 'offence: expected attester or proposer');
-    const slot = sandbox.slash(chain, validators, now, offence);
+    const slot = nextFreeSlot(chains[chain], now);
+    chains[chain].slashed[offence].set(slot, validators);
     return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
   },
   '/-/miss-proposal': (sandbox, given, now) => {
-    const [chain, validator] = validatorIn(given);
-    const slot = sandbox.missProposal(chain, validator, now);
-    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes${noteOn(sandbox, chain, validator)}`;
+    const { chain, validator, world, note } = validatorIn(sandbox, given);
+    const slot = nextFreeSlot(world, now);
+    world.missed.set(slot, validator);
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes${note}`;
   },
   '/-/offline': (sandbox, given, now) => {
-    const [chain, validator] = validatorIn(given);
-    sandbox.takeOffline(chain, validator, now);
-    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${noteOn(sandbox, chain, validator)}`;
+    const { chain, validator, world, note } = validatorIn(sandbox, given);
+    world.offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
+    return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${note}`;
   },
   '/-/online': (sandbox, given, now) => {
-    const [chain, validator] = validatorIn(given);
-    sandbox.bringBack(chain, validator, now);
+    const { chain, validator, world } = validatorIn(sandbox, given);
+    const span = world.offline.get(validator);
+    if (span) span.until = now;
     return `validator ${validator} of ${chain} attests again`;
   },
   '/-/revoke': (sandbox) => {
@@ -78,8 +82,10 @@ export function control(
   }
 }
 
-function machineIn(given: URLSearchParams): string {
-  return given.get('machine') ?? '';
+function machineIn({ fleet: { machines } }: Sandbox, given: URLSearchParams): SimulatedMachine {
+  const machine = machines.get(given.get('machine') ?? '');
+  if (!machine) throw new Refusal(400, `machine: expected one of ${[...machines.keys()].join(', ')}`);
+  return machine;
 }
 
 function chainIn(given: URLSearchParams): Chain {
@@ -88,19 +94,27 @@ function chainIn(given: URLSearchParams): Chain {
   return chain;
 }
 
-function validatorIn(given: URLSearchParams): [Chain, number] {
-  return [chainIn(given), indexFrom('validator', given.get('validator') ?? '')];
-}
-
-/** The demo tells the sandbox the watched validators. */
-function noteOn({ chains }: Sandbox, chain: Chain, validator: number): string {
-  const { validators: watched } = chains[chain].proposers;
-  if (watched.length === 0 || watched.includes(validator)) return '';
-  return `. Only a watched validator causes an alert, such as ${watched[0]}`;
+/** The note says which validators cause an alert. The demo tells the sandbox the watched ones. */
+function validatorIn({ chains }: Sandbox, given: URLSearchParams) {
+  const chain = chainIn(given);
+  const validator = indexFrom('validator', given.get('validator') ?? '');
+  const world = chains[chain];
+  const { validators: watched } = world.proposers;
+  const isWatched = watched.length === 0 || watched.includes(validator);
+  const note = isWatched ? '' : `. Only a watched validator causes an alert, such as ${watched[0]}`;
+  return { chain, validator, world, note };
 }
 
 function indexFrom(parameter: string, text: string): number {
   if (!/^\d{1,9}$/.test(text) || Number(text) >= EXISTING)
     throw new Refusal(400, `${parameter}: expected an index such as 12345, below ${EXISTING}`);
   return Number(text);
+}
+
+/** The next slot with a block that slashes nobody and can still be changed: that of the current slot has been sent. */
+function nextFreeSlot(world: ChainWorld, now: UnixMs): number {
+  const slashes = (slot: number) => OFFENCES.some((offence) => slashedInBlock(world, slot, offence).length > 0);
+  let slot = headSlot(world.chain, now) + 2;
+  while (isMissed(world, slot) || slashes(slot)) slot += 1;
+  return slot;
 }

@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY, epochTime, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { AggregateBody, NetworkPerformanceBody, QueuesBody } from './body.ts';
-import { epochsRange, headEpoch, isMissed, proposerOf } from './chain-world.ts';
+import type { AggregateBody } from './body.ts';
+import { epochsRange, headEpoch, isMissed, proposerOf, wei } from './chain-world.ts';
 import { existing, silentEpochs } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
@@ -18,7 +18,6 @@ const VOTES = {
 const BLOCK = { attestations: 43_947, signatures: 1_617, execution: 35_087 } as const;
 const SLOTS_PER_DAY = EPOCHS_PER_DAY * SLOTS_PER_EPOCH;
 
-/** Attestations and blocks in a day. */
 type Day = Readonly<Record<'assigned' | 'included' | 'blocks' | 'proposed', number>>;
 
 /** About those of mainnet. */
@@ -30,7 +29,7 @@ export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs)
 }
 
 /** POST /api/v2/ethereum/performance-aggregate (api-facts 11.2): all validators of the chain. */
-export function networkPerformance(_: Sandbox, { chain }: NetworkPerformanceBody, now: UnixMs): string {
+export function networkPerformance(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
   return performanceAnswer(chain, DAY_OF_NETWORK, now);
 }
 
@@ -88,10 +87,6 @@ export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): st
   return JSON.stringify({ data, range: rangeOf(asked.chain, now) });
 }
 
-function wei(gwei: number): string {
-  return String(BigInt(gwei) * 10n ** 9n);
-}
-
 function dayOf(sandbox: Sandbox, { chain, validator }: AggregateBody, now: UnixMs): Day {
   const world = sandbox.chains[chain];
   const all = existing(sandbox, validator.validator_identifiers);
@@ -111,22 +106,21 @@ function rangeOf(chain: Chain, now: UnixMs) {
   return epochsRange(chain, last + 1 - EPOCHS_PER_DAY, last);
 }
 
-const ETHER = '0'.repeat(18);
 /** Ether that leaves a queue in an epoch. */
 const CHURN = 256;
 
 /** POST /api/v2/ethereum/queues (api-facts 11.3). The queues always have the same length. */
-export function queues(_: Sandbox, { chain }: QueuesBody, now: UnixMs): string {
+export function queues(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
   const endOf = (ether: number) => {
     const epoch = headEpoch(chain, now) + Math.ceil(ether / CHURN);
     return { estimated_processed_at: { epoch, timestamp: epochTime(chain, epoch) } };
   };
-  const deposits = { deposit_count: 1_200, deposit_balance: `38400${ETHER}` };
-  const topups = { topup_count: 250, topup_balance: `1600${ETHER}` };
+  const deposits = { deposit_count: 1_200, deposit_balance: wei(38_400e9) };
+  const topups = { topup_count: 250, topup_balance: wei(1_600e9) };
   return JSON.stringify({
     data: {
       deposit_queue: { ...deposits, ...topups, ...endOf(40_000) },
-      exit_queue: { count: 400, balance: `12800${ETHER}`, ...endOf(12_800) },
+      exit_queue: { count: 400, balance: wei(12_800e9), ...endOf(12_800) },
     },
   });
 }

@@ -4,7 +4,6 @@ import { between } from '../toolkit/lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { headSlot } from './chain-world.ts';
 
-/** The clients of the machines, with their versions. */
 export const CLIENTS = {
   lighthouse: '8.0.0',
   teku: 'v25.11.0',
@@ -20,14 +19,12 @@ export interface SimulatedMachine {
   readonly phase: Milliseconds;
   readonly boot: UnixSeconds;
   /** It pushes nothing after `from` until `until`, inclusive. */
-  silence?: { readonly from: UnixMs; readonly until: UnixMs };
+  silence?: { readonly from: UnixMs; until: UnixMs };
   /** Since then little of its disk is free. */
   diskFullSince?: UnixMs;
 }
 
 const GIB = 2 ** 30;
-
-export const PROCESSES = ['system', 'validator', 'node'] as const;
 
 /** A record that is not serialized yet. */
 export interface Push {
@@ -35,18 +32,13 @@ export interface Push {
   readonly machine: SimulatedMachine;
 }
 
+const FIELDS = { system, validator, node };
+export const PROCESSES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+
 /** The record of one push, as the service sends it. */
-export function recordOf(process: (typeof PROCESSES)[number], { machine, time }: Push): object {
-  const common = { timestamp: time, machine: machine.name };
+export function recordOf(process: keyof typeof FIELDS, { machine, time }: Push): object {
   const uptime = time / 1000 - machine.boot;
-  switch (process) {
-    case 'system':
-      return { ...common, ...system(machine, uptime, time) };
-    case 'validator':
-      return { ...common, ...program(machine, uptime, 0.2, 0.02), ...validator(machine) };
-    case 'node':
-      return { ...common, ...program(machine, uptime, 5, 0.4), ...node(machine, uptime, time) };
-  }
+  return { timestamp: time, machine: machine.name, ...FIELDS[process](machine, uptime, time) };
 }
 
 /** A counter that grows by about `rate` per second, faster and slower over hours. */
@@ -55,7 +47,7 @@ function counter(uptime: Seconds, rate: number): number {
   return Math.floor(rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period))));
 }
 
-function system(machine: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
+function system(machine: SimulatedMachine, uptime: Seconds, time: UnixMs): object {
   const { seed, boot } = machine;
   const cores = 4 * between(1, 4, seed, 3);
   const threads = 2 * cores;
@@ -112,13 +104,15 @@ function program({ client }: SimulatedMachine, uptime: Seconds, gib: number, cpu
   };
 }
 
-function validator({ seed }: SimulatedMachine): Record<string, unknown> {
-  const total = between(1, 200, seed, 8);
-  return { validator_total: total, validator_active: total };
+function validator(machine: SimulatedMachine, uptime: Seconds): object {
+  const total = between(1, 200, machine.seed, 8);
+  return { ...program(machine, uptime, 0.2, 0.02), validator_total: total, validator_active: total };
 }
 
-function node({ seed, chain }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, unknown> {
+function node(machine: SimulatedMachine, uptime: Seconds, time: UnixMs): object {
+  const { seed, chain } = machine;
   return {
+    ...program(machine, uptime, 5, 0.4),
     disk_beaconchain_bytes_total: Math.floor(1.5e11 + 800 * uptime),
     network_libp2p_bytes_total_receive: counter(uptime, 9e5),
     network_libp2p_bytes_total_transmit: counter(uptime, 7e5),

@@ -1,5 +1,5 @@
 import { PLANS, type PlanLimits } from '../facts/plans.ts';
-import type { Seconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** A plan of api-facts 6.2, or agreed limits. */
 export type AccountPlan = keyof typeof PLANS | PlanLimits;
@@ -25,7 +25,8 @@ export function spend(usage: Usage, requests: number, now: UnixMs): void {
     usage.secondOpenedAt = now;
     usage.inSecond = 0;
   }
-  const monthEndsAt = endOfMonth(now);
+  const date = new Date(now);
+  const monthEndsAt = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   if (monthEndsAt !== usage.monthEndsAt) {
     usage.monthEndsAt = monthEndsAt;
     usage.inMonth = 0;
@@ -34,7 +35,7 @@ export function spend(usage: Usage, requests: number, now: UnixMs): void {
   usage.inMonth += requests;
 }
 
-/** Charges one request and returns the headers of its answer (api-facts 6.1). */
+/** Charges one request and returns the headers of its answer (api-facts 6.1). A 429 is refunded, after they showed it. */
 export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
@@ -43,8 +44,10 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
   const leftInMonth = isMonthLimited ? Math.max(0, perMonth - usage.inMonth) : leftInSecond;
   const overMonth = isMonthLimited && usage.inMonth > perMonth;
   const refused = overMonth || usage.inSecond > perSecond;
-  // The headers report the longest window that is exceeded.
-  const reset = overMonth ? secondsToMonthEnd(now) : 1;
+  if (refused) usage.inMonth -= 1;
+  // The headers report the longest window that is exceeded. Its rest is rounded down to whole seconds, as by the service: a
+  // caller that waits exactly this long can be too early.
+  const reset = overMonth ? Math.floor((usage.monthEndsAt - now) / 1000) : 1;
   return {
     refused,
     headers: {
@@ -63,14 +66,4 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs) {
 function perWindow(what: 'limit' | 'remaining', second: number, month: number): Record<string, string> {
   const longer = ['minute', 'hour', 'day', 'month'].map((window) => [`x-ratelimit-${what}-${window}`, String(month)]);
   return { [`x-ratelimit-${what}-second`]: String(second), ...Object.fromEntries(longer) };
-}
-
-function endOfMonth(now: UnixMs): UnixMs {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-}
-
-/** Rounded down to whole seconds, as by the service: a caller that waits exactly this long can be too early. */
-function secondsToMonthEnd(now: UnixMs): Seconds {
-  return Math.floor((endOfMonth(now) - now) / 1000);
 }

@@ -16,10 +16,7 @@ const V2_MESSAGES: Readonly<Record<number, string>> = {
   429: 'Rate limit exceeded. Please try again later.',
 };
 
-export function v2Error(status: number, message = ''): string {
+export function errorBody(isV1: boolean, status: number, message = ''): string {
+  if (isV1) return JSON.stringify({ status: `ERROR: ${message || 'not found'}`, data: null });
   return JSON.stringify({ error: message || V2_MESSAGES[status] });
-}
-
-export function v1Error(message: string): string {
-  return JSON.stringify({ status: `ERROR: ${message}`, data: null });
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../toolkit/lib/clock.ts';
@@ -33,13 +33,21 @@ const FROM_A_PAGE = textAnswer(403, 'refused: the request comes from a page in a
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
   const { host, port, clock, receive, createServer: create = createServer, ...world } = options;
   const sandbox = new Sandbox(world);
-  const answerTo = (asked: SandboxRequest): SandboxAnswer => {
+  const answerTo = async (request: IncomingMessage): Promise<SandboxAnswer> => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    const asked = { method, path, headers, body: await text(request) };
     const now = clock.now();
+    if (isFromPage(headers)) return FROM_A_PAGE;
     return receive?.(asked, now) ?? control(sandbox, asked, now) ?? answer(sandbox, asked, now);
   };
-  const server = create((request, response) => {
-    // A caller that hangs up gets no answer.
-    respond(answerTo, request, response).catch(() => response.destroy());
+  const server = create(async (request, response) => {
+    try {
+      const { status, headers, body } = await answerTo(request);
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    } catch {
+      // A caller that hangs up gets no answer.
+      response.destroy();
+    }
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -51,18 +59,6 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
       return server[Symbol.asyncDispose]();
     },
   };
-}
-
-async function respond(
-  answerTo: (asked: SandboxRequest) => SandboxAnswer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method = 'GET', url = '/', headers } = request;
-  const body = await text(request);
-  const sent = isFromPage(headers) ? FROM_A_PAGE : answerTo({ method, path: url, headers, body });
-  response.writeHead(sent.status, { ...sent.headers, 'content-length': Buffer.byteLength(sent.body) });
-  response.end(sent.body);
 }
 
 function urlOf(server: Server): string {

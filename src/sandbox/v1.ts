@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { type Chain, SLOTS_PER_EPOCH } from '../facts/chain.ts';
-import { between, hash32, mix, unit } from '../toolkit/lib/random.ts';
+import { between, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { whole } from './body.ts';
+import { selected } from './body.ts';
 import { type ChainWorld, epochOf, headSlot, isMissed, proposerOf, SEATS, slashedInBlock } from './chain-world.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -9,19 +10,12 @@ import type { Sandbox } from './world.ts';
 /** GET /api/v1/epoch/{epoch}/slots (api-facts 5.1). */
 export function epochSlots({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const head = headSlot(chain, now);
-  const epoch = epochNumber(selector, head);
-  if (epoch > epochOf(head)) {
-    throw new Refusal(400, `epoch is in the future. The latest epoch is ${epochOf(head)}`);
-  }
+  const latest = epochOf(head);
+  const epoch = selected(selector, { latest, finalized: finalizedEpoch(head) }, 'invalid epoch parameter');
+  if (epoch > latest) throw new Refusal(400, `epoch is in the future. The latest epoch is ${latest}`);
   const first = epoch * SLOTS_PER_EPOCH;
   const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => first + i).filter((slot) => slot <= head);
   return JSON.stringify({ status: 'OK', data: slots.map((slot) => rowOf(chains[chain], slot, head)) });
-}
-
-function epochNumber(selector: string, head: number): number {
-  if (selector === 'latest') return epochOf(head);
-  if (selector === 'finalized') return finalizedEpoch(head);
-  return whole(selector, 'invalid epoch parameter');
 }
 
 function finalizedEpoch(head: number): number {
@@ -80,37 +74,25 @@ function previousBlock(world: ChainWorld, slot: number): number {
   return previous;
 }
 
-function rootOf(seed: number, slot: number): string {
-  return hexOf(seed, slot, 2);
+/** The root of a block. Each fork has another one. */
+function rootOf(seed: number, slot: number, fork = 0): string {
+  return `0x${hash('sha256', `${seed} ${slot} ${fork}`)}`;
 }
-
-const scratch = Buffer.alloc(32);
-
-/** A pseudo-random root. */
-function hexOf(...parts: readonly number[]): string {
-  const start = hash32(...parts);
-  for (let i = 0; i < scratch.length; i += 4) scratch.writeUInt32LE(mix(start + i), i);
-  return `0x${scratch.toString('hex')}`;
-}
-
-/** The slashings of the block at a slot, without the fields that name the block. */
-type Read = (world: ChainWorld, slot: number) => readonly object[];
 
 /**
  * GET /api/v1/slot/{slot}/attesterslashings or proposerslashings. Only a number: `latest` is documented and refused, a
  * future slot has no slashings (api-facts 5.2).
+ * @param read The slashings of the block at a slot, without the fields that name the block
  */
-export function slashingsOfSlot(read: Read) {
+export function slashingsOfSlot(read: (world: ChainWorld, slot: number) => readonly object[]) {
   return ({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string => {
-    const slot = whole(selector, 'invalid slot number provided');
+    const slot = selected(selector, {}, 'invalid slot number provided');
     const world = chains[chain];
     const hasBlock = slot <= headSlot(chain, now) && !isMissed(world, slot);
     const block = { block_root: rootOf(world.seed, slot), block_slot: slot };
     const found = hasBlock ? read(world, slot) : [];
-    return JSON.stringify({
-      status: 'OK',
-      data: found.map((one, block_index) => ({ block_index, ...block, ...one })),
-    });
+    const data = found.map((one, block_index) => ({ block_index, ...block, ...one }));
+    return JSON.stringify({ status: 'OK', data });
   };
 }
 
@@ -125,29 +107,21 @@ export function attesterSlashings(world: ChainWorld, slot: number): object[] {
   const slashed = slashedInBlock(world, slot, 'attester').toSorted((a, b) => a - b);
   if (slashed.length === 0) return [];
   const voted = slot - 2;
-  const one = attestation(seed, 1, voted, rootOf(seed, voted), slashed);
-  const two = attestation(seed, 2, voted, hexOf(seed, slot, 14), slashed);
-  return [{ ...one, ...two }];
-}
-
-function attestation(
-  seed: number,
-  n: 1 | 2,
-  slot: number,
-  beaconBlockRoot: string,
-  indices: readonly number[],
-): object {
-  const target = epochOf(slot);
+  const target = epochOf(voted);
   const source = target - 1;
-  return {
-    [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
+  const votes = [0, 1].map((fork) => ({
+    beaconblockroot: rootOf(seed, voted, fork),
     // Committees are merged since Electra (api-facts 8).
-    [`attestation${n}_index`]: 0,
-    [`attestation${n}_indices`]: indices,
-    [`attestation${n}_slot`]: slot,
-    [`attestation${n}_source_epoch`]: source,
-    [`attestation${n}_source_root`]: rootOf(seed, source * SLOTS_PER_EPOCH),
-    [`attestation${n}_target_epoch`]: target,
-    [`attestation${n}_target_root`]: rootOf(seed, target * SLOTS_PER_EPOCH),
-  };
+    index: 0,
+    indices: slashed,
+    slot: voted,
+    source_epoch: source,
+    source_root: rootOf(seed, source * SLOTS_PER_EPOCH),
+    target_epoch: target,
+    target_root: rootOf(seed, target * SLOTS_PER_EPOCH),
+  }));
+  const fields = votes.flatMap((vote, i) =>
+    Object.entries(vote).map(([field, value]) => [`attestation${i + 1}_${field}`, value]),
+  );
+  return [Object.fromEntries(fields)];
 }

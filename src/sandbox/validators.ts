@@ -1,8 +1,8 @@
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { decodeCursor, encodeCursor, type SyncCommitteeBody, type ValidatorsBody, whole } from './body.ts';
-import { type ChainWorld, epochOf, epochsRange, headEpoch, SEATS } from './chain-world.ts';
+import { pageOf, selected, type ValidatorsBody } from './body.ts';
+import { type ChainWorld, epochOf, epochsRange, headEpoch, SEATS, wei } from './chain-world.ts';
 import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -15,21 +15,14 @@ const MAX_IDENTIFIERS_OF_TRIAL = 20;
 const COMPUTED_AFTER_MS = 60_000;
 /** Offline: without an attestation in this many epochs (api-facts 10.1). */
 const SILENT_EPOCHS = 2;
-const GWEI = '000000000';
 
 /** POST /api/v2/ethereum/validators (api-facts 10.1). */
 export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs): string {
-  const { chain, validator, page_size, cursor } = asked;
-  const all = existing(sandbox, validator.validator_identifiers);
-  const query = [chain, validator, page_size];
-  const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
+  const { chain, validator } = asked;
+  const { page, paging } = pageOf(asked, now, () => existing(sandbox, validator.validator_identifiers));
   const epoch = headEpoch(chain, now - COMPUTED_AFTER_MS);
-  const end = from + page_size;
-  return JSON.stringify({
-    data: all.slice(from, end).map((index) => rowOf(sandbox.chains[chain], index, epoch)),
-    range: epochsRange(chain, epoch, epoch),
-    paging: { next_cursor: end < all.length ? encodeCursor(query, { from: end }) : '' },
-  });
+  const data = page.map((index) => rowOf(sandbox.chains[chain], index, epoch));
+  return JSON.stringify({ data, range: epochsRange(chain, epoch, epoch), paging });
 }
 
 /** Those of the identifiers that exist. @throws Refusal if there are too many, or none exists */
@@ -50,7 +43,7 @@ function rowOf(world: ChainWorld, index: number, epoch: number): object {
     status: slashed ? 'active_slashed' : 'active_ongoing',
     online: silentEpochs(world, index, epoch - 1, SILENT_EPOCHS) < SILENT_EPOCHS,
     life_cycle_epochs: { exit: null, withdrawable: null },
-    balances: { current: `${current}${GWEI}`, effective: `32000000000${GWEI}` },
+    balances: { current: wei(current), effective: wei(32_000_000_000) },
   };
 }
 
@@ -70,7 +63,7 @@ export function silentEpochs({ chain, offline }: ChainWorld, index: number, last
 }
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
-export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: UnixMs): string {
+export function syncCommittee(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
   const period = periodOf(headEpoch(chain, now));
   const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
   return JSON.stringify({
@@ -82,14 +75,8 @@ export function syncCommittee(_: Sandbox, { chain }: SyncCommitteeBody, now: Uni
 /** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const latest = periodOf(headEpoch(chain, now));
-  const period = numberOf(selector, latest);
+  const period = selected(selector, { latest, next: latest + 1 }, 'invalid period provided');
   return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : membersOf(chains[chain], period) });
-}
-
-function numberOf(selector: string, latest: number): number {
-  if (selector === 'latest') return latest;
-  if (selector === 'next') return latest + 1;
-  return whole(selector, 'invalid period provided');
 }
 
 /** Two seats are held by one of the validators that also propose, so that watching them shows a member. */

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { answer, type SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { control } from '../../src/sandbox/control.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 
 /** Thursday, 2025-11-20 10:00:00 UTC. */
@@ -45,6 +46,13 @@ export function pagesOf<P extends { paging: { next_cursor: string } }>(
 /** v1, with the key of the sandbox. */
 export function get(sandbox: Sandbox, path: string, now = NOW): SandboxAnswer {
   return answer(sandbox, { method: 'GET', path, headers: { apikey: sandbox.key }, body: '' }, now);
+}
+
+/** Carries out an order and returns its description. */
+export function order(sandbox: Sandbox, path: string, now = NOW): string {
+  const { status, body } = control(sandbox, { method: 'POST', path }, now) ?? {};
+  expect([path, status]).toEqual([path, 200]);
+  return String(body);
 }
 
 export function refusalOf({ status, body }: SandboxAnswer): { status: number; body: unknown } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { QueuesAnswer } from '../../src/api/answers/network.ts';
-import { DAY, HOUR, NOW, read, sandboxOf } from './call.ts';
+import { DAY, HOUR, NOW, order, read, sandboxOf } from './call.ts';
 
 const ETHEREUM = '/api/v2/ethereum';
 const REWARDS = `${ETHEREUM}/validators/rewards-aggregate`;
@@ -30,7 +30,7 @@ describe('sandbox/duties', () => {
 
   it('a validator that is offline earns less, and misses and pays more, for each hour', () => {
     const sandbox = sandboxOf();
-    sandbox.takeOffline('mainnet', 3, NOW);
+    order(sandbox, '/-/offline?validator=3');
     const after = [0, 2, 6, 12].map((hours) => rewards(sandbox, NOW + hours * HOUR));
     for (const [i, one] of after.slice(1).entries()) {
       expect(one.attestation.total).toBeLessThan(after[i].attestation.total);

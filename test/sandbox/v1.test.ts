@@ -3,7 +3,7 @@ import { AttesterSlashing } from '../../src/api/answers/slots.ts';
 import { slotTime } from '../../src/facts/chain.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
-import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
+import { get, NOW, order, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
   readonly slot: number;
@@ -77,8 +77,9 @@ describe('sandbox/v1', () => {
 
   it('slashes ordered validators in the next blocks', () => {
     const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
-    const slot = sandbox.slash('mainnet', [44, 11, 22], NOW);
-    const next = sandbox.slash('mainnet', [99], NOW);
+    const slotOf = (text: string): number => Number(/^slot (\d+) of mainnet slashes/.exec(text)?.[1]);
+    const slot = slotOf(order(sandbox, '/-/slash?validators=44,11,22'));
+    const next = slotOf(order(sandbox, '/-/slash?validators=99'));
     expect(next).toBeGreaterThan(slot);
     expect(slashingsOf(sandbox, slot)).toEqual([]);
     const later = headAt(next);

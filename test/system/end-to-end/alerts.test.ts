@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { control } from '../../../src/sandbox/control.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import { waitFor } from '../../support/programs/program.ts';
 import { hastyClock } from '../../support/time/haste.ts';
@@ -29,6 +30,9 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
   }, 30_000);
 
+  const order = (path: string, now = clock.now()): void => {
+    expect(control(sandbox, { method: 'POST', path }, now)).toMatchObject({ status: 200 });
+  };
   /** These and no others: where the machine has no time for the exporter, one more may flicker. */
   const expectFiring = (...expected: string[]): Promise<void> =>
     waitFor(async () => {
@@ -61,11 +65,11 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     const series = await prometheus.query('beaconchain:machine_silence_seconds');
     const machines = series.map(({ metric }) => metric['machine'] ?? '');
     const since = clock.now();
-    for (const name of machines) sandbox.silence(name, since);
+    for (const name of machines) order(`/-/silence?machine=${name}`, since);
     expect(await told('BeaconchainAllMachinesSilent', since)).toBeGreaterThan(9);
     await pass(10);
     for (const name of machines) {
-      sandbox.wake(name, clock.now());
+      order(`/-/wake?machine=${name}`);
       await pass(1);
     }
     await waitFor(() => expect(troubles().length).toBeGreaterThan(1));
@@ -79,14 +83,14 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('a disk fills: BeaconchainDiskAlmostFull of that machine', async () => {
     const since = clock.now();
-    sandbox.fillDisk('node-a', since);
+    order('/-/fill-disk?machine=node-a', since);
     expect(await told('BeaconchainDiskAlmostFull', since)).toBeGreaterThan(5);
     await expectFiring('BeaconchainDiskAlmostFull node-a');
   });
 
   it('the machine falls silent: BeaconchainMachineOffline, and its other alerts are silenced', async () => {
     const since = clock.now();
-    sandbox.silence('node-a', since);
+    order('/-/silence?machine=node-a', since);
     // Its last push may have been a minute before.
     expect(await told('BeaconchainMachineOffline', since)).toBeGreaterThan(9);
     await expectFiring('BeaconchainDiskAlmostFull node-a', 'BeaconchainMachineOffline node-a');
@@ -102,7 +106,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('a watched validator misses its proposal: BeaconchainWatchedProposalMissed, once that is final', async () => {
     const since = clock.now();
-    sandbox.missProposal('mainnet', WATCHED, since);
+    order(`/-/miss-proposal?validator=${WATCHED}`, since);
     // The slot is among the next ones. Its epoch of 6.4 minutes, or the rest of it, and the next one pass before it is final.
     expect(await told('BeaconchainWatchedProposalMissed', since)).toBeGreaterThan(6.4);
     await expectFiring(
@@ -118,7 +122,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('a watched validator is slashed: BeaconchainWatchedValidatorSlashed, and BeaconchainAttesterSlashing for the log', async () => {
     const since = clock.now();
-    sandbox.slash('mainnet', [WATCHED], since);
+    order(`/-/slash?validators=${WATCHED}`, since);
     await told('BeaconchainWatchedValidatorSlashed', since);
     await told('BeaconchainAttesterSlashing', since);
     await expectFiring(

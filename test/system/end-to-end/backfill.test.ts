@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../../../src/facts/chain.ts';
-import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
-import { newestPushes } from '../../../src/sandbox/machines.ts';
+import { datapoint, newestDay } from '../../../src/sandbox/daily-returns.ts';
+import { pushesIn } from '../../../src/sandbox/machines.ts';
 import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import { startService } from '../../support/faults/service.ts';
@@ -87,7 +87,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
     for (const chain of CHAIN_NAMES) {
       const newest = newestDay(chain, Date.now());
       const first = newest - 89;
-      const days = datapoints(sandbox.seed, chain, newest, first).reverse() as Fields[];
+      const days = Array.from({ length: 90 }, (_, i) => datapoint(sandbox.seed, chain, first + i) as Fields);
       for (const [name, labels, value] of DAILY) {
         const truth = days.map((day, i): Truth[number] => [
           CHAINS[chain].genesis + 86_400 * (first + i + 1),
@@ -108,8 +108,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
       const machine = sandbox.fleet.machines.get(name);
       if (!machine) throw new Error(`no machine ${name}`);
       for (const process of PROCESSES) {
-        const window = { oldest: start * 1_000, newest: end * 1_000, gap: 1 };
-        const pushes = newestPushes([machine], window, undefined, 10_000).reverse();
+        const pushes = [...pushesIn([machine], { oldest: start * 1_000, newest: end * 1_000 })].reverse();
         expect(pushes.length).toBeGreaterThan(230);
         const records = pushes.map((push) => recordOf(process, push) as Fields);
         const labels = `chain="${chain}",machine="${name}",${LABELS}`;

@@ -1,6 +1,6 @@
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { sourceFamilies } from '../../../src/exporter/metrics.ts';
-import { datapoints, newestDay } from '../../../src/sandbox/daily-returns.ts';
+import { datapoint, newestDay } from '../../../src/sandbox/daily-returns.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/index.ts';
 import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
@@ -55,8 +55,8 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
   };
   for (const chain of ['mainnet', 'hoodi'] as const) {
     const newest = newestDay(chain, start);
-    for (const wire of datapoints(run.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
-      const day = Datapoint.parse(wire);
+    for (let n = newest - days + 1; n <= newest; n += 1) {
+      const day = Datapoint.parse(datapoint(run.sandbox.seed, chain, n));
       scrape(dailyReturnFamilies(chain, [day]), day.day_end);
     }
   }

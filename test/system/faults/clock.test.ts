@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { control } from '../../../src/sandbox/control.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
 import { DAY, MINUTE } from '../../support/time/timing.ts';
@@ -42,7 +43,7 @@ describe('system/faults/clock', () => {
       expect(await silentAt()).toEqual([]);
       await world.clock.advance(MINUTE);
     }
-    world.service.sandbox.silence('node-a', world.clock.now());
+    control(world.service.sandbox, { method: 'POST', path: '/-/silence?machine=node-a' }, world.clock.now());
     await world.clock.advance(4 * INTERVAL);
     expect(await silentAt()).toEqual(['node-a']);
   });
