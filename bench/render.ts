@@ -13,14 +13,13 @@ export async function benchRender(): Promise<void> {
   const rows: string[][] = [];
   for (const machines of [10, 1_000, 5_000]) {
     const sections = sectionsAt(machines, Date.now());
-    const exposition = new Exposition(
-      sections,
-      () => undefined,
-      systemClock,
-      (error) => {
+    const exposition = new Exposition(sections, {
+      takeSnapshot: () => undefined,
+      clock: systemClock,
+      onError: (error) => {
         throw error;
       },
-    );
+    });
     const registry = await registryOf(sections);
     await exposition.refresh();
     const ours = await rounds(async () => {

@@ -33,7 +33,7 @@ async function serve(way: Way, machines: number): Promise<Serving> {
   }
   // As the program does.
   limitMemory();
-  const exposition = new Exposition(sections, () => undefined, systemClock, fail);
+  const exposition = new Exposition(sections, { takeSnapshot: () => undefined, clock: systemClock, onError: fail });
   await exposition.refresh();
   const plain = Buffer.concat(exposition.chunks('text', false));
   const gzipped = Buffer.concat(exposition.chunks('text', true));

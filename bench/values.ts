@@ -1,16 +1,14 @@
 import { Gauge, Registry } from 'prom-client';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../src/api/answers/machines.ts';
 import { ENDPOINT_NAMES } from '../src/api/endpoints.ts';
-import { FAILURE_REASONS } from '../src/api/errors.ts';
 import { OwnMetrics } from '../src/exporter/own-metrics.ts';
 import { createFleet } from '../src/sandbox/machines.ts';
 import { PROCESSES, recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies } from '../src/sources/machines/metrics.ts';
-import type { Machines } from '../src/sources/machines/schema.ts';
-import { nextMachineChange } from '../src/sources/machines/shown.ts';
-import type { Timing } from '../src/sources/source.ts';
+import type { Machines } from '../src/sources/machines/state.ts';
 import type { Section } from '../src/toolkit/exposition/exposition.ts';
 import { machinesOptions } from '../test/support/answers/machine-records.ts';
+import { timing } from '../test/support/time/timing.ts';
 
 const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;
 
@@ -31,20 +29,11 @@ function machinesAt(count: number, now: number): Machines {
 export function sectionsAt(count: number, now: number): Section<undefined>[] {
   const value = machinesAt(count, now);
   const options = machinesOptions();
-  const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
   const own = new OwnMetrics(true);
-  own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: [{ source: 'machines' }] });
+  own.expect(ENDPOINT_NAMES, [{ source: 'machines' }]);
   return [
-    {
-      name: 'machines',
-      families: () => machineFamilies(options, value, timing),
-      nextChange: () => nextMachineChange(options, value, timing),
-    },
-    {
-      name: 'own',
-      families: () => own.families(),
-      nextChange: () => Number.POSITIVE_INFINITY,
-    },
+    { name: 'machines', families: () => machineFamilies(options, value, timing({ now })) },
+    { name: 'own', families: () => own.families() },
   ];
 }
 

@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
-import type { Config } from '../src/config/config.ts';
 import { budgetOptionsOf } from '../src/exporter/client.ts';
-import { sourcesOf } from '../src/exporter/sources.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
-import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/scheduler/entry.ts';
-import { pacesOf } from '../src/scheduler/schedules.ts';
-import type { Pace, Source } from '../src/sources/source.ts';
-import { requestsPerStatusPoll } from '../src/sources/validators/index.ts';
+import { emptyEntry, requestsPerRun, timingOf } from '../src/scheduler/entry.ts';
+import { pacesOf, type ReadPace } from '../src/scheduler/paces.ts';
+import { NO_INPUTS, type ReadContext } from '../src/sources/read.ts';
+import { type Config, sourcesOf } from '../src/sources/registry.ts';
+import { isSampled } from '../src/sources/slashings/pass.ts';
+import type { Source } from '../src/sources/source.ts';
 import { formatDuration, MS_PER_DAY } from '../src/toolkit/lib/duration.ts';
 import { defaultConfig } from '../test/support/runs/default-config.ts';
 import { withTable } from './document-table.ts';
@@ -32,9 +32,11 @@ export const SCRIPT = 'scripts/budget-table.ts';
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig()).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
+  const [sweep] = source.reads;
   const sandbox = new Sandbox({ machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
-  let entry: Entry = emptyEntry(source);
-  for (let now = SEPTEMBER; now < SEPTEMBER + SWEEPS * MINUTE_MS; now += MINUTE_MS) {
+  const costs: number[] = [];
+  let value = source.empty;
+  for (let now = SEPTEMBER; costs.length < SWEEPS; now += MINUTE_MS) {
     let requests = 0;
     const api: Api = {
       now: () => now,
@@ -47,16 +49,28 @@ async function sweepCost(machines: number): Promise<number> {
       },
       records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
     };
-    const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
-    const { value } = await source.poll(api, entry.value, timing, new AbortController().signal);
-    entry = { ...entry, value, costs: withLatest(entry.costs, requests) };
+    const pace = { intervalMs: MINUTE_MS, isStretched: false };
+    const context: ReadContext = {
+      api,
+      timing: timingOf(emptyEntry(source), pace, new Map(), now),
+      signal: new AbortController().signal,
+      inputs: NO_INPUTS,
+      ownMs: MINUTE_MS,
+      isFirst: costs.length === 0,
+      isRefused: () => false,
+      events: [],
+    };
+    ({ value } = await sweep.run(context, value));
+    costs.push(requests);
   }
-  return requestsPerPoll(entry);
+  return requestsPerRun(sweep, { costs });
 }
 
 type Plan = keyof typeof PLANS;
+type Paces = ReadonlyMap<Source, ReadonlyMap<string, ReadPace>>;
 
-function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, watched = 0): [Source, Pace][] {
+/** The paces of a configuration with sweeps of so many requests. `watched`: so many validators on mainnet. */
+function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, watched = 0): Paces {
   const defaults = defaultConfig();
   const mainnet = watched > 0 ? [{ first: 1, last: watched }] : [];
   const config: Config = {
@@ -68,19 +82,20 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
   const budgetOptions = budgetOptionsOf(config);
   const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
-  const asking = sourcesOf(config).map((source) => ({
-    source,
-    current: { ...emptyEntry(source), costs: Array(2).fill(source.name === 'machines' ? sweep : 1) },
-  }));
+  const reads = { sweep: { failuresInARow: 0, durationMs: 0, costs: [sweep, sweep] } };
+  const asking = sourcesOf(config).map((source) => ({ source, current: { ...emptyEntry(source), reads } }));
   const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
-  return [...pacesOf(asking, allowance, SEPTEMBER)];
+  return pacesOf(asking, allowance, SEPTEMBER);
 }
 
-const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;
-
-function intervalOf(paces: readonly [Source, Pace][], name: string): string {
-  const pace = paces.find(([source]) => source.name === name)?.[1];
-  return pace ? `${formatDuration(roundTo(pace.intervalMs))}${COVERAGE[pace.coverage]}` : '';
+/** The interval of the first read of a source that is on, and what the budget leaves out of the slashings. */
+function intervalOf(paces: Paces, name: string): string {
+  const [source, ofReads] = [...paces].find(([one]) => one.name === name) ?? [];
+  const first = source?.reads.find((read) => ofReads?.has(read.name));
+  const pace = first && ofReads?.get(first.name);
+  if (!pace) return '';
+  const gaps = first.name === 'finalized' ? (isSampled(pace) ? ', with gaps' : ', finalized only') : '';
+  return `${formatDuration(roundTo(pace.intervalMs))}${gaps}`;
 }
 
 /** Three figures are enough of a number that is divided by weights. */
@@ -104,9 +119,10 @@ export async function budgetTable(): Promise<string> {
   for (const plan of Object.keys(PLANS) as Plan[]) {
     for (const chains of CHAINS) {
       const paces = sweeps.map((sweep) => pacesFor(plan, chains, sweep));
-      const [smallest = []] = paces;
+      const [smallest = new Map() as Paces] = paces;
       const intervals = [...paces.map((one) => intervalOf(one, 'machines')), intervalOf(smallest, 'slashings')];
-      const total = smallest.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
+      const all = [...smallest.values()].flatMap((reads) => [...reads.values()]);
+      const total = all.reduce((sum, pace) => sum + pace.requestsPerDay, 0);
       rows.push(`| ${[PLANS[plan], chains.length, ...intervals, amountOf(total)].join(' | ')} |`);
     }
   }
@@ -118,7 +134,7 @@ export async function budgetTable(): Promise<string> {
  * sources.
  */
 export function validatorsTable(): string {
-  const { budget, validators } = defaultConfig();
+  const { utilization } = defaultConfig().budget;
   const rows = [
     `| validators | requests/day | a sweep at 1 request a second | ${Object.values(PLANS)
       .map((plan) => `${plan} every`)
@@ -126,13 +142,13 @@ export function validatorsTable(): string {
     `|--:|--:|--:|${'---|'.repeat(Object.keys(PLANS).length)}`,
   ];
   for (const watched of WATCHED) {
-    const { status, aggregate } = requestsPerStatusPoll([{ watch: [{ first: 1, last: watched }] }]);
-    const perDay = ((status + 2 * aggregate) * MS_PER_DAY) / validators.intervalMs;
-    const sweep = formatDuration(Math.ceil(status / budget.utilization) * 1_000);
-    const intervals = (Object.keys(PLANS) as Plan[]).map((plan) =>
-      intervalOf(pacesFor(plan, ['mainnet'], 1, watched), 'validators'),
-    );
-    rows.push(`| ${[watched.toLocaleString('en'), amountOf(perDay), sweep, ...intervals].join(' | ')} |`);
+    const paces = (Object.keys(PLANS) as Plan[]).map((plan) => pacesFor(plan, ['mainnet'], 1, watched));
+    const { reads = [] } = [...(paces[0]?.keys() ?? [])].find(({ name }) => name === 'validators') ?? {};
+    const costs = reads.map(({ cost = 1, everyMs, period }) => (period ? 0 : (cost * MS_PER_DAY) / everyMs));
+    const perDay = amountOf(costs.reduce((sum, cost) => sum + cost, 0));
+    const sweep = formatDuration(Math.ceil((reads[0]?.cost ?? 1) / utilization) * 1_000);
+    const intervals = paces.map((one) => intervalOf(one, 'validators'));
+    rows.push(`| ${[watched.toLocaleString('en'), perDay, sweep, ...intervals].join(' | ')} |`);
   }
   return `${rows.join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigFile } from '../src/config/config.ts';
+import { ConfigFile } from '../src/sources/registry.ts';
 import { DURATION_PATTERN } from '../src/toolkit/lib/duration.ts';
 
 /** The config file as JSON Schema, from the schema that the program itself uses. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ConfigFile } from '../src/config/config.ts';
+import { ConfigFile } from '../src/sources/registry.ts';
 import { type Format, OPENMETRICS_EOF } from '../src/toolkit/exposition/encode.ts';
 import type { Family } from '../src/toolkit/exposition/family.ts';
 import { renderGolden } from './golden/render.ts';

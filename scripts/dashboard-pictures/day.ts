@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
-import { ConfigFile } from '../../src/config/config.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { control } from '../../src/sandbox/control.ts';
@@ -10,6 +9,7 @@ import { spend } from '../../src/sandbox/rate-limit.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
+import { ConfigFile } from '../../src/sources/registry.ts';
 import { encodeFamilies } from '../../test/support/exposition/encode.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/time/timing.ts';
 import { TRACKED, workDone } from '../../test/support/time/under-way.ts';

@@ -14,9 +14,9 @@ import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
 export interface Api {
-  /** The time, Unix ms. An answer is judged by the time after it: it can show that our clock was wrong. */
+  /** The time, Unix ms. Judge an answer by the time after it, because the answer can show that our clock was wrong. */
   now(): UnixMs;
-  /** How far this time is ahead of that of the service; 0: it is not, or that is not known. */
+  /** How far this time is ahead of that of the service. 0 if it is not, or no recent answer tells. */
   fastMs(): Milliseconds;
   /**
    * Sends the request as soon as the budget allows and reads the body with its envelope.
@@ -35,7 +35,6 @@ export interface Api {
   ): z.output<S>[];
 }
 
-/** Receives every request and its outcome. */
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
   failed(failure: RequestFailed): void;
@@ -61,11 +60,10 @@ export interface ApiDependencies {
   readonly random: () => number;
 }
 
-/** `currentOptions`: as they are now, because a reload can change them in the middle of a poll. */
+/** @param currentOptions Reads the options for each attempt, because a reload can change them in the middle of a run */
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, clock, random } = dependencies;
 
-  /** Sends the request once, as soon as the budget allows, and reads the answer. */
   async function attempt<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     const { endpoint, envelope, priority } = request;
     const options = currentOptions();
@@ -94,7 +92,6 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     return answer;
   }
 
-  /** Reports an attempt to the observer. */
   async function observed<A>(endpoint: Endpoint, run: () => Promise<A>): Promise<A> {
     const start = clock.monotonic();
     observer?.requested(endpoint);
@@ -165,7 +162,7 @@ function expectOk(endpoint: Endpoint, answer: Answer): Answer {
 /** The longest `retry-after` that is believed of an answer that does not come from the service. */
 const MAX_FOREIGN_WAIT_MS = MS_PER_HOUR;
 
-/** The failure if something in between answers, such as a CDN or a proxy. It will pass (api-facts 7.3). */
+/** The failure if something in between answers, such as a CDN or a proxy. Such a failure will pass (api-facts 7.3). */
 function foreignAnswer(endpoint: Endpoint, answer: Answer, now: UnixMs): RequestFailed {
   const detail = `status ${answer.status}, ${mediaTypeOf(answer)}, not from the service`;
   const waitMs = (readHeaders(answer.headers, now).resetSeconds ?? 0) * 1000;
@@ -200,7 +197,7 @@ export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiReques
 }
 
 function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: Chain | undefined): string {
-  const base = ENDPOINTS[endpoint].version === 'v2' ? baseUrl : chain && v1BaseUrls[chain];
+  const base = ENDPOINTS[endpoint].body ? baseUrl : chain && v1BaseUrls[chain];
   if (base === undefined) throw new TypeError(`no v1 host for chain ${chain}`);
   return base;
 }
@@ -208,8 +205,7 @@ function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: 
 function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
   const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };
-  const { version } = ENDPOINTS[endpoint];
-  if (version === 'v1') return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
+  if (!body) return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
   const posted = { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' };
   return { ...to, method: 'POST', headers: posted, body: JSON.stringify(body) };
 }

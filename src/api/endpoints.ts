@@ -11,34 +11,36 @@ import { PerformanceAnswer, RewardsAnswer, ValidatorRow, ValidatorsAnswer } from
 
 /** An endpoint of the service. Each request to it costs one of the quota (api-facts 6.1). */
 interface Definition<Q, A> {
-  /** v2 is a POST with a JSON body; v1 is a GET at the host of a chain. */
-  readonly version: 'v1' | 'v2';
-  /** The part of a source that needs it, which has a switch of its own or may be refused; none: every one. */
+  /** The optional part of a source that needs it. Absent: the source does not work without. */
   readonly part?: Part;
   readonly priority: Priority | ((query: Q) => Priority);
   readonly path: string | ((query: Q) => string);
-  /** Of v2 alone. */
+  /** The JSON of v2, which is a POST. Absent: v1, a GET at the host of a chain. */
   readonly body?: (query: Q) => object;
-  /** The form of the answer; default: JSON in the only form. */
+  /** The media type to ask for. Default: JSON. */
   readonly accept?: string;
   /** The structure around the records. */
   readonly envelope: z.ZodType<A>;
-  /** Whether a 404 says that none of the validators is known. */
+  /** 404 means that the service has none of the validators. */
   readonly is404None?: true;
+  /** Whether 403 may mean that the plan takes fewer identifiers at once. */
+  readonly mayBeTooLarge?: (query: Q) => boolean;
   /** The schema of the records in each list, by the path of the list. Empty: the answer is the only record. */
   readonly records: Readonly<Record<string, z.ZodType>>;
 }
 
-/** The parts of sources that the service may refuse, each for itself. */
-export type Part =
-  | 'machine_names'
-  | 'status'
-  | 'performance'
-  | 'rewards'
-  | 'sync_committee'
-  | 'proposer_slashings'
-  | 'network'
-  | 'queues';
+/** The optional parts of sources, in words. The service may refuse each of them by itself. */
+export const PARTS = {
+  machine_names: 'the list of machines',
+  status: 'the status of validators',
+  performance: 'the duties of validators',
+  rewards: 'the rewards of validators',
+  sync_committee: 'the members of sync committees',
+  proposer_slashings: 'the names of slashed proposers',
+  network: 'the duties of the network',
+  queues: 'the queues',
+} as const;
+export type Part = keyof typeof PARTS;
 
 /**
  * The most records of a page, in each list of an answer (api-facts 7.2). The rows of so many validators need no cursor.
@@ -111,8 +113,7 @@ function define<Q, A>(definition: Definition<Q, A>): Definition<Q, A> {
  */
 export const ENDPOINTS = {
   machine_metrics: define({
-    version: 'v2',
-    priority: 'machines',
+    priority: 'fleet',
     path: '/api/v2/machine-metrics',
     body: ({ range, names, cursor }: MachinesQuery) => ({
       range: { timestamp: { start: range.start, end: range.end } },
@@ -127,17 +128,15 @@ export const ENDPOINTS = {
     },
   }),
   machine_names: define({
-    version: 'v2',
     part: 'machine_names',
-    priority: 'machines',
+    priority: 'fleet',
     path: '/api/v2/machine-metrics/machine-names',
     body: (_: object) => ({}),
     envelope: MachineNames,
     records: { data: MachineName },
   }),
   daily_returns: define({
-    version: 'v2',
-    priority: 'daily_returns',
+    priority: 'once_a_day',
     path: ({ path }: DaysQuery) => path,
     body: ({ chain, range, cursor }: DaysQuery) => ({
       chain,
@@ -149,17 +148,15 @@ export const ENDPOINTS = {
     records: { data: Datapoint },
   }),
   sync_committee: define({
-    version: 'v2',
-    priority: 'sync_committee',
+    priority: 'once_a_day',
     path: '/api/v2/ethereum/sync-committee',
     body: ({ chain }: OfChain) => ({ sync_committee_period: { view: 'latest' }, chain }),
     envelope: SyncCommitteeAnswer,
     records: {},
   }),
   validators: define({
-    version: 'v2',
     part: 'status',
-    priority: 'validators',
+    priority: 'own_validators',
     path: '/api/v2/ethereum/validators',
     body: (query: OfValidators) => ({ ...selectorOf(query), page_size: PAGE_SIZE }),
     envelope: ValidatorsAnswer,
@@ -167,38 +164,36 @@ export const ENDPOINTS = {
     records: { data: ValidatorRow },
   }),
   validators_performance: define({
-    version: 'v2',
     part: 'performance',
-    priority: 'validators',
+    priority: 'own_validators',
     path: '/api/v2/ethereum/validators/performance-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: PerformanceAnswer,
     is404None: true,
+    mayBeTooLarge,
     records: {},
   }),
   validators_rewards: define({
-    version: 'v2',
     part: 'rewards',
-    priority: 'validators',
+    priority: 'own_validators',
     path: '/api/v2/ethereum/validators/rewards-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: RewardsAnswer,
     is404None: true,
+    mayBeTooLarge,
     records: {},
   }),
   network_performance: define({
-    version: 'v2',
     part: 'network',
-    priority: 'network',
+    priority: 'background',
     path: '/api/v2/ethereum/performance-aggregate',
     body: ({ chain }: OfChain) => ({ chain, range: { evaluation_window: '24h' } }),
     envelope: NetworkPerformanceAnswer,
     records: {},
   }),
   queues: define({
-    version: 'v2',
     part: 'queues',
-    priority: 'network',
+    priority: 'background',
     path: '/api/v2/ethereum/queues',
     body: ({ chain }: OfChain) => ({ chain }),
     accept: 'application/vnd.beaconcha.in.v2.1+json',
@@ -206,21 +201,18 @@ export const ENDPOINTS = {
     records: {},
   }),
   epoch_slots: define({
-    version: 'v1',
     priority: ({ priority }: EpochQuery) => priority,
     path: ({ epoch }: EpochQuery) => `/api/v1/epoch/${epoch}/slots`,
     envelope: V1List,
     records: { data: SlotRow },
   }),
   attester_slashings: define({
-    version: 'v1',
     priority: 'slashing_details',
     path: ({ slot }: OfSlot) => `/api/v1/slot/${slot}/attesterslashings`,
     envelope: V1List,
     records: { data: AttesterSlashing },
   }),
   proposer_slashings: define({
-    version: 'v1',
     part: 'proposer_slashings',
     priority: 'slashing_details',
     path: ({ slot }: OfSlot) => `/api/v1/slot/${slot}/proposerslashings`,
@@ -228,9 +220,8 @@ export const ENDPOINTS = {
     records: { data: ProposerSlashing },
   }),
   sync_committee_members: define({
-    version: 'v1',
     part: 'sync_committee',
-    priority: 'sync_committee',
+    priority: 'once_a_day',
     path: ({ period }: MembersQuery) => `/api/v1/sync_committee/${period}`,
     envelope: MembersAnswer,
     records: {},
@@ -239,7 +230,6 @@ export const ENDPOINTS = {
 
 export type Endpoint = keyof typeof ENDPOINTS;
 export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as [Endpoint, ...Endpoint[]];
-/** What a request to an endpoint asks for. */
 export type Query<E extends Endpoint> = (typeof ENDPOINTS)[E] extends Definition<infer Q, infer _> ? Q : never;
 /** The body of an answer, as its envelope reads it. */
 export type AnswerOf<E extends Endpoint> = z.output<(typeof ENDPOINTS)[E]['envelope']>;
@@ -253,31 +243,32 @@ function selectorOf({ chain, identifiers }: OfValidators): object {
   return { chain, validator: { validator_identifiers: identifiers } };
 }
 
+function mayBeTooLarge({ identifiers }: OfValidators): boolean {
+  return identifiers.length > IDENTIFIERS_OF_AGGREGATE[1];
+}
+
 /** A request without its host and key. */
-export interface ApiRequest<A = unknown> {
+export interface ApiRequest<A = unknown> extends Pick<Definition<never, A>, 'accept' | 'envelope'> {
   readonly endpoint: Endpoint;
   readonly priority: Priority;
   /** Selects the v1 host; a v2 request names the chain in its body. */
   readonly chain?: Chain;
   readonly path: string;
-  /** The JSON of a v2 request. */
   readonly body?: object;
-  readonly accept?: string;
-  /** Reads the body of a 200. */
-  readonly envelope: z.ZodType<A>;
+  readonly mayBeTooLarge?: true;
 }
 
 export function requestTo<E extends Endpoint>(endpoint: E, query: Query<E>): ApiRequest<AnswerOf<E>> {
   // The compiler does not see that the parts of one row fit each other.
   const definition = ENDPOINTS[endpoint] as unknown as Definition<Query<E>, AnswerOf<E>>;
-  const { version, priority, path, body, accept, envelope } = definition;
+  const { priority, path, body, accept, envelope, mayBeTooLarge } = definition;
   return {
     endpoint,
     priority: typeof priority === 'function' ? priority(query) : priority,
-    ...(version === 'v1' && { chain: (query as OfChain).chain }),
     path: typeof path === 'function' ? path(query) : path,
-    ...(body && { body: body(query) }),
+    ...(body ? { body: body(query) } : { chain: (query as OfChain).chain }),
     ...(accept !== undefined && { accept }),
+    ...(mayBeTooLarge?.(query) && { mayBeTooLarge: true }),
     envelope,
   };
 }

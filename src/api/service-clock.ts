@@ -10,7 +10,7 @@ export interface ClockSample {
 
 const MAX_SAMPLES = 5;
 
-/** Pure. The median of the last five samples of the last hour: of the two in the middle, the one that trusts our clock more. */
+/** Pure. The median of the last five samples of the last hour. Of two in the middle, the one that trusts our clock more. */
 export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs): Milliseconds | undefined {
   const recent = samples.filter(({ at }) => now - at <= MS_PER_HOUR).slice(-MAX_SAMPLES);
   const offsets = recent.map(({ offsetMs }) => offsetMs).sort((a, b) => a - b);
@@ -24,8 +24,8 @@ const MIN_STEP_MS = 1_000;
 const WRONG_FROM_MS = MS_PER_MINUTE;
 
 /**
- * Pure. The correction after a step of our clock. A wrong clock that is set back is not right for sure, and the time of the
- * service is known: it goes on. A step forward can be the time of a sleep, or the end of a slow clock.
+ * Pure. The correction after a step of our clock. Setting a wrong clock back does not prove it right, so the time of the
+ * service is kept. A step forward can be the time of a sleep, or the end of a slow clock.
  */
 function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Milliseconds {
   if (correctionMs === 0 || stepMs > 0) return Math.min(0, correctionMs);
@@ -38,9 +38,10 @@ function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Millisecon
  * correction is kept until the next answers show another one.
  */
 export class ServiceClock implements Clock {
+  /** What is added to our clock. */
+  correctionMs: Milliseconds = 0;
   readonly #own: Clock;
   #samples: readonly ClockSample[] = [];
-  #correctionMs: Milliseconds = 0;
   /** What our clock showed when the monotonic one was 0. */
   #origin: UnixMs;
 
@@ -55,10 +56,10 @@ export class ServiceClock implements Clock {
     const stepMs = origin - this.#origin;
     if (Math.abs(stepMs) > MIN_STEP_MS) {
       this.#samples = [];
-      this.#correctionMs = afterStep(this.#correctionMs, stepMs);
+      this.correctionMs = afterStep(this.correctionMs, stepMs);
     }
     this.#origin = origin;
-    return now + this.#correctionMs;
+    return now + this.correctionMs;
   }
 
   monotonic(): MonotonicMs {
@@ -69,31 +70,26 @@ export class ServiceClock implements Clock {
     return this.#own.sleep(ms, signal);
   }
 
-  /** What is added to our clock. */
-  get correctionMs(): Milliseconds {
-    return this.#correctionMs;
-  }
-
-  /** How far the clock of the service is ahead of ours; undefined: it is not known. */
+  /** How far the clock of the service is ahead of ours. Undefined if no recent answer tells. */
   offsetMs(): Milliseconds | undefined {
     this.now();
     return medianOffset(this.#samples, this.monotonic());
   }
 
-  /** How far `now` is ahead of the clock of the service; 0: it is not, or that is not known. */
+  /** How far `now` is ahead of the clock of the service. 0 if it is not, or no recent answer tells. */
   fastMs(): Milliseconds {
-    const offsetMs = this.offsetMs() ?? this.#correctionMs;
-    return Math.max(0, this.#correctionMs - offsetMs);
+    const offsetMs = this.offsetMs() ?? this.correctionMs;
+    return Math.max(0, this.correctionMs - offsetMs);
   }
 
   /** Takes the `Date` of an answer that has just come. */
   answered(date: UnixMs, tookMs: Milliseconds): void {
-    const offsetMs = date - (this.now() - this.#correctionMs - tookMs / 2);
+    const offsetMs = date - (this.now() - this.correctionMs - tookMs / 2);
     const at = this.monotonic();
     this.#samples = [...this.#samples, { at, offsetMs }].slice(-MAX_SAMPLES);
     const median = Math.round(medianOffset(this.#samples, at) ?? 0);
     // An offset of about a minute would set the clock back and forth.
-    if (Math.abs(median - this.#correctionMs) <= WRONG_FROM_MS) return;
-    this.#correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;
+    if (Math.abs(median - this.correctionMs) <= WRONG_FROM_MS) return;
+    this.correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;
   }
 }

@@ -7,7 +7,6 @@ import type { Store } from './store.ts';
 
 export interface FetchOptions extends ReadOptions {
   readonly store: Store;
-  /** Called after each page. */
   readonly onPage: () => void;
 }
 

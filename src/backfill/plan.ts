@@ -6,7 +6,7 @@ import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry.ts';
 
-/** One sequence of pages. */
+/** A sequence of pages. */
 const Slice = z.object({
   id: z.number().int().nonnegative(),
   /** The id of the source. */

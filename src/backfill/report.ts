@@ -1,3 +1,4 @@
+import type { Past } from '../sources/history.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -106,7 +107,7 @@ export class ProgressReport {
 }
 
 export interface BackfillResult {
-  readonly source: 'daily_returns' | 'machines';
+  readonly past: Past;
   readonly written: Written;
   /** Records that could not be read, or are of another time. */
   readonly bad: number;
@@ -115,14 +116,14 @@ export interface BackfillResult {
 }
 
 /** The written files, and the data that are missing in them. */
-export function summary({ source, written, bad, endings }: BackfillResult): string {
+export function resultText({ past, written, bad, endings }: BackfillResult): string {
   const { files, records, samples, bytes, gapSeconds } = written;
   if (records === 0) return 'There are no records in this time range. Nothing was written.\n';
   const total = `${plural(records, 'record')}, ${plural(samples, 'sample')} in ${plural(files.length, 'file')}`;
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
   if (endings.length > 0) lines.push(`Data may be missing: reading ended early (${endings.map(spaced).join(', ')}).`);
-  if (source === 'machines' && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
+  if (!past.isDaily && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
     const apart = `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s`;
     const why =
       'the service leaves out records of long ranges (--full-resolution reads them), or machines push less often';
@@ -139,11 +140,12 @@ const MAX_GAP_SECONDS: Seconds = 90;
  * block with all blocks that it overlaps, regardless of the job, so longer blocks would result in one huge block of all
  * data (docs/backfill.md).
  */
-const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
+const BLOCK_DURATION = { ofDays: '744h', ofRecords: '24h' } as const;
 
 /** The next steps for the user; '' if nothing was written. */
-export function nextSteps({ source, written: { files } }: BackfillResult): string {
-  const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
+export function nextSteps({ past, written: { files } }: BackfillResult): string {
+  const duration = past.isDaily ? BLOCK_DURATION.ofDays : BLOCK_DURATION.ofRecords;
+  const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${duration}`;
   if (files.length === 0) return '';
   return [
     'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',

@@ -8,9 +8,8 @@ import type { Seconds } from '../toolkit/lib/time.ts';
 import { syncDirectory } from '../toolkit/state/whole-file.ts';
 import { Plan, type Slice } from './plan.ts';
 
-/** A page as it is stored. */
 export interface KeptPage {
-  /** The cursor of the next page; null: this is the last one. */
+  /** The cursor of the next page. Null: this is the last page. */
   readonly next: string | null;
   /** The requests that the slice is still expected to take. */
   readonly left: number;
@@ -107,13 +106,13 @@ export class Store implements Disposable {
     this.#database.prepare('INSERT INTO plan VALUES (?)').run(JSON.stringify(plan));
   }
 
-  /** The requests that each slice that was begun is still expected to take, by its id; 0: it is complete. */
+  /** The requests that each started slice is still expected to take, by its id. 0: the slice is complete. */
   left(): Map<number, number> {
     const rows = this.#database.prepare('SELECT id, "left" FROM slice').all();
     return new Map(rows.map(({ id, left }) => [Number(id), Math.ceil(Number(left))]));
   }
 
-  /** The cursor to continue with; undefined: the slice has not been started, or is complete. */
+  /** The cursor to continue with. Undefined if the slice has not been started, or is complete. */
   cursorOf({ id }: Slice): string | undefined {
     const next = this.#database.prepare('SELECT next FROM slice WHERE id = ?').get(id)?.['next'];
     return next == null ? undefined : String(next);

@@ -15,7 +15,7 @@ import type { OutputSpan, Store } from './store.ts';
 export interface SeriesOptions {
   /** Added to each sample. */
   readonly labels: Labels;
-  /** Samples of other chains are dropped; undefined: none are. */
+  /** Samples of other chains are dropped. Undefined keeps all. */
   readonly chain: string | undefined;
   /** After this time a sample is repeated, for a day and never beyond `end`. */
   readonly step: Seconds | undefined;
@@ -27,12 +27,13 @@ export interface WriteOptions {
   readonly output: string;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
+  /** Whether each has one record a day. */
+  readonly isDaily: boolean;
   readonly series: SeriesOptions;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** What a run has written. */
 export interface Written {
   readonly files: string[];
   bytes: number;
@@ -53,8 +54,8 @@ export async function writeAll(options: WriteOptions, plan: Plan): Promise<Writt
  * The span of each file. For machines a UTC day: promtool reads a file once for each block that it creates from it, and
  * a day of a large fleet takes hundreds of megabytes. Daily records are few: one file holds them all.
  */
-function outputSpans({ histories }: WriteOptions, { slices, end }: Plan): OutputSpan[] {
-  if ([...histories.values()].some(({ isDaily }) => isDaily)) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
+function outputSpans({ histories, isDaily }: WriteOptions, { slices, end }: Plan): OutputSpan[] {
+  if (isDaily) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
   const starts = slices.flatMap(({ source, range }) => {
     const history = histories.get(source);
     return history && 'start' in range ? [range.start - history.reachSeconds] : [];

@@ -10,7 +10,6 @@ import {
   LongWindow,
   type LongWindowName,
   report,
-  uncharge,
   unixMs,
   usable,
   windowEnd,
@@ -44,12 +43,11 @@ export const Bucket = z.object({
   /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** When the operator started or reloaded the program, until an answer shows whether the plan is still the same. */
+  /** When the operator started or reloaded the program. Absent once an answer has shown whether the plan is still the same. */
   askedAt: unixMs.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
-/** The budget as configured. */
 export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
@@ -85,7 +83,6 @@ export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions):
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
-/** An hour or month at some time. */
 export interface WindowNow extends LongWindow {
   /** Requests that this exporter may still make. */
   readonly left: number;
@@ -96,7 +93,7 @@ export interface WindowNow extends LongWindow {
   readonly end: UnixMs;
 }
 
-/** Undefined: there is no such limit, as far as known. */
+/** Undefined if no answer and no setting names this limit, or while the operator asks for the plan. */
 export function windowAt(
   bucket: Bucket,
   name: LongWindowName,
@@ -118,7 +115,6 @@ export function isAsking(bucket: Bucket, options: BudgetOptions, now: UnixMs): b
   return bucket.askedAt !== undefined && (bucket.wait.until > now || spentWindows(bucket, options, now).length > 0);
 }
 
-/** The windows of which nothing is left. */
 function spentWindows(bucket: Bucket, options: BudgetOptions, now: UnixMs) {
   return LONG_WINDOWS.flatMap((name) => {
     const window = currentWindow(bucket, name, options, now);
@@ -144,16 +140,14 @@ function currentWindow(
 }
 
 /** The remaining requests in the hour and month of one bucket, regardless of the key. */
-export interface Quota {
-  /** No request may be sent before this, because nothing is left or after a 429. In the past: requests may be sent. */
+export interface Quota extends Pick<WindowNow, 'resetsAt' | 'end'> {
+  /** No request may be sent before this, because nothing is left, or because a 429 said so. In the past: it is open. */
   readonly closedUntil: UnixMs;
-  /** The reason for a wait: the window that is used up, a 429, or otherwise the month, of which little may be left. */
+  /** The reason for a wait: the window that is used up, a 429, or else the month, of which little may be left. */
   readonly limit: LongWindowName | '429';
-  /** The month; Infinity: the plan has no quota. */
+  /** What is left of the month. Infinity: the plan has no quota. */
   readonly left: number;
-  readonly resetsAt: UnixMs;
-  readonly end: UnixMs;
-  /** Since when one request, due or not, is to show whether the plan is still the same. */
+  /** Since when the operator wants one request, due or not, to show whether the account is still the same. */
   readonly askedAt?: UnixMs | undefined;
 }
 
@@ -178,7 +172,6 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs
   return { ...charged, firstUseAt: bucket.firstUseAt ?? now };
 }
 
-/** The bucket with its windows changed, where there is one. */
 function withWindows(
   bucket: Bucket,
   windowOf: (name: LongWindowName) => LongWindow | undefined,
@@ -241,7 +234,7 @@ export function observeBucket(
     const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
     const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
-    const charged = window && isRefunded(status) ? uncharge(window) : window;
+    const charged = window && isRefunded(status) ? charge(window, -1) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
   }
   // A question of the operator was answered: the account has another plan.
@@ -292,16 +285,16 @@ function isRefunded(status: number): boolean {
  * would be left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  return withWindows(bucket, (name) => currentWindow(bucket, name, options, now), uncharge);
+  const windowOf = (name: LongWindowName) => currentWindow(bucket, name, options, now);
+  return withWindows(bucket, windowOf, (window) => charge(window, -1));
 }
 
-/** The lower of the service's limit and the configured one; undefined: no such limit. */
+/** The lower of the service's limit and the configured one. Undefined if there is neither. */
 function realLimit(name: LongWindowName, granted: number | undefined, options: BudgetOptions): number | undefined {
   const planned = name === 'month' ? options.perMonth : undefined;
   return granted === undefined ? planned : Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
 }
 
-/** Pure. The wait after an answer. */
 function waitAfter(previous: Wait, status: number, resetSeconds: Seconds | undefined, now: UnixMs): Wait {
   const { until, blind } = previous;
   // While a bucket is closed no request is sent, so this answer belongs to the event that closed the bucket.
@@ -319,7 +312,6 @@ function waitAfter(previous: Wait, status: number, resetSeconds: Seconds | undef
   return wait(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blind, MAX_BLIND_WAIT_MS), blind + 1);
 }
 
-/** The same wait, begun later by `ms`. */
 export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
   return { ...wait, at: wait.at + ms, until: Math.max(0, wait.until + ms) };
 }
@@ -327,7 +319,7 @@ export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
 /** The bucket of a document that may lack the requests of so much time. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
   const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
-  const windowOf = (name: LongWindowName): LongWindow | undefined => bucket[name];
+  const windowOf = (name: LongWindowName) => bucket[name];
   return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
 }
 

@@ -84,13 +84,9 @@ function countIn(value: string | readonly string[] | undefined): number | undefi
 function wait(text: string | undefined, sentAt: UnixMs): Seconds | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
-  const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : secondsUntil(trimmed, sentAt);
-  return seconds !== undefined && seconds <= MAX_WAIT_SECONDS ? seconds : undefined;
-}
-
-function secondsUntil(date: string, sentAt: UnixMs): Seconds | undefined {
-  const at = httpDate(date);
-  return at === undefined || at < sentAt ? undefined : (at - sentAt) / 1000;
+  const untilDate = ((httpDate(trimmed) ?? Number.NaN) - sentAt) / 1000;
+  const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : untilDate;
+  return seconds >= 0 && seconds <= MAX_WAIT_SECONDS ? seconds : undefined;
 }
 
 /** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */

@@ -19,21 +19,6 @@ import { unixMs } from './long-window.ts';
 
 const BucketName = z.string().refine(isBucketName);
 
-/** The last status of the key reported by the service. */
-const KeyStatus = z.enum(['unknown', 'valid', 'refused', 'revoked']);
-
-const Key = z.object({
-  /** A digest of the key to which this ledger belongs; '' before the first. */
-  fingerprint: z.string(),
-  standing: KeyStatus,
-  /** When the service last reported the status, or was last asked whether it still holds. */
-  since: unixMs,
-  /** If revoked: one request may ask whether it still is. If refused: by a single 401, so the wait is a minute. */
-  mayProbe: z.boolean(),
-  /** `ratelimit-validapikey` of the last answer that had it. */
-  validHeader: z.boolean().optional(),
-});
-
 /**
  * The limits of the account and the status of the key. Plain data: it is persisted as it is.
  * A route is an endpoint on a host; routes of one bucket share its limits.
@@ -44,7 +29,18 @@ export const Ledger = z.object({
   routes: z.record(z.string(), BucketName),
   /** The bucket of the other routes: the first that an answer named. */
   otherRoutes: BucketName,
-  key: Key,
+  key: z.object({
+    /** A digest of the key to which this ledger belongs; '' before the first. */
+    fingerprint: z.string(),
+    /** As last reported by the service. */
+    standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
+    /** When the service last reported the status, or was last asked whether the status still holds. */
+    since: unixMs,
+    /** Revoked: one request may ask whether access is back. Refused: by a single 401, so the wait is a minute. */
+    mayProbe: z.boolean(),
+    /** `ratelimit-validapikey` of the last answer that had it. */
+    validHeader: z.boolean().optional(),
+  }),
   /** By how much our clock was corrected when this was written. */
   correctionMs: z.number().exactOptional(),
   /** For how long requests may have been sent after it was written; 0: none, because the process then ended. */
@@ -55,7 +51,6 @@ export type Ledger = z.infer<typeof Ledger>;
 /** The name of the bucket of all routes until an answer names one. */
 export const UNNAMED = '';
 
-/** The head of an answer. */
 interface AnswerHead {
   /** Its request asked whether a refused or revoked key is accepted again. */
   readonly isProbe: boolean;
@@ -80,15 +75,18 @@ export function emptyLedger(): Ledger {
 
 /**
  * The ledger for the key with which the program is started or reloaded. Another key may belong to another account, so
- * its ledger is empty. With the same key, a request may ask whether access is still revoked and whether a quota is still
- * the same, if the last answer was long enough ago.
+ * its ledger is empty. With the same key, a request may ask whether access is still revoked or a quota is still the same,
+ * if the last answer was long enough ago.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key } = ledger;
   if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
   if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
-  const asking = mapBuckets(ledger, (bucket) => (isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket));
-  return { ...asking, key: { ...key, mayProbe: key.standing === 'revoked' } };
+  const mayProbe = key.standing === 'revoked';
+  const asking = mapBuckets(ledger, (bucket) =>
+    mayProbe || isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket,
+  );
+  return { ...asking, key: { ...key, mayProbe } };
 }
 
 /** Whether a quota limits us. Only the wait for a month's end is longer than an hour. A 429 is an answer, too. */
@@ -141,16 +139,13 @@ export function bucketsOf({ routes, buckets }: Ledger, route: string): readonly 
   return assigned === undefined ? [...new Set([UNNAMED, ...Object.keys(buckets)])] : [assigned];
 }
 
-/**
- * When the next request on this route may be sent, apart from the second window; Infinity: not before a new key or a
- * restart.
- */
+/** When the next request on this route may be sent, apart from the second window. Infinity: only after a new key or a restart. */
 export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   return Math.max(quotaOf(bucket, options, now).closedUntil, keyAt(ledger));
 }
 
-/** When the next request may be sent with the key. */
+/** The earliest time the key may be used. Infinity: only after a new key or a restart. */
 export function keyAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
@@ -167,7 +162,7 @@ export function isKeyClosed({ key }: Ledger): boolean {
   return key.standing === 'refused' || key.standing === 'revoked';
 }
 
-/** A request is sent. With a refused or revoked key it is the probe, and the next request waits for its answer. */
+/** The ledger after a request was sent. With a refused or revoked key this is the probe, for whose answer all others wait. */
 export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const { key } = ledger;
   return {
@@ -176,7 +171,7 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
   };
 }
 
-/** The request is not charged to the account, as far as is known: its connection failed or timed out. */
+/** The ledger after a request whose connection failed or timed out. The service may not have charged it. */
 export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   return withBucket(ledger, route, (bucket) => unchargeBucket(bucket, options, now));
 }
@@ -238,7 +233,7 @@ function keyAfter(ledger: Ledger, answer: AnswerHead, now: UnixMs): Ledger['key'
     const mayProbe = !isKeyClosed(ledger) || (before.mayProbe && !isProbe);
     return { ...key, standing: 'refused', since: now, mayProbe };
   }
-  // Its request was sent before the key was refused, so it is out of date.
+  // The request was sent before the key was refused, so its answer is out of date.
   if (isKeyClosed(ledger) && !isProbe) return before;
   // A 429 or a server error says nothing about the key, unless a header calls it valid.
   const isSilent = validKey !== true && (status === 429 || status >= 500);

@@ -12,7 +12,6 @@ export const unixMs = z.number().nonnegative().max(8.64e15);
 export const LONG_WINDOWS = ['hour', 'month'] as const;
 export type LongWindowName = (typeof LONG_WINDOWS)[number];
 
-/** The requests of one hour or month. */
 export const LongWindow = z.object({
   /** The lower of the service's limit and the configured one. */
   limit: z.number().nonnegative(),
@@ -32,7 +31,6 @@ export const LongWindow = z.object({
 });
 export type LongWindow = z.infer<typeof LongWindow>;
 
-/** The content of a response about a window. */
 export interface WindowReport {
   readonly limit: number;
   /** The limit of the service, from which `remaining` counts down. */
@@ -49,16 +47,10 @@ export function windowEnd(name: LongWindowName, since: UnixMs): UnixMs {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Counts a request of ours. */
-export function charge(window: LongWindow): LongWindow {
+/** Counts a request of ours. -1 takes it back: it got no answer, or was not charged by the service. */
+export function charge(window: LongWindow, by: 1 | -1 = 1): LongWindow {
   const { remaining, own } = window;
-  return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
-}
-
-/** Undoes `charge` for a request that got no answer, or was not charged by the service. */
-export function uncharge(window: LongWindow): LongWindow {
-  const { remaining, own } = window;
-  return { ...window, own: Math.max(0, own - 1), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
+  return { ...window, own: Math.max(0, own + by), ...(remaining === undefined ? {} : { remaining: remaining - by }) };
 }
 
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */

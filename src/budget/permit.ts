@@ -22,9 +22,7 @@ export interface Budget {
   acquire(request: QueuedRequest, signal: AbortSignal): Promise<Permit>;
 }
 
-/**
- * No request may be sent before `until` (Infinity: not before a new key or a restart). Not a failure of the service.
- */
+/** No request may be sent before `until` (Infinity: only after a new key or a restart). Not a failure of the service. */
 export class BudgetClosed extends Error {
   override readonly name = 'BudgetClosed';
   readonly until: UnixMs;
@@ -37,18 +35,17 @@ export class BudgetClosed extends Error {
 
 /**
  * The order in which waiting requests are sent. Requests that a user must not miss come first, then the few requests
- * per minute of the head pass. Machines come after it, because a large fleet always has a request waiting. The slow
- * sources come last.
+ * per minute of the head pass. Then comes the fleet, because a large one always has a request waiting. What is read rarely
+ * comes last.
  */
 export const PRIORITIES = [
   'slashing_details',
   'finalized_pass',
   'head_pass',
-  'machines',
-  'validators',
-  'daily_returns',
-  'sync_committee',
-  'network',
+  'fleet',
+  'own_validators',
+  'once_a_day',
+  'background',
   // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others
   // leave.
   'catch_up',

@@ -1,3 +1,6 @@
+/** The tolerance for rounding errors in shares. */
+const ROUNDING = 1e-9;
+
 interface Priced {
   readonly requestsPerDay: number;
 }
@@ -7,8 +10,8 @@ export interface Demand<Id, P extends Priced> {
   readonly id: Id;
   /** Its share of a scarce budget relative to the others. */
   readonly weight: number;
-  /** Whether it is served before the rest, as cheap daily work is. */
-  readonly first: boolean;
+  /** Requests a day that come before all shares, as cheap daily work does. */
+  readonly floor: number;
   /**
    * The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured). A
    * larger share must never give a cheaper pace. The pace may cost less than the share if the next faster one costs
@@ -19,42 +22,31 @@ export interface Demand<Id, P extends Priced> {
 
 /**
  * Divides the allowed requests per day among the sources. If they suffice, each source runs as configured. If not, each
- * gets a share by weight, and what it cannot use of its share goes to the others. The result never costs more than
- * `allowedPerDay`, unless some sources cost more than their share at their slowest.
+ * gets a share by weight, at least its floor, and what it cannot use of its share goes to the others. The result never
+ * costs more than `allowedPerDay`, unless some sources cost more than their share at their slowest.
  *
  * If every source can use a share of any size, a larger budget never slows one of them down. A source with only a few
  * possible paces leaves part of its share to the others until it can afford its next pace; then the others get less.
  */
 export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowedPerDay: number): Map<Id, P> {
-  const first = divide(
-    demands.filter((demand) => demand.first),
-    allowedPerDay,
-  );
-  const rest = divide(
-    demands.filter((demand) => !demand.first),
-    allowedPerDay - costOf(first),
-  );
-  return new Map([...first, ...rest]);
-}
-
-/** The tolerance for rounding errors in shares. */
-const ROUNDING = 1e-9;
-
-function divide<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowedPerDay: number): Map<Id, P> {
   const paces = new Map<Id, P>();
+  const floors = demands.reduce((sum, { floor }) => sum + floor, 0);
+  const affordable = floors > allowedPerDay ? allowedPerDay / floors : 1;
   let open = demands;
   while (open.length > 0) {
     const left = Math.max(0, allowedPerDay - costOf(paces));
     const weights = open.reduce((sum, demand) => sum + demand.weight, 0);
     const offers = open.map((demand) => {
-      const share = (left * demand.weight) / weights;
-      return { demand, share, pace: demand.fit(share), wanted: demand.fit(Number.POSITIVE_INFINITY).requestsPerDay };
+      const [floor, byWeight] = [demand.floor * affordable, (left * demand.weight) / weights];
+      const share = Math.max(floor, byWeight);
+      const wanted = demand.fit(Number.POSITIVE_INFINITY).requestsPerDay;
+      return { demand, share, pace: demand.fit(share), wanted, isAtFloor: floor > byWeight };
     });
     const satisfied = offers.filter(({ pace, wanted }) => pace.requestsPerDay >= wanted);
+    const atFloor = offers.filter(({ isAtFloor }) => isAtFloor);
     const belowShare = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
-    // Satisfied sources come first, because what they leave may pay for the next pace of a source that could not use
-    // its share.
-    const settled = [satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
+    // What satisfied sources leave may pay for the next pace of a source that could not use its share.
+    const settled = [atFloor, satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
     for (const { demand, pace } of settled) paces.set(demand.id, pace);
     open = open.filter((demand) => !paces.has(demand.id));
   }

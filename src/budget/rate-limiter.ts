@@ -54,7 +54,6 @@ export class RateLimiter implements Budget {
   #waiting: Waiting[] = [];
   #alarm = new AbortController();
   #sentCount = 0;
-  /** Requests not answered yet. */
   #inFlight = 0;
   /** Resolves when the last wait is persisted. */
   #saved: Promise<void> | undefined;
@@ -67,7 +66,7 @@ export class RateLimiter implements Budget {
     this.#ledger = deps.ledger;
   }
 
-  /** Brings the ledger to the current time, and returns it. That the clock was set back is no change to be persisted. */
+  /** Brings the ledger to the current time, and returns it. A clock that was set back is no reason to save it. */
   settleLedger(): Ledger {
     this.#ledger = inThePast(this.#ledger, this.#clock.now());
     return this.#ledger;

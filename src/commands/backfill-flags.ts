@@ -1,15 +1,17 @@
 import { EVALUATION_WINDOWS, type PastRange } from '../api/endpoints.ts';
-import type { Config } from '../config/config.ts';
 import type { Chain } from '../facts/chain.ts';
-import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
+import type { Past } from '../sources/history.ts';
+import { type Config, PASTS } from '../sources/registry.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
-import type { Flags } from './flag-table.ts';
+import { either } from '../toolkit/yaml/fields.ts';
+import { BACKFILL, type Flags } from './flag-table.ts';
 
 /** The range to read, and how to write it. Times are Unix seconds. */
 export interface BackfillOptions {
-  readonly source: 'daily_returns' | 'machines';
+  readonly source: string;
+  readonly past: Past;
   /** Undefined: all. */
   readonly chain: Chain | undefined;
   /** Daily returns without `start`. */
@@ -22,17 +24,8 @@ export interface BackfillOptions {
   readonly fullResolution: boolean;
 }
 
-/** The flags that decide what is read and written. A run is resumed only with the same ones. */
-const DECIDING = [
-  'source',
-  'chain',
-  'window',
-  'start',
-  'end',
-  'label',
-  'step',
-  'full-resolution',
-] as const satisfies readonly (keyof Flags)[];
+/** The flags that decide neither what is read nor what is written. A run is resumed only if all others are the same. */
+const NOT_DECIDING = ['output', 'resume', 'yes'];
 
 /** This much time may pass between working out --start and running the program. */
 const SLACK_SECONDS = 3_600;
@@ -53,21 +46,27 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
 
 /** Reads the flags of backfill. @throws UsageError */
 export function backfillOptions(flags: Flags, config: Config, now: UnixMs): BackfillOptions {
-  if (flags.source === undefined) refuse('--source is required: daily-returns or machines');
-  const isDaily = oneOf('--source', ['daily-returns', 'machines'], flags.source) === 'daily-returns';
-  if (isDaily && flags['full-resolution']) refuse('--full-resolution requires --source=machines');
-  if (!isDaily && flags.step !== undefined) refuse('--step requires --source=daily-returns');
+  const all = Object.keys(PASTS).map((name) => name.replaceAll('_', '-'));
+  if (flags.source === undefined) refuse(`--source is required: ${either(all)}`);
+  const given = oneOf('--source', all, flags.source);
+  const source = given.replaceAll('-', '_');
+  const past = PASTS[source] as Past;
+  const { isDaily } = past;
+  const others = either(all.filter((name) => PASTS[name.replaceAll('-', '_')]?.isDaily !== isDaily));
+  if (isDaily && flags['full-resolution']) refuse(`--full-resolution requires --source=${others}`);
+  if (!isDaily && flags.step !== undefined) refuse(`--step requires --source=${others}`);
   if (!isDaily && flags.window !== undefined) {
-    refuse('--window requires --source=daily-returns; for machines, use --start and --end');
+    refuse(`--window requires --source=${others}; for ${given}, use --start and --end`);
   }
   const seconds = Math.floor(now / 1000);
   const start = flags.start === undefined ? undefined : timeOf('--start', flags.start, seconds);
   const end = flags.end === undefined ? undefined : Math.min(seconds, timeOf('--end', flags.end, seconds));
   if (start !== undefined && start >= (end ?? seconds)) refuse('--start must be before --end, and before now');
-  if (!isDaily) refuseOldStart(start, seconds);
+  refuseOldStart(past, start, seconds);
   const chains = config.chains.map(({ name }) => name);
   return {
-    source: isDaily ? 'daily_returns' : 'machines',
+    source,
+    past,
     chain: flags.chain === undefined ? undefined : oneOf('--chain', chains, flags.chain),
     window: isDaily ? windowOf(flags) : undefined,
     start,
@@ -79,16 +78,17 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
 }
 
 /** The range to request. A window always ends now; records after `end` are not written. */
-export function rangeOf({ window, start }: BackfillOptions, end: UnixSeconds, now: UnixSeconds): PastRange {
-  return window === undefined ? { start: start ?? now - RECORDS_KEPT_SECONDS, end } : { window };
+export function rangeOf({ window, start, past }: BackfillOptions, end: UnixSeconds, now: UnixSeconds): PastRange {
+  return window === undefined ? { start: start ?? now - (past.keptSeconds ?? now), end } : { window };
 }
 
 /** The flags of this command line that decide what is read and written. */
 export function decidingFlags(flags: Flags): Flags {
-  return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+  const names = Object.keys(flags).filter((name) => name in BACKFILL && !NOT_DECIDING.includes(name));
+  return Object.fromEntries(names.map((name) => [name, flags[name as keyof Flags]]));
 }
 
-/** Where to write. @throws UsageError */
+/** The file to write. @throws UsageError */
 export function outputOf({ output }: Flags): string {
   if (output === undefined) refuse('--output=FILE is required');
   if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
@@ -128,23 +128,22 @@ function stepOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
   const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= 1_000 * SECONDS_PER_DAY;
-  return isStep
-    ? ms / 1_000
-    : refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
+  if (!isStep) refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
+  return ms / 1_000;
 }
 
 function windowOf({ window, start }: Flags): BackfillOptions['window'] {
-  if (start !== undefined) {
-    if (window !== undefined) refuse('--window cannot be combined with --start');
-    return undefined;
-  }
-  return oneOf('--window', EVALUATION_WINDOWS, window ?? 'all_time');
+  if (start === undefined) return oneOf('--window', EVALUATION_WINDOWS, window ?? 'all_time');
+  if (window !== undefined) refuse('--window cannot be combined with --start');
+  return undefined;
 }
 
-function refuseOldStart(start: UnixSeconds | undefined, now: UnixSeconds): void {
-  if (start === undefined || start >= now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) return;
-  const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
-  refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
+function refuseOldStart(past: Past, start: UnixSeconds | undefined, now: UnixSeconds): void {
+  const { what, keptSeconds = now } = past;
+  if (start === undefined || start >= now - keptSeconds - SLACK_SECONDS) return;
+  const earliest = new Date((now - keptSeconds) * 1000).toISOString();
+  const days = keptSeconds / SECONDS_PER_DAY;
+  refuse(`--start: the service keeps ${what} for ${days} days, expected ${earliest} or later`);
 }
 
 /** A date alone is its midnight, UTC. */

@@ -5,17 +5,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { RequestFailed } from '../api/errors.ts';
 import { fetchAll } from '../backfill/fetch.ts';
 import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
-import { costsText, nextSteps, ProgressReport, summary } from '../backfill/report.ts';
+import { costsText, nextSteps, ProgressReport, resultText } from '../backfill/report.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
-import type { Config } from '../config/config.ts';
-import type { LoadedConfig } from '../config/load.ts';
 import { type Account, openAccount } from '../exporter/client.ts';
-import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
+import { type Config, type LoadedConfig, sourcesOf } from '../sources/registry.ts';
 import { systemClock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
@@ -34,7 +32,6 @@ export interface BackfillContext extends LoadedConfig {
   readonly signal: AbortSignal;
 }
 
-/** What all steps of a run share. */
 interface Run extends BackfillContext {
   readonly options: BackfillOptions;
   readonly output: string;
@@ -46,7 +43,6 @@ interface Run extends BackfillContext {
 }
 
 const clock = systemClock;
-/** Shows costs and progress. */
 const terminal = process.stderr;
 
 /**
@@ -97,7 +93,7 @@ async function backfill(context: BackfillContext, output: string): Promise<strin
 }
 
 /**
- * The state of an interrupted run; undefined if there was none.
+ * The state of an interrupted run. Undefined if there was none.
  * @throws CommandRefused if files would be overwritten, or the run cannot be resumed
  */
 async function earlierRun(
@@ -139,7 +135,12 @@ function historiesOf(config: Config, { source, chain: wanted }: BackfillOptions)
     ({ name, chain = wanted }) => name === source && (wanted === undefined || chain === wanted),
   );
   if (sources.length === 0) throw new CommandRefused(`${source}.enabled is false in the configuration`);
-  return new Map(sources.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : [])));
+  return new Map(
+    sources.flatMap((one): [string, History][] => {
+      const history = one.more?.history?.();
+      return history ? [[sourceId(one), history]] : [];
+    }),
+  );
 }
 
 /** Longer than it takes to notice that a replica has stopped without giving its lease back. */
@@ -211,11 +212,11 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
   const sequences = plan.slices.filter(({ id }) => left.get(id) !== 0).length;
   if (sequences === 0) return;
   const what = `Backfill of ${[...histories.keys()].join(' and ')}`;
-  const limits = account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
+  const limits = account.allowance(options.past.endpoint);
   const costs = { what, requests: requestsLeft(plan, left), sequences, ...limits };
   terminal.write(costsText(costs));
   if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
-  const advice = options.source === 'daily_returns' ? 'a smaller --window' : 'a later --start';
+  const advice = options.past.isDaily ? 'a smaller --window' : 'a later --start';
   throw new CommandRefused(
     `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
   );
@@ -235,11 +236,12 @@ async function fetch(run: Run, store: Store, plan: Plan): Promise<void> {
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
   const { options, output, histories, signal } = run;
-  const { source, chain, labels, step } = options;
+  const { past, chain, labels, step } = options;
   const series = { labels, chain, step, end: plan.end };
-  const written = await writeAll({ store, output, histories, series, clock, signal }, plan);
-  const result = { source, written, ...store.flaws() };
-  terminal.write(summary(result));
+  const { isDaily } = past;
+  const written = await writeAll({ store, output, histories, isDaily, series, clock, signal }, plan);
+  const result = { past, written, ...store.flaws() };
+  terminal.write(resultText(result));
   await store.remove();
   return nextSteps(result);
 }
@@ -253,7 +255,7 @@ const FORBIDDEN = [
 
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
 
-/** Why the run ended, and what to do; undefined: the error is unexpected. */
+/** Why the run ended, and what to do. Undefined if the error is unexpected. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof BudgetClosed) {
     if (!Number.isFinite(error.until)) return REVOKED;

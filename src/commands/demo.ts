@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 import * as z from 'zod';
-import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import type { Config } from '../sources/registry.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { visible } from '../toolkit/lib/text.ts';
@@ -162,7 +162,7 @@ const AlertMessage = z.object({
 });
 type Alert = z.infer<typeof AlertMessage>['alerts'][number];
 
-/** Prints the alerts that Alertmanager posts, a line for each; undefined for any other path. @throws for another body */
+/** Prints a line for each alert that Alertmanager posts. Undefined for any other path. @throws for another body */
 export function receiveAlerts(
   { path, body }: Pick<SandboxRequest, 'path' | 'body'>,
   now: UnixMs,

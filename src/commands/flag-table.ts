@@ -45,7 +45,7 @@ const CHECK = {
   },
 } satisfies Table;
 
-const BACKFILL = {
+export const BACKFILL = {
   source: { value: 'SOURCE', help: 'Source of the history: daily-returns or machines.' },
   output: { value: 'FILE', help: 'Output file; further files are FILE.2, FILE.3 and so on.' },
   chain: { value: 'CHAIN', help: 'mainnet or hoodi (default all configured chains).' },

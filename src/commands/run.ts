@@ -1,8 +1,9 @@
+import { addAbortListener } from 'node:events';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { StateRefused } from '../exporter/state.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
+import { type LoadedConfig, loadConfig } from '../sources/registry.ts';
 import { helpText, UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock, within } from '../toolkit/lib/clock.ts';
 import { LineOutput } from '../toolkit/lib/line-output.ts';
@@ -18,7 +19,7 @@ import { type Running, type Start, serve } from './serve.ts';
 
 const EXIT = { stopped: 0, understood: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4, notSafe: 5 } as const;
 
-/** One for the process: its lines stay in order. */
+/** The whole process shares one output, so that its lines stay in order. */
 const logOutput = new LineOutput(process.stdout.fd);
 
 /** The interface promises five seconds. */
@@ -55,12 +56,11 @@ async function exitCodeOf(argv: readonly string[], env: Environment, stop: Abort
   }
 }
 
-/** A command with its flags. */
 type Flagged = Extract<Command, { flags: unknown }>;
 
 async function runCommand({ name, flags, overrides }: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
   let opened: Logger | undefined;
-  whenAborted(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => opened)));
+  addAbortListener(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => opened)));
   const keyless = name === 'demo' || name === 'sandbox';
   const read = () => loadConfig({ file: flags['config.file'], overrides, env, keyless });
   const given = await read();
@@ -118,7 +118,7 @@ async function untilStopped(
   stop: AbortSignal,
 ): Promise<number> {
   const { promise: stopped, resolve } = Promise.withResolvers<Error | undefined>();
-  whenAborted(stop, () => {
+  addAbortListener(stop, () => {
     log.info({ signal: stop.reason }, 'stopping');
     resolve(undefined);
   });
@@ -140,12 +140,6 @@ async function untilStopped(
   const why = await stopped;
   await running?.stop();
   return why ? await endWith(why.message, EXIT.refused) : EXIT.stopped;
-}
-
-/** Calls it when the signal aborts, or now if it has aborted. */
-function whenAborted(signal: AbortSignal, act: () => void): void {
-  if (signal.aborted) act();
-  else signal.addEventListener('abort', act);
 }
 
 /** Kills the process if it has not ended by itself. */
@@ -174,7 +168,6 @@ function endBy(signal: NodeJS.Signals): void {
   process.exit(128 + constants.signals[signal]);
 }
 
-/** Prints why the command ends. */
 async function endWith(message: string, code: number): Promise<number> {
   const output = new LineOutput(process.stderr.fd);
   output.write(`${message.trimEnd()}\n`);

@@ -12,11 +12,9 @@ export interface Start extends Pick<ExporterOptions, 'settings' | 'readAgain' | 
   readonly flags: Flags;
   /** Undefined: plain HTTP without authentication. */
   readonly access: Access | undefined;
-  /** Where the log is written. */
   readonly output: LineOutput;
 }
 
-/** A command that has started. */
 export interface Running {
   /** Reads the configuration again and logs the result. */
   reload?(): Promise<unknown>;

@@ -1,16 +1,14 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { CHAIN_NAMES, CHAINS, type Chain } from '../facts/chain.ts';
+import { CHAIN_NAMES, CHAINS } from '../facts/chain.ts';
+import { type ConfigSection, perChain } from '../facts/fields.ts';
 import { PLANS } from '../facts/plans.ts';
-import { type Watch, watchOf } from '../facts/watch.ts';
 import { LOG_LEVELS } from '../toolkit/lib/log.ts';
 import {
-  autoOrDuration,
   baseUrl,
   count,
   duration,
   either,
-  flag,
   keyPrefix,
   listenAddresses,
   optional,
@@ -66,11 +64,6 @@ const Budget = section({
     .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
 });
 
-function perChain<S extends z.ZodType>(schema: S, expected?: string) {
-  const shape = Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, schema])) as Record<Chain, S>;
-  return section(shape, expected);
-}
-
 /** An empty chain has the defaults; an absent one is not configured. */
 const Chains = perChain(
   section({
@@ -85,150 +78,13 @@ const Chains = perChain(
   .meta({ minProperties: 1 })
   .refine((chains) => Object.values(chains).some((settings) => settings !== undefined), {
     error: `expected at least one chain: ${either(CHAIN_NAMES)}`,
-  });
-
-const chain = z.enum(CHAIN_NAMES, { error: either(CHAIN_NAMES) });
-const names = z.array(z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' }), {
-  error: 'a list of names',
-});
-
-const enabled = flag
-  .prefault(true)
-  .describe('false: the exporter sends no requests for this source and exposes no series of it.');
-
-const Machines = section({
-  enabled,
-  interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
-  stale_after: autoOrDuration(SECOND)
-    .prefault('auto')
-    .describe(
-      'The age at which the values of a silent machine are withdrawn; last_seen remains. auto: 10m or 2 x effective interval + 3m, whichever is longer.',
-    ),
-  forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
-  expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
-  include: names.prefault([]).describe('Show only these machines and the expected ones. Empty: all machines.'),
-  exclude: names.prefault([]).describe('Machines that are out of service. They have no series and no alerts.'),
-  max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
-  chain: z
-    .enum(['auto', ...CHAIN_NAMES], { error: either(['auto', ...CHAIN_NAMES]) })
-    .prefault('auto')
-    .describe(
-      "The chain of machines that match no rule. auto: that of the machine's own node, found from two reports of its head slot; the first chain until then.",
-    ),
-  chain_rules: z
-    .array(
-      section({
-        match: z.string({ error: 'a pattern such as "hoodi-*"' }).describe('A machine name; * matches any text.'),
-        chain: chain.describe('The chain of the matching machines.'),
-      }),
-      {
-        error: 'a list such as [{match: "hoodi-*", chain: hoodi}]',
-      },
-    )
-    .prefault([])
-    .describe('Rules that assign machines to chains. The first matching rule applies.'),
-}).transform(({ interval, stale_after, forget_after, chain_rules, ...others }) => ({
-  ...others,
-  intervalMs: interval,
-  staleAfterMs: stale_after,
-  forgetAfterMs: forget_after,
-  chainRules: chain_rules,
-}));
-
-/** The service uses the next number for an unknown proposer (api-facts 8.1). */
-const MAX_INDEX = 2_147_483_646;
-
-const RANGE = /^\d{1,15}(?:-\d{1,15})?$/;
-
-/** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
-const indexRange = z
-  .union([z.int().min(0, { error: expectedIndex }), z.string().regex(RANGE, { error: expectedIndex })], {
-    error: expectedIndex,
   })
-  .transform((given) => {
-    const [first = 0, last = first] = String(given).split('-').map(Number);
-    return { first, last };
-  })
-  .refine(({ first, last }) => first <= last, { error: 'the start of the range is larger than its end' })
-  .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
-
-function expectedIndex({ input }: { readonly input?: unknown }): string {
-  const isHex = typeof input === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(input);
-  return isHex
-    ? 'validator indices, not public keys'
-    : 'a validator index such as 12345 or a range such as "20000-20099"';
-}
-
-const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
-const part = flag.prefault(true);
-const watchList = z
-  .union([ranges, perChain(ranges.optional())], {
-    error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
-  })
-  .prefault([]);
-
-const Group = section({
-  machines: names.prefault([]).describe('Its machines, by name; * matches any text. A name comes before a pattern.'),
-  validators: watchList.describe('Its validators, as in validators.watch. They are watched.'),
-});
-
-const Groups = z.record(z.string().min(1), Group, {
-  error: 'a mapping of groups such as {home: {machines: [node-a], validators: [12345]}}',
-});
-
-const Validators = section({
-  watch: watchList.describe(
-    'Your validators, by index. If several chains are configured, set one list per chain. Those of `groups` are watched too. Without any, the other keys have no effect.',
-  ),
-  proposer_slashings: part.describe(
-    'Also read who was slashed as a proposer: one request for each block with a proposer slashing. Requires slashings.',
-  ),
-  sync_committee: part.describe(
-    'Also read which of them are in the current and the next sync committee, and count their seats in each block. Counting requires slashings.',
-  ),
-  status: part.describe('Also read who is online, their status and balances, and the duties of the last 24 hours.'),
-  rewards: part.describe(
-    'Also read what they earned and missed in the last 24 hours. It comes with the status, so it requires status.',
-  ),
-  interval: duration(SECOND)
-    .prefault('384s')
-    .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
-}).transform(({ proposer_slashings, sync_committee, interval, ...others }) => ({
-  ...others,
-  proposerSlashings: proposer_slashings,
-  syncCommittee: sync_committee,
-  intervalMs: interval,
-}));
-
-/** The section of a source whose data change about once a day. */
-const Daily = section({
-  enabled,
-  interval: duration(SECOND)
-    .prefault('1h')
-    .describe('How often to check whether new data are due. The budget may stretch it.'),
-}).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
-
-const Network = section({
-  enabled: z
-    .union([z.literal('auto'), flag], { error: 'auto, true or false' })
-    .prefault('auto')
-    .describe('auto: on the chains for which validators.watch has validators. false: no requests and no series.'),
-  interval: duration(SECOND)
-    .prefault('1h')
-    .describe('The polling interval. On a scarce budget it is a day, and the queues are not read.'),
-}).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
-
-const Slashings = section({
-  enabled,
-  interval: duration(SECOND)
-    .prefault('65s')
-    .describe(
-      'The polling interval. The budget may stretch it. The default is slightly longer than the minute for which the service caches a response.',
-    ),
-  catch_up: duration(0)
-    .prefault('7d')
-    .describe('How far back finalized epochs are read after the exporter was stopped.'),
-}).transform(({ enabled, interval, catch_up }) => ({ enabled, intervalMs: interval, catchUpMs: catch_up }));
+  .transform((chains) =>
+    CHAIN_NAMES.filter((name) => chains[name] !== undefined).map((name) => ({
+      name,
+      v1BaseUrl: chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl,
+    })),
+  );
 
 const DEFAULT_DIR = './beaconchain-exporter-state';
 
@@ -302,63 +158,21 @@ const Log = section({
     .describe('null: pretty on a terminal, json otherwise.'),
 });
 
-/** The config file, in the order of config.example.yaml; durations come out in milliseconds. */
-export const ConfigFile = optional(
-  section({
+/** The file, in the order of config.example.yaml. @param sections Those of the sources */
+export function fileOf<T extends Readonly<Record<string, ConfigSection>>>(sections: T) {
+  const schemas = Object.entries(sections).map(([name, { schema }]) => [name, schema]);
+  return section({
     api: optional(Api).describe('The service and the API key.'),
     budget: optional(Budget).describe('How much of the limits the exporter may use. See docs/budget.md.'),
     chains: Chains.prefault({ mainnet: {} }).describe(
       'The chains to monitor; mainnet by default. If you set this, only the chains that you list are monitored. A chain without settings uses the defaults.',
     ),
-    machines: optional(Machines).describe('The machines that your clients report to the service.'),
-    groups: optional(Groups).describe(
-      'Sites, operators or clients, by name. Their series get the label group. See docs/validators.md.',
-    ),
-    validators: optional(Validators).describe('Your validators. See docs/validators.md.'),
-    daily_returns: optional(Daily).describe("The network's daily returns, polled once a day."),
-    slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/validators.md.'),
-    sync_committee: optional(Daily).describe(
-      'The current sync committee period, polled once per period (about 27 hours).',
-    ),
-    network: optional(Network).describe(
-      'The duties of the whole network beside those of your validators, and the queues. See docs/validators.md.',
-    ),
+    ...(Object.fromEntries(schemas) as { [K in keyof T]: T[K]['schema'] }),
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
-  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, groups, ...others }) => {
-    // Fills in values that depend on other parts of the file. load.ts checks that they name only configured chains.
-    const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
-    const [first = 'mainnet'] = names;
-    const watch = watchPerChain(validators.watch, first);
-    const byName = Object.entries(groups).map(([name, group]) => ({
-      name,
-      machines: group.machines,
-      watch: watchPerChain(group.validators, first),
-    }));
-    return {
-      ...others,
-      /** At least one. */
-      chains: names.map((name) => ({ name, v1BaseUrl: others.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl })),
-      groups: byName,
-      validators: { ...validators, watch: unionPerChain([watch, ...byName.map((group) => group.watch)]) },
-      dailyReturns,
-      syncCommittee,
-    };
-  }),
-);
-
-/** The configuration of the daemon. Does not contain the key, so it may be logged. */
-export type Config = z.output<typeof ConfigFile>;
-
-type WatchPerChain = Readonly<Record<Chain, Watch>>;
-
-/** A list without chains is for the only chain. */
-function watchPerChain(watch: z.output<typeof watchList>, only: Chain): WatchPerChain {
-  const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
-  return { mainnet: watchOf(perChain.mainnet ?? []), hoodi: watchOf(perChain.hoodi ?? []) };
+  });
 }
 
-function unionPerChain(all: readonly WatchPerChain[]): WatchPerChain {
-  return { mainnet: watchOf(all.flatMap((one) => one.mainnet)), hoodi: watchOf(all.flatMap((one) => one.hoodi)) };
-}
+/** What no source has a part in. */
+export type CommonConfig = z.output<ReturnType<typeof fileOf<Record<never, never>>>>;

@@ -3,7 +3,7 @@ import { hasCode } from '../toolkit/lib/error-code.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
-import { type Finding, fileFailure, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
+import { type Finding, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 
 // Messages never show the key, or a file name that may be a misplaced key.
@@ -77,7 +77,7 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   try {
     text = await readWhole(file);
   } catch (error) {
-    const failure = isPath ? fileFailure(file, error) : `the file ${readFailure(error)}`;
+    const failure = `the file ${isPath ? `${file} ` : ''}${readFailure(error)}`;
     if (isPath || !hasCode(error, 'ENOENT')) return refuse(failure);
     return refuse(`${failure}; its name is not shown, because it may be the key, which belongs in api.key`);
   }
@@ -86,7 +86,6 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to contain ${expected}`);
 }
 
-/** The document without anything about a key. */
 export function withoutKey(document: unknown): unknown {
   if (!isObject(document) || !isObject(document['api'])) return document;
   const { key: _key, key_file: _file, ...api } = document['api'];

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import type * as z from 'zod';
 import { CHAIN_NAMES } from '../facts/chain.ts';
-import type { Watch } from '../facts/watch.ts';
-import { isObject } from '../toolkit/lib/is-object.ts';
+import type { ConfigSection } from '../facts/fields.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
 import { either } from '../toolkit/yaml/fields.ts';
@@ -17,8 +17,8 @@ import {
   show,
 } from '../toolkit/yaml/mistakes.ts';
 import { type Override, override } from '../toolkit/yaml/override.ts';
-import { valueAt } from '../toolkit/yaml/value-at.ts';
-import { type Config, ConfigFile } from './config.ts';
+import { valueAt, valuesAt } from '../toolkit/yaml/value-at.ts';
+import type { CommonConfig } from './config.ts';
 import { doubtsIn } from './doubts.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_FILE_VARIABLE, KEY_VARIABLE, withoutKey } from './key.ts';
 
@@ -27,14 +27,13 @@ export interface LoadOptions {
   readonly file?: string | undefined;
   readonly overrides?: readonly Override[];
   readonly env: Environment;
-  /** The name of this host. */
   readonly hostname?: string;
   /** For programs that send no requests: whatever is configured about a key is ignored. Otherwise it is required. */
   readonly keyless?: boolean;
 }
 
-export interface LoadedConfig {
-  readonly config: Config;
+export interface Loaded<C> {
+  readonly config: C;
   /** Absent where the configuration names none. */
   readonly webConfig?: WebConfig | undefined;
   /** Empty for keyless programs. */
@@ -49,7 +48,11 @@ export interface LoadedConfig {
  * Reads the configuration from file, environment and flags.
  * @throws ConfigError with every mistake at once.
  */
-export async function loadConfig({ file, env, keyless = false, ...given }: LoadOptions): Promise<LoadedConfig> {
+export async function load<C extends CommonConfig>(
+  schema: z.ZodType<C>,
+  sections: readonly ConfigSection<C>[],
+  { file, env, keyless = false, ...given }: LoadOptions,
+): Promise<Loaded<C>> {
   const keyFile = keyless ? undefined : nonEmpty(env, KEY_FILE_VARIABLE);
   const overrides = [...(given.overrides ?? [])];
   if (keyFile) overrides.push({ path: ['api', 'key_file'], value: keyFile, origin: KEY_FILE_VARIABLE });
@@ -58,7 +61,7 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
-  const parsed = ConfigFile.safeParse(value, { jitless: true });
+  const parsed = schema.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv, keyFile ?? valueAt(inFile, ['api', 'key_file']));
@@ -66,8 +69,8 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [
     ...schemaFindings(parsed, value, override(document.written, overrides)),
-    ...chainFindings(value),
-    ...(parsed.success ? groupFindings(parsed.data.groups) : []),
+    ...chainFindings(value, sections),
+    ...(parsed.success ? sections.flatMap((one) => one.findings?.(parsed.data) ?? []) : []),
     ...webFindings,
     ...findings,
     ...proxyFindings,
@@ -83,7 +86,8 @@ export async function loadConfig({ file, env, keyless = false, ...given }: LoadO
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const host = { name: given.hostname ?? hostname(), isPod: env['KUBERNETES_SERVICE_HOST'] !== undefined };
-  const doubts = [...document.doubts, ...doubtsIn(config, keyless, host)];
+  const ofSources = sections.flatMap((one) => one.doubts?.(config) ?? []);
+  const doubts = [...document.doubts, ...doubtsIn(config, ofSources, keyless, host)];
   const warnings = locate(file ?? '', doubts, document.lineOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
@@ -127,87 +131,43 @@ async function readWeb(
  * References to chains that are not configured, and a list of validators that does not name its chain. The schema does not
  * look for them: it reports nothing about other sections while one section has mistakes.
  */
-function chainFindings(document: unknown): Finding[] {
+function chainFindings(document: unknown, sections: readonly ConfigSection[]): Finding[] {
   const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
   const configured = CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
-  const [rules, groups] = [valueAt(document, ['machines', 'chain_rules']), valueAt(document, ['groups'])];
+  const at = (pattern: string) => valuesAt(document, pattern.split('.'));
+  const lists = sections.flatMap((one) => one.lists ?? []);
   const references = [
-    ['machines', 'chain'],
-    ...(Array.isArray(rules) ? rules.map((_, i) => ['machines', 'chain_rules', i, 'chain']) : []),
-  ].map((path) => ({ path, name: valueAt(document, path) }));
-  const ofGroups = isObject(groups) ? Object.keys(groups).map((name) => ['groups', name, 'validators']) : [];
-  const lists = [['validators', 'watch'], ...ofGroups].map((path) => ({ path, list: valueAt(document, path) }));
-  for (const { path, list } of lists) {
-    for (const name of isObject(list) ? Object.keys(list) : []) references.push({ path: [...path, name], name });
-  }
+    ...sections.flatMap((one) => one.chains ?? []).flatMap(at),
+    ...lists.flatMap((list) => at(`${list}.*`)).map(({ path }) => ({ path, value: path.at(-1) })),
+  ];
   // The schema reports names that are not chains, and a list of chains without any.
   const others = CHAIN_NAMES.filter((name) => configured.length > 0 && !configured.includes(name));
+  const expected = `expected a chain that is configured (${either(configured)})`;
   const findings = references
-    .filter(({ name }) => others.some((other) => other === name))
-    .map(({ path, name }) => ({
-      path,
-      message: `expected a chain that is configured (${either(configured)}), got ${show(name)}`,
-    }));
+    .filter(({ value }) => others.some((other) => other === value))
+    .map(({ path, value }) => ({ path, message: `${expected}, got ${show(value)}` }));
   if (configured.length < 2) return findings;
   const example = `{${configured.map((chain) => `${chain}: [...]`).join(', ')}}`;
   const message = `expected one list per chain: ${example}, because several chains are configured`;
-  const ofNoChain = lists.filter(({ list }) => Array.isArray(list) && list.length > 0);
+  const ofNoChain = lists.flatMap(at).filter(({ value }) => Array.isArray(value) && value.length > 0);
   return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
 }
-
-type Group = Config['groups'][number];
-
-/** Validators and names of machines that are in two groups. */
-function groupFindings(groups: readonly Group[]): Finding[] {
-  return groups.flatMap((group, i) =>
-    groups.slice(0, i).flatMap((before) => [
-      ...CHAIN_NAMES.flatMap((chain) => {
-        const both = firstOfBoth(before.watch[chain], group.watch[chain]);
-        return both === undefined ? [] : [twice(group, ['validators'], `validator ${both}`, before)];
-      }),
-      ...group.machines.flatMap((name, at) =>
-        before.machines.includes(name)
-          ? [twice(group, ['machines', at], `machine ${JSON.stringify(name)}`, before)]
-          : [],
-      ),
-    ]),
-  );
-}
-
-function twice({ name }: Group, at: readonly (string | number)[], what: string, before: Group): Finding {
-  const message = `${what} is in the groups ${before.name} and ${name}, expected it in one of them`;
-  return { path: ['groups', name, ...at], message };
-}
-
-function firstOfBoth(some: Watch, others: Watch): number | undefined {
-  for (const { first, last } of some) {
-    const other = others.find((one) => one.first <= last && one.last >= first);
-    if (other) return Math.max(first, other.first);
-  }
-  return undefined;
-}
-
-/** Lower case first, as in curl. */
-const PROXY_VARIABLES = {
-  http: ['http_proxy', 'HTTP_PROXY'],
-  https: ['https_proxy', 'HTTPS_PROXY'],
-  except: ['no_proxy', 'NO_PROXY'],
-} as const;
 
 /** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
 export function findProxies(env: Environment) {
   const findings: Finding[] = [];
-  const read = (which: 'http' | 'https'): string => {
-    const name = PROXY_VARIABLES[which].find((variable) => nonEmpty(env, variable) !== undefined);
+  // Lower case first, as in curl.
+  const nameOf = (lower: string) => [lower, lower.toUpperCase()].find((variable) => nonEmpty(env, variable));
+  const read = (lower: string): string => {
+    const name = nameOf(lower);
     const url = name === undefined ? '' : proxyUrl(env[name] ?? '');
     if (url !== undefined) return url;
     const message = 'expected the URL of an HTTP proxy such as http://proxy.example:3128';
     findings.push({ path: [], ...(name && { place: name }), message });
     return '';
   };
-  const [lower, upper] = PROXY_VARIABLES.except;
-  const except = nonEmpty(env, lower) ?? nonEmpty(env, upper) ?? '';
-  const [http, https] = [read('http'), read('https')];
+  const except = env[nameOf('no_proxy') ?? ''] ?? '';
+  const [http, https] = [read('http_proxy'), read('https_proxy')];
   return { proxies: http || https ? { http, https, except } : undefined, findings };
 }
 

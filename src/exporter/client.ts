@@ -13,10 +13,10 @@ import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
-import type { Config } from '../config/config.ts';
+import type { Chain } from '../facts/chain.ts';
 import { PLANS } from '../facts/plans.ts';
 import { VERSION } from '../facts/version.ts';
-import type { Source } from '../sources/source.ts';
+import type { Config } from '../sources/registry.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import { latestWriter, type StateStore } from '../toolkit/state/store.ts';
@@ -41,14 +41,12 @@ export interface ClientOptions {
   readonly ledger: Ledger;
   /** Writes the ledger some seconds after a change, or at once after a refusal; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
-  /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
   /** A response closed the budget, and the ledger with the wait is written, unless the write failed. */
   readonly onClosed?: (ledger: Ledger) => void;
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
-  /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
@@ -110,17 +108,16 @@ export function openClient(options: ClientOptions): Client {
   return { api, limiter, close };
 }
 
-/** The configured budget. */
 export function budgetOptionsOf({ budget }: Config): BudgetOptions {
   const { plan, utilization } = budget;
   if (plan === 'auto') return { utilization };
   return { utilization, ...(typeof plan === 'string' ? PLANS[plan] : plan) };
 }
 
-/** The route of the first request of a poll, as the client chooses it. */
-export function routesOf(config: Config): (source: Pick<Source, 'endpoints' | 'chain'>) => string {
+/** The route of requests to an endpoint, as the client chooses it. */
+export function routesOf(config: Config): (endpoint: Endpoint, chain: Chain | undefined) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return ({ endpoints: [endpoint], chain }) => routeOf(options, { endpoint, ...(chain && { chain }) });
+  return (endpoint, chain) => routeOf(options, { endpoint, ...(chain && { chain }) });
 }
 
 function apiOptionsOf({ config, key }: Settings): ApiOptions {
@@ -159,17 +156,10 @@ function connectionsOf({ settings, proxies }: ClientOptions, outside: Outside) {
   return { send, close };
 }
 
-/** The remaining limits for one endpoint. */
-export interface AccountLimits {
-  /** Requests per second, after `utilization`. */
-  readonly perSecond: number;
-  /** Requests left in this hour and month, if the plan limits them. */
-  readonly left: Readonly<Partial<Record<LongWindowName, number>>>;
-}
-
 /** Access to the service for a program that is not the daemon. */
 export interface Account extends Pick<Client, 'api' | 'close'> {
-  allowance(endpoint: Endpoint): AccountLimits;
+  /** Requests per second to one endpoint, after `utilization`, and those left in this hour and month, if the plan limits them. */
+  allowance(endpoint: Endpoint): { perSecond: number; left: Partial<Record<LongWindowName, number>> };
 }
 
 export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock' | 'onSaveError'> {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FAILURE_REASONS } from '../api/errors.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { Proxies } from '../api/transport.ts';
 import { areLimitsKnown, emptyLedger, Ledger } from '../budget/ledger.ts';
@@ -7,6 +6,7 @@ import { METRIC_UNITS } from '../facts/ether.ts';
 import { type Entry, entrySchema, sourceId } from '../scheduler/entry.ts';
 import { DEAD_AFTER_MS, Scheduler } from '../scheduler/scheduler.ts';
 import { isReady, sourceViews } from '../scheduler/schedules.ts';
+import { sourcesOf } from '../sources/registry.ts';
 import { pagesOf } from '../status-page/documentation.ts';
 import { pagePieces } from '../status-page/page.ts';
 import { statusOf } from '../status-page/status.ts';
@@ -26,7 +26,7 @@ import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
 import { assertNoRestartNeeded, isOtherService, type Settings } from './settings.ts';
-import { budgetViewOf, endpointsOf, planOf, type SourcePlan, sourcesOf } from './sources.ts';
+import { budgetViewOf, endpointsOf, type Setup, setupOf } from './setup.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
 /** Much longer than reading a few small files takes. */
@@ -69,7 +69,7 @@ export class Exporter implements Pages {
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
-  #plan: SourcePlan;
+  #setup: Setup;
   readonly #own: OwnMetrics;
   readonly #events: EventLog;
   readonly #client: Client;
@@ -77,14 +77,14 @@ export class Exporter implements Pages {
   readonly #exposition: Exposition<Snapshot>;
   readonly pages: ReturnType<typeof pagesOf>;
   readonly #startedAt: MonotonicMs;
-  /** Why the last reload failed; undefined: it did not. */
+  /** Why the last reload failed. Undefined if it did not. */
   #reloadError: string | undefined;
   /** When the configuration was last read and valid. */
   #reloadedAt: UnixMs;
-  /** When a write of the state last failed; undefined: none has. */
+  /** When a write of the state last failed. Undefined if none has. */
   #unwrittenAt: UnixMs | undefined;
   #isReady = false;
-  /** The polls; present while this process polls. */
+  /** The loop of the scheduler, while this process polls. */
   #polling: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #rendering: Promise<void> = Promise.resolve();
   /** Reloads, changes of the role and the stop happen one after the other. */
@@ -99,7 +99,7 @@ export class Exporter implements Pages {
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
-    this.#plan = this.#planOf(settings);
+    this.#setup = setupOf(settings.config);
     this.#startedAt = clock.monotonic();
     this.#reloadedAt = clock.now();
     this.#own = new OwnMetrics(options.processMetrics);
@@ -118,28 +118,28 @@ export class Exporter implements Pages {
       leads: replica && (() => replica.checkLead()),
     });
     const { api, limiter } = this.#client;
-    this.#scheduler = new Scheduler(this.#plan.sources, known.entries, {
+    this.#scheduler = new Scheduler(this.#setup.sources, known.entries, {
       api,
       clock,
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
-      budgetView: () => budgetViewOf(this.#plan, limiter.settleLedger(), clock.now()),
-      limitsKnown: () => areLimitsKnown(limiter.settleLedger(), this.#plan.budgetOptions, clock.now()),
+      budgetView: () => budgetViewOf(this.#setup, limiter.settleLedger(), clock.now()),
+      limitsKnown: () => areLimitsKnown(limiter.settleLedger(), this.#setup.budgetOptions, clock.now()),
       onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
       onEvent: (source, event) => this.#events.found(source, event),
-      onPoll: (source, failure) => {
-        this.#events.polled(source, failure);
-        this.#own.polled(labelsOf(source), failure !== undefined);
+      onRun: (source, read, ended) => {
+        this.#events.ran(source, read, ended);
+        this.#own.ran(labelsOf(source), ended.failure !== undefined);
       },
       onChange: ({ name }) => this.#exposition.touch(name, OWN),
     });
-    this.#exposition = new Exposition(
-      sectionsOf(this.#own, exposition.maxNapMs),
-      () => this.#snapshot(),
+    this.#exposition = new Exposition(sectionsOf(this.#own, exposition.maxNapMs), {
+      takeSnapshot: () => this.#snapshot(),
       clock,
-      (error) => log.error({ err: String(error) }, 'metrics not rendered'),
-      { units: METRIC_UNITS, ...exposition },
-    );
+      onError: (error) => log.error({ err: String(error) }, 'metrics not rendered'),
+      units: METRIC_UNITS,
+      ...exposition,
+    });
     const page = renderedPage(() => {
       const snapshot = this.#snapshot();
       return pagePieces(statusOf(snapshot, snapshot.now));
@@ -186,14 +186,14 @@ export class Exporter implements Pages {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
 
-  /** Undefined: healthy; else why a restart would help. */
+  /** Why a restart would help. Undefined if it would not. */
   unhealthy(): string | undefined {
     const heartbeatAt = this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY;
     if (this.#clock.monotonic() - heartbeatAt > DEAD_AFTER_MS) return 'the heartbeat of the replica has stopped';
     return this.#polling && this.#scheduler.unhealthy();
   }
 
-  /** Undefined: ready, and it stays so. */
+  /** Why the exporter is not ready yet. Once undefined, it stays so. */
   unready(): string | undefined {
     if (!this.#isReady) {
       const { views, now } = this.#snapshot();
@@ -248,12 +248,12 @@ export class Exporter implements Pages {
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
     try {
-      // A takeover is no start by the operator, who alone may ask again after a revocation.
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, this.#reloadedAt);
-      this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
+      // Only the operator may ask again after a revocation, by a start or a reload. A takeover is neither.
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#setup.sources, key, this.#reloadedAt);
+      this.#client.limiter.adopt(this.#setup.budgetOptions, ledger);
       this.#client.limiter.keepQuiet();
-      for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
-      this.#scheduler.adopt(this.#plan.sources, entries);
+      for (const source of this.#setup.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
+      this.#scheduler.adopt(this.#setup.sources, entries);
       this.#events.begin(ledger.key);
       await this.#poll(isFirstStart);
       this.#exposition.touch();
@@ -265,12 +265,12 @@ export class Exporter implements Pages {
 
   /** Shows what the replica that polls has written. */
   #follow(name: string, value: unknown): void {
-    const source = this.#plan.sources.find((one) => sourceId(one) === name);
+    const source = this.#setup.sources.find((one) => sourceId(one) === name);
     if (name !== LEDGER && !source) return;
     const read = parseValue(value, source ? entrySchema(source) : Ledger);
     if (!read.success) this.#log.warn({ document: name }, 'state not readable, still serving the previous state');
     else if (source) this.#scheduler.show(source, read.data as Entry);
-    else this.#client.limiter.adopt(this.#plan.budgetOptions, read.data as Ledger);
+    else this.#client.limiter.adopt(this.#setup.budgetOptions, read.data as Ledger);
     this.#exposition.touch(OWN);
   }
 
@@ -307,12 +307,12 @@ export class Exporter implements Pages {
 
   /**
    * Continues with other settings. Polls in progress end with the old ones, except those of sources that are removed or
-   * now use another host or key. Unchanged settings are adopted too: after a revocation, that permits one request.
+   * now use another host or key. Unchanged settings are adopted too, because a reload permits one request after a revocation.
    */
   async #adopt(next: Settings): Promise<void> {
-    const plan = this.#planOf(next);
-    const ids = new Set(plan.sources.map(sourceId));
-    const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
+    const setup = setupOf(next.config);
+    const ids = new Set(setup.sources.map(sourceId));
+    const restored = await restoreEntries(this.#options.documents, setup.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(
       (source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),
     );
@@ -326,22 +326,17 @@ export class Exporter implements Pages {
     this.#settings = next;
     this.#reloadError = undefined;
     this.#reloadedAt = now;
-    this.#plan = plan;
-    this.#client.limiter.adopt(plan.budgetOptions, ledger);
-    this.#scheduler.adopt(plan.sources, entries);
+    this.#setup = setup;
+    this.#client.limiter.adopt(setup.budgetOptions, ledger);
+    this.#scheduler.adopt(setup.sources, entries);
     if (next.webConfig) this.#options.access?.adopt(next.webConfig);
     this.#expectSeries();
     this.#events.begin(ledger.key);
   }
 
-  /** The plan, whose sources may use each other's values when they are polled. */
-  #planOf({ config }: Settings): SourcePlan {
-    return planOf(config, (id) => this.#scheduler.entries().get(id)?.value);
-  }
-
   #expectSeries(): void {
-    const { sources } = this.#plan;
-    this.#own.expect({ endpoints: endpointsOf(sources), reasons: FAILURE_REASONS, sources: sources.map(labelsOf) });
+    const { sources } = this.#setup;
+    this.#own.expect(endpointsOf(sources), sources.map(labelsOf));
   }
 
   async #saveLedger(ledger: Ledger): Promise<void> {
@@ -368,9 +363,9 @@ export class Exporter implements Pages {
     const ledger = this.#client.limiter.settleLedger();
     return {
       now,
-      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, ledger, now), now),
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#setup, ledger, now), now),
       ledger,
-      budgetOptions: this.#plan.budgetOptions,
+      budgetOptions: this.#setup.budgetOptions,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),
       reloadError: this.#reloadError,
       reloadedAt: this.#reloadedAt,

@@ -3,15 +3,23 @@ import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
-import type { SourceView } from '../scheduler/schedules.ts';
+import { isRefused, partsOf } from '../scheduler/refusals.ts';
+import {
+  failuresOf,
+  lastOf,
+  lastSuccessAt,
+  requestsPerDay,
+  type SourceView,
+  wasAttempted,
+} from '../scheduler/schedules.ts';
 import { family } from '../sources/families.ts';
+import { SOURCE_NAMES } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
-import type { StatusInput } from '../status-page/status-input.ts';
+import type { StatusInput } from '../status-page/headline.ts';
 import type { Section } from '../toolkit/exposition/exposition.ts';
 import { type Family, mergeFamilies, type Sample } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { OwnMetrics } from './own-metrics.ts';
-import { SOURCE_NAMES } from './sources.ts';
 
 /** The section with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
 export const OWN = 'own';
@@ -24,35 +32,29 @@ export interface Snapshot extends StatusInput {
   readonly reloadedAt: UnixMs;
   /** The number of lines of the log that could not be written. */
   readonly linesDropped: number;
-  /** Where people reach the exporter. */
   readonly externalUrl: string | null;
 }
 
 /**
  * /metrics in its order: a section for each kind of source, then the exporter's own metrics.
- * @param refreshMs How often the exporter's own metrics are rendered, which change by themselves
+ * @param everyMs How often the exporter's own metrics are rendered, which change by themselves
  */
-export function sectionsOf(own: Pick<OwnMetrics, 'families'>, refreshMs: Milliseconds): Section<Snapshot>[] {
+export function sectionsOf(own: Pick<OwnMetrics, 'families'>, everyMs: Milliseconds): Section<Snapshot>[] {
   return [
-    ...SOURCE_NAMES.map((name) => {
-      const shown = ({ views }: Snapshot) => views.filter(({ source }) => source.name === name);
-      return {
-        name,
-        families: (snapshot: Snapshot) =>
-          joined(shown(snapshot).map(({ source, entry, timing }) => source.families(entry.value, timing))),
-        nextChange: (snapshot: Snapshot) =>
-          Math.min(...shown(snapshot).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
-      };
-    }),
-    {
-      name: OWN,
-      families: async (snapshot) => [...ownFamilies(snapshot), ...(await own.families())],
-      nextChange: ({ now }) => now + refreshMs,
-    },
+    ...SOURCE_NAMES.map((name) => ({
+      name,
+      families: ({ views }: Snapshot) =>
+        joined(
+          views
+            .filter(({ source }) => source.name === name)
+            .map(({ source, entry, timing, inputs }) => source.metrics(entry.value, timing, inputs)),
+        ),
+    })),
+    { name: OWN, families: async (snapshot) => [...ownFamilies(snapshot), ...(await own.families())], everyMs },
   ];
 }
 
-/** Those of a single source are passed on unchanged, because they compute their samples on demand. */
+/** The families of a single source are passed on unchanged, because they compute their samples on demand. */
 function joined([first = [], ...others]: readonly Family[][]): Family[] {
   return others.length === 0 ? first : mergeFamilies([first, ...others].flat());
 }
@@ -67,50 +69,54 @@ export function ownFamilies(snapshot: Snapshot): Family[] {
   ];
 }
 
-type SourceColumn = readonly [name: string, help: string, value: (view: SourceView) => number];
+/** The end of HELP where a value is that of one read. */
+const FIRST = 'Of the first read of the source that is on';
 
-const SOURCE_COLUMNS: readonly SourceColumn[] = [
+const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (view: SourceView) => number])[] = [
   [
     'up',
-    '1 if the last poll succeeded, 0 if it failed or no poll has been made',
-    ({ entry }) => Number(entry.lastAttemptAt !== undefined && entry.failuresInARow === 0),
+    '1 if no read of the source failed at its last attempt, 0 if one failed or none has been attempted',
+    (view) => Number(wasAttempted(view) && failuresOf(view).length === 0),
   ],
   [
     'last_attempt_timestamp_seconds',
-    'Unix time at which the last poll started; 0 before the first',
-    ({ entry }) => (entry.lastAttemptAt ?? 0) / 1000,
+    `Unix time at which the last attempt started; 0 before the first. ${FIRST}`,
+    (view) => (lastOf(view).lastAttemptAt ?? 0) / 1000,
   ],
   [
     'last_success_timestamp_seconds',
-    'Unix time at which the last successful poll ended; 0 before the first',
-    ({ entry }) => (entry.lastSuccessAt ?? 0) / 1000,
+    `Unix time at which the last successful attempt ended; 0 before the first. ${FIRST}, and was attempted`,
+    (view) => (lastSuccessAt(view) ?? 0) / 1000,
   ],
   [
     'next_attempt_timestamp_seconds',
-    'Unix time of the next poll, after any wait for a reset or for the quota; +Inf while access is revoked',
-    (view) => view.nextAttemptAt / 1000,
+    `Unix time of the next attempt, after any wait for a reset or for the quota; +Inf while access is revoked. ${FIRST}`,
+    ({ first }) => first.nextAttemptAt / 1000,
   ],
   [
     'quota_wait_end_timestamp_seconds',
     'Unix time until which the source waits because the remaining quota is too small for its interval; 0 if it does not wait',
-    ({ wait }) => (wait?.until ?? 0) / 1000,
+    ({ first }) => (first.wait?.until ?? 0) / 1000,
   ],
   [
     'interval_seconds',
-    'Effective interval between polls, as stretched by the budget. While the source waits for the quota, this is the interval of its last poll. For slashings, this is the interval of the head passes, or of the finalized passes if the budget allows no head passes',
-    ({ pace }) => pace.intervalMs / 1000,
+    `Effective interval, as stretched by the budget. While the source waits for the quota, this is the interval of its last attempt. ${FIRST}: of slashings the head passes, or the finalized passes if the budget allows no head passes`,
+    ({ first }) => first.pace.intervalMs / 1000,
   ],
   [
     'duration_seconds',
-    'Duration of the last poll, including waits for the budget',
-    ({ entry }) => entry.durationMs / 1000,
+    `Duration of the last attempt, including waits for the budget. ${FIRST}`,
+    (view) => lastOf(view).durationMs / 1000,
   ],
 ];
 
 /** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
-  const refused = views.flatMap(({ source, parts }) =>
-    parts.map(({ part, isRefused }) => ({ labels: { ...labelsOf(source), part }, value: Number(isRefused) })),
+  const refused = views.flatMap(({ source, entry }) =>
+    partsOf(source.reads).map((part) => ({
+      labels: { ...labelsOf(source), part },
+      value: Number(isRefused(entry.refusals, part)),
+    })),
   );
   return [
     ...SOURCE_COLUMNS.map(([name, help, value]) => {
@@ -200,7 +206,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
     family(
       'budget_planned_requests_per_day',
       'Requests per day at the effective intervals; 0 while a source waits for the quota',
-      perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
+      perSource((group) => group.reduce((sum, view) => sum + requestsPerDay(view), 0)),
     ),
     family(
       'budget_allowed_requests_per_day',
@@ -210,7 +216,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
     family(
       'budget_stretch_ratio',
       'Effective interval divided by configured interval; 1 = as configured',
-      perSource((group) => Math.max(...group.map(({ source, pace }) => pace.intervalMs / source.intervalMs))),
+      perSource((group) => Math.max(...group.map(({ first: { pace, read } }) => pace.intervalMs / read.everyMs))),
     ),
   ];
 }

@@ -6,25 +6,21 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
+import { FAILURE_REASONS } from '../api/errors.ts';
 import type { Family, MetricType, Sample } from '../toolkit/exposition/family.ts';
 import type { Seconds } from '../toolkit/lib/time.ts';
 
 const REQUESTS = 'Requests sent, including retries; the service counts them against the limits';
 const FAILURES = 'Requests that failed, by reason';
 const INVALID = 'Records dropped because they were invalid';
+const ATTEMPTS = 'Number of attempts at a read of the source';
+const FAILED_ATTEMPTS = 'Number of failed attempts at a read of the source';
 const WRITE_FAILURES = 'Failed writes of the state; the exposed values stay the same until a write succeeds';
 
 type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
 
 /** Gauges that prom-client names `_total`, which `promtool check metrics` rejects. */
 const MISNAMED = /^nodejs_active_\w+_total$/;
-
-/** The label values whose series start at 0. */
-export interface Expected {
-  readonly endpoints: readonly string[];
-  readonly reasons: readonly string[];
-  readonly sources: readonly SourceLabels[];
-}
 
 type SourceLabels = { readonly source: string; readonly chain?: string };
 
@@ -46,8 +42,8 @@ export class OwnMetrics {
   });
   /** The endpoints whose histogram exists: another `zero` would reset the observations. */
   readonly #timed = new Set<string>();
-  readonly #attempts = this.#counter('source_attempts_total', 'Number of polls', ['source', 'chain']);
-  readonly #sourceFailures = this.#counter('source_failures_total', 'Number of failed polls', ['source', 'chain']);
+  readonly #attempts = this.#counter('source_attempts_total', ATTEMPTS, ['source', 'chain']);
+  readonly #sourceFailures = this.#counter('source_failures_total', FAILED_ATTEMPTS, ['source', 'chain']);
   readonly #waited = this.#counter('budget_wait_seconds_total', 'Time that requests waited for the budget', []);
   readonly #writeFailures = this.#counter('exporter_state_write_failures_total', WRITE_FAILURES, []);
 
@@ -57,12 +53,12 @@ export class OwnMetrics {
     if (includesProcess) collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 1_000 });
   }
 
-  /** These series exist from now on. */
-  expect({ endpoints, reasons, sources }: Expected): void {
+  /** The series of these endpoints and sources exist from now on, with 0. */
+  expect(endpoints: readonly string[], sources: readonly SourceLabels[]): void {
     for (const endpoint of endpoints) {
       this.#requests.inc({ endpoint }, 0);
       this.#invalid.inc({ endpoint }, 0);
-      for (const reason of reasons) this.#failures.inc({ endpoint, reason }, 0);
+      for (const reason of FAILURE_REASONS) this.#failures.inc({ endpoint, reason }, 0);
       if (!this.#timed.has(endpoint)) this.#duration.zero({ endpoint });
       this.#timed.add(endpoint);
     }
@@ -88,7 +84,7 @@ export class OwnMetrics {
     this.#invalid.inc({ endpoint }, count);
   }
 
-  polled(source: SourceLabels, isFailure: boolean): void {
+  ran(source: SourceLabels, isFailure: boolean): void {
     this.#attempts.inc(source);
     if (isFailure) this.#sourceFailures.inc(source);
   }
@@ -125,6 +121,5 @@ function toSample(name: string, { metricName, labels, value }: Json['values'][nu
 /** OpenMetrics requires bounds as floats; the same spelling in both formats keeps the series the same. */
 function encodeBound(labels: Record<string, string>): Record<string, string> {
   const { le } = labels;
-  if (le === 'Infinity') return { ...labels, le: '+Inf' };
   return le !== undefined && /^\d+$/.test(le) ? { ...labels, le: `${le}.0` } : labels;
 }

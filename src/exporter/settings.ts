@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LoadedConfig } from '../config/load.ts';
 import type { Chain } from '../facts/chain.ts';
+import type { LoadedConfig } from '../sources/registry.ts';
 
 /** The settings that the operator may change while the program runs. */
 export type Settings = Pick<LoadedConfig, 'config' | 'key' | 'webConfig'>;

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { atStart, emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
-import type { Config } from '../config/config.ts';
 import { STATE_VERSION } from '../facts/version.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../scheduler/entry.ts';
+import type { Config } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
@@ -11,7 +11,7 @@ import type { Logger } from '../toolkit/lib/log.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { unusable } from '../toolkit/state/directory.ts';
 import { StateOfOtherVersion } from '../toolkit/state/envelope.ts';
-import { FileStore, type FileStoreOptions } from '../toolkit/state/file.ts';
+import { type FileStoreOptions, openFileStore } from '../toolkit/state/file.ts';
 import { StateLocked } from '../toolkit/state/lock.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import type { StateStore } from '../toolkit/state/store.ts';
@@ -47,7 +47,7 @@ export async function openDocuments(
   onLost?: FileStoreOptions['onLost'],
 ): Promise<{ documents: Documents; replica?: Replica }> {
   try {
-    if (!redis) return { documents: await FileStore.open(dir, systemClock, log, { version: STATE_VERSION, onLost }) };
+    if (!redis) return { documents: await openFileStore(dir, systemClock, log, { version: STATE_VERSION, onLost }) };
     const replica = await Replica.open(redis, systemClock, log, { version: STATE_VERSION });
     return { documents: replica, replica };
   } catch (error) {

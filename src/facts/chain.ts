@@ -21,32 +21,23 @@ export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 export const MS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
 
-/** The page of a slot in the public explorer. Each chain has its own host. */
-export function slotUrl(chain: Chain, slot: number): string {
-  return `${CHAINS[chain].v1BaseUrl}/slot/${slot}`;
+/** A page of the public explorer. Each chain has its own host. */
+export function explorerUrl(chain: Chain, kind: 'slot' | 'validator', number: number): string {
+  return `${CHAINS[chain].v1BaseUrl}/${kind}/${number}`;
 }
 
-/** The page of a validator in the public explorer. */
-export function validatorUrl(chain: Chain, validator: number): string {
-  return `${CHAINS[chain].v1BaseUrl}/validator/${validator}`;
-}
-
-/** The sync committee period of an epoch. */
 export function periodOf(epoch: number): number {
   return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 }
 
-/** When `slot` starts. */
 export function slotTime(chain: Chain, slot: number): UnixSeconds {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
 }
 
-/** When `epoch` starts. */
 export function epochTime(chain: Chain, epoch: number): UnixSeconds {
   return slotTime(chain, epoch * SLOTS_PER_EPOCH);
 }
 
-/** When the sync committee period starts. */
 export function periodTime(chain: Chain, period: number): UnixSeconds {
   return epochTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 }
@@ -57,7 +48,6 @@ export function periodTime(chain: Chain, period: number): UnixSeconds {
  */
 export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
 
-/** The epoch at `now`. */
 export function epochAt(chain: Chain, now: UnixMs): number {
   return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
 }

@@ -1,6 +1,5 @@
 import { BASE_UNITS } from '../toolkit/exposition/encode.ts';
 
-/** The units of the metrics. */
 export const METRIC_UNITS: readonly string[] = [...BASE_UNITS, 'ether', 'wei'];
 
 const WEI_DIGITS = 18;

@@ -26,11 +26,6 @@ export function watchedGroupOf(groups: readonly WatchedGroup[], validator: numbe
   return groups.find(({ watch }) => watches(watch, validator));
 }
 
-/** The label of a validator. */
-export function groupLabelOf(groups: readonly WatchedGroup[], validator: number): { readonly group?: string } {
-  return groupLabel(watchedGroupOf(groups, validator)?.group);
-}
-
 /** The parts of the ranges that are in none of `others`. */
 function without(watch: Watch, others: Watch): Watch {
   const left: WatchRange[] = [];

@@ -1,83 +1,145 @@
 import * as z from 'zod';
-import { COVERAGES, type Source } from '../sources/source.ts';
+import type { Pace, Read, Timing } from '../sources/read.ts';
+import type { Source } from '../sources/source.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { isRefused, partOf, Refusals } from './refusals.ts';
 
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
 
-/** The saved results of the polls of a source. */
-const POLLS = {
+/** The results of the attempts at one read, as they are saved. */
+const Attempt = z.object({
   /** Failures since the last success. */
   failuresInARow: z.number(),
-  /** When the first of them ended; absent without any. */
+  /** When the first of them ended. Absent if there is none. */
   failingSince: unixMs.exactOptional(),
   lastAttemptAt: unixMs.exactOptional(),
   lastSuccessAt: unixMs.exactOptional(),
   durationMs: milliseconds,
   lastError: z.object({ at: unixMs, reason: z.string(), message: z.string() }).exactOptional(),
-  /** The source is polled at once: the failure was with another key, or the clock was set during the last poll. */
+  /**
+   * The read runs at once: it failed with another key or before a sibling worked again, was refused before a reload, or
+   * the clock was set meanwhile.
+   */
   isDueNow: z.literal(true).exactOptional(),
-  /** No poll before this time, whatever the interval. */
+  /** No attempt before this time, whatever the interval. */
   pausedUntil: unixMs.exactOptional(),
-  /** Effective interval at the last poll; absent where no limit was known then. */
+  /** The effective interval at the last attempt. Absent if no limit was known then. */
   intervalMs: z.number().positive().exactOptional(),
-  /** What the last poll covered; absent where no limit was known then. */
-  coverage: z.enum(COVERAGES).exactOptional(),
-  /** Requests that each of the last successful polls took, newest last. */
+  /** Whether the budget stretched it. */
+  isStretched: z.literal(true).exactOptional(),
+  /** Requests that each of the last successful attempts took, newest last. */
   costs: z.array(z.number()).exactOptional(),
-  /** How long each of those polls took. */
+  /** How long each of these attempts took, waits for the budget included. */
   durations: z.array(milliseconds).exactOptional(),
-};
+});
+export type Attempt = Readonly<z.infer<typeof Attempt>>;
 
-/** The state of one source: its value, and the results of its polls. */
-export type Entry<T = unknown> = { readonly value: T } & Readonly<z.infer<z.ZodObject<typeof POLLS>>>;
-
-/** Reads a saved entry of a source. */
-export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
-  return z.object({ value: source.state, ...POLLS });
+/** The state of one source, in one document. */
+export interface Entry<T = unknown> {
+  readonly value: T;
+  /** The attempts by the name of the read. Those of a read that the source no longer has are kept for its return. */
+  readonly reads: Readonly<Record<string, Attempt>>;
+  readonly refusals: Refusals;
+  /** The late reads that the budget left out at the last attempt. */
+  readonly leftOut: readonly string[];
 }
 
-export function emptyEntry<T>(source: Source<T>): Entry<T> {
-  return { value: source.empty, failuresInARow: 0, durationMs: 0 };
+export function entrySchema<T>({ state }: Source<T>): z.ZodType<Entry<T>> {
+  return z.object({
+    value: state,
+    reads: z.record(z.string(), Attempt),
+    refusals: Refusals,
+    leftOut: z.array(z.string()),
+  });
+}
+
+export function emptyEntry<T>({ empty }: Source<T>): Entry<T> {
+  return { value: empty, reads: {}, refusals: {}, leftOut: [] };
+}
+
+const NEVER_TRIED: Attempt = { failuresInARow: 0, durationMs: 0 };
+
+/** The last attempt at a read. */
+export function attemptOf({ reads }: Pick<Entry, 'reads'>, { name }: { readonly name: string }): Attempt {
+  return reads[name] ?? NEVER_TRIED;
+}
+
+/** Whether the service refuses the whole read. */
+export function isOff({ refusals }: Pick<Entry, 'refusals'>, { endpoints }: Pick<Read<never>, 'endpoints'>): boolean {
+  return isRefused(refusals, partOf(endpoints[0]));
 }
 
 /** The entry when the program continues with another key. */
 export function withAnotherKey(entry: Entry): Entry {
-  if (entry.failuresInARow === 0) return entry;
-  const { pausedUntil: _, ...rest } = entry;
-  return { ...rest, isDueNow: true };
+  const reads = Object.entries(entry.reads).map(([name, attempt]): [string, Attempt] => {
+    if (attempt.failuresInARow === 0) return [name, attempt];
+    const { pausedUntil: _, ...rest } = attempt;
+    return [name, { ...rest, isDueNow: true }];
+  });
+  return { ...entry, reads: Object.fromEntries(reads) };
 }
 
-/** The entry with which a process starts, reloads or takes over. */
-export function anew(source: Source, entry: Entry, now: UnixMs): Entry {
-  return source.anew ? { ...entry, value: source.anew(entry.value, now) } : entry;
+/**
+ * The entry when a read of the source works again. The failed reads that are not in `ran` are repeated at once: they may
+ * work again too, and their next retry may be an hour away.
+ */
+export function afterRecovery(entry: Entry, ran: ReadonlySet<string>): Entry {
+  const reads = Object.entries(entry.reads).map(([name, attempt]): [string, Attempt] => {
+    const isRepeated = attempt.failuresInARow > 0 && !ran.has(name);
+    return [name, isRepeated ? { ...attempt, isDueNow: true } : attempt];
+  });
+  return { ...entry, reads: Object.fromEntries(reads) };
+}
+
+/**
+ * The entry with which a process starts, reloads or takes over. The account may have another plan now, so refused parts are
+ * requested again.
+ */
+export function withoutRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entry<T> {
+  const refused = reads.filter((read) => isOff(entry, read));
+  const repeated = refused.map((read) => [read.name, { ...attemptOf(entry, read), isDueNow: true }] as const);
+  return { ...entry, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: {} };
 }
 
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
   return source.chain ? `${source.name}-${source.chain}` : source.name;
 }
 
-const POLLS_KEPT = 5;
+const ATTEMPTS_KEPT = 5;
 
-/** The figures of the last polls including the latest, newest last. */
+/** The figures of the last successful attempts with the latest one, newest last. */
 export function withLatest(last: readonly number[] = [], latest: number): number[] {
-  return [...last, latest].slice(-POLLS_KEPT);
+  return [...last, latest].slice(-ATTEMPTS_KEPT);
 }
 
-/** Requests that a poll usually takes. */
-export function requestsPerPoll({ costs }: Entry): number {
-  return Math.max(1, usual(costs));
-}
-
-/** How long a poll usually takes, waits for the budget included. */
-export function msPerPoll({ durations }: Entry): Milliseconds {
-  return usual(durations);
+/** Requests that a run usually takes. */
+export function requestsPerRun({ cost = 1 }: Pick<Read<never>, 'cost'>, { costs }: Pick<Attempt, 'costs'>): number {
+  return Math.max(cost, usual(costs));
 }
 
 /**
- * The lower median, so that an unusual poll does not change the plan: with the most of the last polls, less than the
- * limit is used. 0 before the second poll, because the first one also reads what the next ones do not.
+ * The lower median of the last runs, so that an unusual run does not change the plan: with the most of them, less than the
+ * limit is used. 0 before the second run, because the first one also reads what the next ones do not.
  */
-function usual(last: readonly number[] = []): number {
+export function usual(last: readonly number[] = []): number {
   return last.length < 2 ? 0 : (last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0);
+}
+
+type Paced = Pick<Pace, 'intervalMs' | 'isStretched'>;
+
+/** @param paces Those of all reads of the source that are on, by name */
+export function timingOf(
+  entry: Entry,
+  { intervalMs, isStretched }: Paced,
+  paces: ReadonlyMap<string, Paced>,
+  now: UnixMs,
+): Timing {
+  return {
+    now,
+    intervalMs,
+    isStretched,
+    of: (read) => paces.get(read)?.intervalMs,
+    isFailing: (read) => (entry.reads[read]?.failuresInARow ?? 0) > 0,
+  };
 }

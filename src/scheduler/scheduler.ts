@@ -1,69 +1,73 @@
 import type { Api } from '../api/client.ts';
-import type { Pace, Poll, Source, SourceEvent } from '../sources/source.ts';
+import type { Read, SourceEvent } from '../sources/read.ts';
+import type { Source } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { anew, type Entry, emptyEntry, sourceId } from './entry.ts';
-import { afterPoll } from './polls.ts';
-import { type BudgetView, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
+import { attemptOf, type Entry, emptyEntry, sourceId, withoutRefusals } from './entry.ts';
+import { type BudgetView, pacesOf } from './paces.ts';
+import { type Ended, runRound } from './round.ts';
+import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
 
 export interface SchedulerDependencies {
   readonly api: Api;
   readonly clock: Clock;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
-  /** The current budget. */
   readonly budgetView: () => BudgetView;
   /**
-   * Whether any limit is known and the key is accepted. Until then one poll runs at a time, so that a nearly used up quota
-   * is not spent.
+   * Whether any limit is known and the key is accepted. Until then one round runs at a time, so that a nearly used up
+   * quota is not spent.
    */
   readonly limitsKnown: () => boolean;
   /** Called often with how each source runs, once the limits and the cost of each source are known. */
   readonly onSchedules: (schedules: ReadonlyMap<Source, Schedule>) => void;
-  /** Called once with each event of the polls, after the value that contains it was saved. */
+  /** Called once with each event, after the value that contains it was saved. */
   readonly onEvent: (source: Source, event: SourceEvent) => void;
-  /** Called when a poll has ended and what it found is shown, or could not be written. */
-  readonly onPoll: (source: Source, failure: Error | undefined) => void;
+  /** Called for each read of a round after its result was saved and is shown, or could not be saved. */
+  readonly onRun: (source: Source, read: Read<unknown>, ended: Ended) => void;
   /** Called when what is shown of a source changes. */
   readonly onChange: (source: Source) => void;
 }
 
 /** One source, across changes of its configuration. */
 interface Task extends KnownSource {
-  readonly id: string;
   source: Source;
   saved: Entry;
   current: Entry;
-  /** What `current` contains and `saved` does not, in the order in which it was found. */
+  /** The events in `current` that are not in `saved`, in the order in which they were found. */
   unsaved: readonly SourceEvent[];
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
-  readonly running: boolean;
-  /** Ends the poll in progress. Once it is aborted, no poll starts before `adopt`. */
+  /** Ends the round in progress. Once aborted, no round of this source starts before `adopt`. */
   readonly stop: AbortController;
+  /** The reads that have run since the start, the last reload or a takeover. */
+  tried: Set<string>;
+  /** Counts the rounds, so that a save is repeated only if no later round saves more. */
+  rounds: number;
 }
 
 /** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 15_000;
-/** After a minute without the loop, nothing will be polled again. */
+/** If the loop has not run for so long, it has stopped. */
 export const DEAD_AFTER_MS = MS_PER_MINUTE;
-/** The longest time that a poll which is due and permitted may wait for others. */
+/** The longest time that a read which is due and permitted may wait for others. */
 const OVERDUE_MS = 5 * MS_PER_MINUTE;
 const SAVE_RETRY_MS = 15_000;
+const EMPTY_ROUND_MS = 1_000;
 
-/** Polls each source when it is due, one poll per source at a time, and measures every poll. */
+/** Runs each read when it is due, one round of a source at a time. */
 export class Scheduler {
   /** The configured sources, in their order. */
   #tasks: readonly Task[] = [];
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
-  /** When the loop first found a source due that it could not start, the earliest first. */
+  /** When the loop first found a source due and could not start its round. The earliest comes first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
   #heartbeatAt: MonotonicMs;
-  /** Whether a poll has ended since the start or the last reload. */
-  #hasPolled = false;
+  /** Whether a read has ended since the start or the last reload. */
+  #hasRun = false;
   /** The sources that wait for the quota. */
   #waiting: ReadonlySet<Source> = new Set();
   readonly #nap = new Nap();
@@ -74,7 +78,7 @@ export class Scheduler {
     this.adopt(sources, entries);
   }
 
-  /** Why a restart would help; undefined: it would not. A step of the clock makes nothing overdue. */
+  /** Why a restart would help. Undefined if it would not. A step of the clock makes nothing overdue. */
   unhealthy(): string | undefined {
     const now = this.#deps.clock.monotonic();
     if (now - this.#heartbeatAt > DEAD_AFTER_MS) return 'the scheduler has stopped';
@@ -84,15 +88,14 @@ export class Scheduler {
 
   /** What is shown of the configured sources, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#tasks.map(({ id, saved }) => [id, saved]));
+    return new Map(this.#tasks.map(({ source, saved }) => [sourceId(source), saved]));
   }
 
-  /** The configured sources, in configured order. */
   sources(): readonly KnownSource[] {
     return this.#tasks;
   }
 
-  /** Continues with an entry that another process has written. What a poll that still ends here finds is not written. */
+  /** Continues with an entry that another process has written. The result of a round that still ends here is not saved. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
@@ -100,7 +103,7 @@ export class Scheduler {
     this.#deps.onChange(source);
   }
 
-  /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
+  /** Stops the rounds of some sources and starts none of them before `adopt`. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     const meant = this.#tasks.filter(({ source }) => isMeant(source));
     for (const { stop } of meant) stop.abort(new Error('the configuration has changed'));
@@ -108,27 +111,27 @@ export class Scheduler {
   }
 
   /**
-   * Continues with exactly these sources, all of them anew. One that was not interrupted keeps its entry; its poll in
-   * progress ends with the old settings. The others start with the given entry.
+   * Continues with exactly these sources, and requests refused parts again. A source that was not interrupted keeps its
+   * entry, and its round in progress ends with the old settings. The others start with the given entry.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
-    const now = this.#deps.clock.now();
-    const before = new Map(this.#tasks.map((task) => [task.id, task]));
+    const before = new Map(this.#tasks.map((task) => [sourceId(task.source), task]));
     this.#tasks = sources.map((source) => {
       const id = sourceId(source);
       const known = before.get(id);
-      const task = known && !known.stop.signal.aborted ? known : newTask(id, source, entries.get(id));
+      const task = known && !known.stop.signal.aborted ? known : newTask(source, entries.get(id));
       task.source = source;
-      task.saved = anew(source, task.saved, now);
-      task.current = anew(source, task.current, now);
+      task.saved = withoutRefusals(source, task.saved);
+      task.current = withoutRefusals(source, task.current);
+      task.tried = new Set();
       return task;
     });
     this.#lateSince.clear();
-    this.#hasPolled = false;
+    this.#hasRun = false;
     this.#nap.wake();
   }
 
-  /** Resolves when the signal has aborted and every poll in progress has ended. */
+  /** Resolves when the signal has aborted and every round in progress has ended. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
@@ -139,42 +142,45 @@ export class Scheduler {
     await Promise.all(this.#running);
   }
 
-  /** Starts the polls that are due and returns when the next one will be. */
+  /** Starts the rounds that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
     const now = this.#deps.clock.now();
     let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
     for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
-      const { pace, nextAttemptAt } = valueFor(schedules, task.source);
-      // Concurrently once the limits are known, or if the first poll has not found them.
-      const mayStart = this.#running.size === 0 || this.#hasPolled || this.#deps.limitsKnown();
-      if (nextAttemptAt > now) next = Math.min(next, nextAttemptAt);
+      const nextRoundAt = Math.min(...valueFor(schedules, task.source).reads.map((read) => read.nextAttemptAt));
+      // Rounds run side by side once the limits are known, or if the first round has not found them.
+      const mayStart = this.#running.size === 0 || this.#hasRun || this.#deps.limitsKnown();
+      if (nextRoundAt > now) next = Math.min(next, nextRoundAt);
       else if (mayStart) {
-        this.#startWork(task, () => this.#poll(task, pace, signal));
-        // The poll may have used the only request that was allowed.
+        this.#startWork(task, () => this.#round(task, signal));
+        // The round may have used the only request that was allowed.
         schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
       }
-      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
+      if (nextRoundAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
     }
-    this.#tell(schedules);
+    this.#report(schedules);
     return next;
   }
 
-  #tell(schedules: ReadonlyMap<Source, Schedule>): void {
-    const waiting = new Set([...schedules].filter(([, { wait }]) => wait).map(([source]) => source));
+  #report(schedules: ReadonlyMap<Source, Schedule>): void {
+    const waiting = new Set([...schedules].filter(([, { first }]) => first.wait).map(([source]) => source));
     // A wait changes the pace, and with it the staleness.
     for (const source of schedules.keys()) {
       if (waiting.has(source) !== this.#waiting.has(source)) this.#deps.onChange(source);
     }
     this.#waiting = waiting;
     // The second sweep of a large fleet starts at once, and shows how long the next ones take.
-    const isMeasuring = this.#tasks.some(({ current, running }) => running && (current.costs ?? []).length < 2);
+    const isMeasuring = this.#tasks.some(({ source, current, running }) => {
+      const { costs = [] } = attemptOf(current, valueFor(schedules, source).first.read);
+      return running && costs.length < 2;
+    });
     if (this.#deps.limitsKnown() && !isMeasuring) this.#deps.onSchedules(schedules);
   }
 
-  /** Starts work during which no poll of the source starts. */
+  /** Starts work during which no round of the source starts. */
   #startWork(task: Task, start: () => Promise<void>): void {
     const work = start().finally(() => {
       if (task.work === work) task.work = undefined;
@@ -185,65 +191,65 @@ export class Scheduler {
     this.#running.add(work);
   }
 
-  async #poll(task: Task, pace: Pace, signal: AbortSignal): Promise<void> {
-    const { clock, api } = this.#deps;
-    const { source } = task;
-    const stop = AbortSignal.any([signal, task.stop.signal]);
-    const now = clock.now();
-    const start = clock.monotonic();
-    let requests = 0;
-    const counting: Api = {
-      ...api,
-      request(...request) {
-        requests += 1;
-        return api.request(...request);
-      },
+  /** Runs the reads that are due, and saves what they found once. */
+  async #round(task: Task, signal: AbortSignal): Promise<void> {
+    const { clock, api, limitsKnown, onRun } = this.#deps;
+    const { source, tried } = task;
+    // A reload in the middle of the round changes neither its reads nor their paces.
+    const known = this.#tasks.map(({ source, current }) => ({ source, current }));
+    const paces = pacesOf(known, this.#deps.budgetView(), clock.now());
+    const scheduleOf = (current: Entry, now: UnixMs): Schedule => {
+      // The reload may have removed another chain, whose sources then have no bucket.
+      const ids = this.entries();
+      const left = known.filter((one) => ids.has(sourceId(one.source)));
+      const all = left.map((one) => (one.source === source ? { source, current } : one));
+      return valueFor(schedulesOf(all, this.#deps.budgetView(), now, paces), source);
     };
-    const { intervalMs, coverage } = pace;
-    const timing = { now, intervalMs, coverage };
-    const known = this.#deps.limitsKnown() ? { intervalMs, coverage } : undefined;
-    let poll: Poll<unknown>;
-    try {
-      poll = await source.poll(counting, task.current.value, timing, stop);
-    } catch (error) {
-      if (stop.aborted) return;
-      poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
-    }
-    const durationMs = clock.monotonic() - start;
-    const stepMs = clock.now() - now - durationMs;
-    const measured = { start: now, durationMs, stepMs, requests, pace: known };
-    this.#hasPolled = true;
-    const entry = afterPoll(task.current, poll, measured);
-    // The poll began before a reload, with what was refused before it.
-    task.current = task.source === source ? entry : anew(task.source, entry, clock.now());
-    task.unsaved = [...task.unsaved, ...(poll.events ?? [])];
+    const stop = AbortSignal.any([signal, task.stop.signal]);
+    const round = await runRound(source, task.current, {
+      api,
+      clock,
+      inputs: inputsFor(source, this.#tasks),
+      signal: stop,
+      scheduleOf,
+      isPaceKnown: limitsKnown(),
+      tried,
+    });
+    // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
+    if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);
+    this.#hasRun = true;
+    for (const { read } of round.runs) tried.add(read.name);
+    // If the round began before a reload, its entry has the refusals from before.
+    task.current = task.source === source ? round.entry : withoutRefusals(task.source, round.entry);
+    task.unsaved = [...task.unsaved, ...round.events];
+    task.rounds += 1;
     await this.#persist(task, signal);
-    this.#deps.onPoll(source, poll.failure);
+    for (const { read, ...ended } of round.runs) onRun(source, read, ended);
   }
 
   /**
-   * Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. Events are passed on
-   * after it: if a kill comes before the save, the next polls find them again. One between the two loses their lines.
+   * Nothing is shown before it is saved, because a counter could step back after a restart. Events are passed on after the
+   * save: after a kill before the save, the next runs find them again. A kill after the save and before the log lines loses
+   * these lines, never what the events count.
    */
   async #persist(task: Task, signal: AbortSignal): Promise<void> {
     const { store, log, onChange, onEvent, clock } = this.#deps;
-    const entry = task.current;
+    const { rounds } = task;
     try {
-      await store.save(task.id, entry);
+      await store.save(sourceId(task.source), task.current);
     } catch (error) {
       log.error({ source: task.source.name, chain: task.source.chain, err: String(error) }, 'state not written');
-      // The next poll also saves, but for a daily source that is too late.
+      // The next round also saves, but that of a daily source comes too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          // A reload has replaced neither the poll nor the source.
-          const isNewest = this.#tasks.includes(task) && task.current.lastAttemptAt === entry.lastAttemptAt;
+          const isNewest = this.#tasks.includes(task) && task.rounds === rounds;
           if (isNewest && !task.running) this.#startWork(task, () => this.#persist(task, signal));
         },
         () => undefined,
       );
       return;
     }
-    // A reload may have made it anew.
+    // Not the entry that was saved: a reload may have forgotten its refusals.
     task.saved = task.current;
     onChange(task.source);
     const { unsaved } = task;
@@ -252,9 +258,8 @@ export class Scheduler {
   }
 }
 
-function newTask(id: string, source: Source, entry: Entry = emptyEntry(source)): Task {
+function newTask(source: Source, entry: Entry = emptyEntry(source)): Task {
   return {
-    id,
     source,
     saved: entry,
     current: entry,
@@ -264,5 +269,7 @@ function newTask(id: string, source: Source, entry: Entry = emptyEntry(source)):
       return this.work !== undefined;
     },
     stop: new AbortController(),
+    tried: new Set(),
+    rounds: 0,
   };
 }

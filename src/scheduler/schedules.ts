@@ -1,177 +1,250 @@
 import type { Quota } from '../budget/bucket.ts';
-import { type Demand, plan } from '../budget/planner.ts';
-import { evenPace, type Pace, type Source, type Timing } from '../sources/source.ts';
-import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId } from './entry.ts';
-import { isOverdue, nextPollAt } from './polls.ts';
+import { type Inputs, NO_INPUTS, type Read, type Timing } from '../sources/read.ts';
+import type { Source } from '../sources/source.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { type Due, dueAt } from './attempts.ts';
+import { type Attempt, attemptOf, type Entry, isOff, requestsPerRun, timingOf } from './entry.ts';
+import { type BudgetView, type PlannedSource, pacesOf, type ReadPace } from './paces.ts';
+
+/** How a read runs now. */
+export interface ReadSchedule {
+  readonly read: Read<unknown>;
+  /** The bucket in which its requests count, as far as known. */
+  readonly bucket: string;
+  /** The pace that the budget allows. In a wait for the quota that of the last attempt, in a refusal the configured one. */
+  readonly pace: ReadPace;
+  readonly timing: Timing;
+  /** When the next attempt is due and permitted. Infinity: only after a new key or a restart, or nothing is left to read. */
+  readonly nextAttemptAt: UnixMs;
+  /** The same for a round in progress, in which the read does not wait for the first read. */
+  readonly mayRunAt: UnixMs;
+  readonly wait?: QuotaWait | undefined;
+}
 
 /** How a source runs now. */
 export interface Schedule {
-  /** The pace that the budget allows; while the source waits for the quota, the last one that it allowed. */
-  readonly pace: Pace;
-  /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
-  readonly nextAttemptAt: UnixMs;
-  readonly wait?: Wait;
+  /** The reads that the budget does not leave out, in order. */
+  readonly reads: readonly ReadSchedule[];
+  /** The first of them that the service does not refuse. If it refuses all of them, the first. */
+  readonly first: ReadSchedule;
+  /** The late reads that the budget leaves out. */
+  readonly leftOut: readonly string[];
 }
 
-/** The quota keeps a source waiting for more than its interval after it is due. */
-export interface Wait {
+/** The quota delays a read by more than an interval. */
+export interface QuotaWait {
   readonly until: UnixMs;
   readonly limit: Quota['limit'];
+}
+
+/** A source as the scheduler knows it. */
+export interface KnownSource extends PlannedSource {
+  /** The entry that was saved last, which is shown. `current` is newer while it cannot be saved. */
+  readonly saved: Entry;
+  /** Whether a round, or saving its result, is in progress. */
+  readonly running: boolean;
+}
+
+export function schedulesOf(
+  sources: readonly PlannedSource[],
+  budgetView: BudgetView,
+  now: UnixMs,
+  paces = pacesOf(sources, budgetView, now),
+): ReadonlyMap<Source, Schedule> {
+  const asked = new Set<string>();
+  return new Map(
+    sources.map(({ source, current }) => [
+      source,
+      scheduleOf(source, current, valueFor(paces, source), budgetView, asked, now),
+    ]),
+  );
+}
+
+/** Without this tolerance, rounding would make a share of exactly one run too small at one time and enough at the next. */
+const ROUNDING = 1e-6;
+
+/** What the budget allows a read. */
+interface Allowance {
+  readonly read: Read<unknown>;
+  readonly bucket: string;
+  readonly quota: Quota;
+  /** Whether the share of the source on this bucket is less than one run until the quota ends. */
+  readonly isShareTooSmall: boolean;
+  /** When the quota permits the next run. */
+  readonly quotaAt: UnixMs;
+  /** Undefined: the budget leaves the read out, or the service refuses it. */
+  readonly planned: ReadPace | undefined;
+}
+
+/** How one source runs now, if this is its entry and its reads have these paces. */
+function scheduleOf(
+  source: Source,
+  entry: Entry,
+  planned: ReadonlyMap<string, ReadPace>,
+  budgetView: BudgetView,
+  asked: Set<string>,
+  now: UnixMs,
+): Schedule {
+  const all = source.reads.map((read) => allowanceOf(source, read, entry, planned, budgetView, now));
+  // An exhausted quota makes every share 0. Until the reset, the same reads are left out as before.
+  const leftOut = all.filter(({ read, isShareTooSmall }) => {
+    if (read.slowestMs === undefined || isOff(entry, read)) return false;
+    return isShareTooSmall ? entry.leftOut.includes(read.name) : !planned.has(read.name);
+  });
+  const paced = all
+    .filter((one) => !leftOut.includes(one))
+    .map((one) => ({ ...one, isOn: !isOff(entry, one.read), pace: paceOf(one, entry, now) }));
+  const pacesOn = new Map(paced.flatMap(({ read, pace, isOn }) => (isOn ? [[read.name, pace]] : [])));
+  const keyAt = budgetView.keyAt();
+  let firstAt: UnixMs | undefined;
+  const reads = paced.map((one): ReadSchedule => {
+    const { read, bucket, pace, isOn } = one;
+    const timing = timingOf(entry, pace, pacesOn, now);
+    const due = ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
+    const at = due.isTick ? inStep(due.at, firstAt, pace) : due.at;
+    if (isOn) firstAt ??= at;
+    const permittedAt = Math.max(keyAt, one.quotaAt);
+    const [mayRunAt, nextAttemptAt] = [Math.max(due.at, permittedAt), Math.max(at, permittedAt)];
+    // The quota alone keeps a read that is on from its planned pace. A wait for the key is not one for the quota.
+    const isWait = isOn && pace !== one.planned && keyAt <= now && nextAttemptAt > (at || now) + pace.intervalMs;
+    const wait = isWait ? { until: nextAttemptAt, limit: one.quota.limit } : undefined;
+    return { read, bucket, pace, timing, mayRunAt, nextAttemptAt, wait };
+  });
+  const first = reads.find(({ read }) => !isOff(entry, read)) ?? (reads[0] as ReadSchedule);
+  return { reads, first, leftOut: leftOut.map(({ read }) => read.name) };
+}
+
+/**
+ * If the operator asks whether the plan is still the same, the first read of each bucket that is not paused and has
+ * something to read is due at once: this takes the fewest requests.
+ * @param asked The buckets whose first read is found. That of this read may be added.
+ */
+function ifAsked(due: Due, { read, bucket, quota }: Allowance, entry: Entry, asked: Set<string>, now: UnixMs): Due {
+  const { lastAttemptAt = 0, pausedUntil = 0 } = attemptOf(entry, read);
+  const isIdle = due.at === Number.POSITIVE_INFINITY;
+  if (isIdle || asked.has(bucket) || pausedUntil > now || isOff(entry, read)) return due;
+  asked.add(bucket);
+  return lastAttemptAt < (quota.askedAt ?? 0) ? { at: 0, isTick: false } : due;
+}
+
+/**
+ * A run waits for the reset if the share of its source is less than one run. It also waits if less is left than a run
+ * takes, because it would fail in the middle.
+ */
+function allowanceOf(
+  source: Source,
+  read: Read<unknown>,
+  entry: Entry,
+  paces: ReadonlyMap<string, ReadPace>,
+  budgetView: BudgetView,
+  now: UnixMs,
+): Allowance {
+  const bucket = budgetView.bucketOf(source, read);
+  const quota = budgetView.quotaOf(bucket);
+  const siblings = source.reads.filter((one) => budgetView.bucketOf(source, one) === bucket);
+  const planned = siblings.flatMap(({ name }) => paces.get(name) ?? []);
+  const leftMs = (quota.end - now) * (1 + ROUNDING);
+  const isShareTooSmall =
+    planned.length > 0 && planned.every(({ intervalMs, isStretched }) => isStretched && intervalMs > leftMs);
+  const isShort = isShareTooSmall || quota.left < requestsPerRun(read, attemptOf(entry, read));
+  const quotaAt = Math.max(quota.closedUntil, isShort ? quota.resetsAt : 0);
+  return { read, bucket, quota, isShareTooSmall, quotaAt, planned: paces.get(read.name) };
+}
+
+/** The planned pace. While the quota delays the read by more than an interval, the last one; in a refusal, that configured. */
+function paceOf({ read, planned, isShareTooSmall, quotaAt }: Allowance, entry: Entry, now: UnixMs): ReadPace {
+  if (planned && !isShareTooSmall && quotaAt <= now + planned.intervalMs) return planned;
+  const last: Partial<Attempt> = isOff(entry, read) ? {} : attemptOf(entry, read);
+  const { intervalMs = read.everyMs, isStretched = false } = last;
+  return { intervalMs, isStretched, beside: [], requestsPerDay: 0 };
+}
+
+/** A read that is due by its tick waits this much of its interval for the first read, to run in one round with it. */
+const WAITS_FOR_FIRST = 1 / 8;
+
+function inStep(at: UnixMs, firstAt: UnixMs | undefined, { intervalMs }: ReadPace): UnixMs {
+  return firstAt !== undefined && firstAt > at && firstAt <= at + intervalMs * WAITS_FOR_FIRST ? firstAt : at;
 }
 
 /** One source as the rest of the program sees it. */
 export interface SourceView extends Schedule {
   readonly source: Source;
-  /** The bucket in which its requests count, as far as known. */
-  readonly bucket: string;
   readonly entry: Entry;
-  /** The timing for which its families are computed. */
+  /** The timing with which its values are shown. Its intervals are those of the last attempts, if these were longer. */
   readonly timing: Timing;
-  /** The parts that are on and that the service may refuse. */
-  readonly parts: ReturnType<NonNullable<Source['parts']>>;
-  /** Whether a poll, or saving its result, is in progress. */
+  readonly inputs: Inputs;
   readonly running: boolean;
-}
-
-/** The entries of one source. */
-export interface KnownSource {
-  readonly source: Source;
-  /** The entry that was persisted last. */
-  readonly saved: Entry;
-  /** The newest entry; newer than `saved` while it cannot be persisted. */
-  readonly current: Entry;
-  readonly running: boolean;
-}
-
-/** The budget as the scheduler sees it. */
-export interface BudgetView {
-  /** The bucket in which the requests of the source count. */
-  readonly bucketOf: (source: Source) => string;
-  readonly allowedPerDay: (bucket: string) => number;
-  readonly quotaOf: (bucket: string) => Quota;
-  /** When a request may be sent with the key; Infinity: not before a new key or a restart. */
-  readonly keyAt: () => UnixMs;
-}
-
-type Polled = Pick<KnownSource, 'source' | 'current'>;
-
-/** The pace of every source. Sources on one bucket share what it allows. */
-export function pacesOf(
-  sources: readonly Polled[],
-  { bucketOf, allowedPerDay }: Pick<BudgetView, 'bucketOf' | 'allowedPerDay'>,
-  now: UnixMs,
-): ReadonlyMap<Source, Pace> {
-  const byBucket = Map.groupBy(sources, ({ source }) => bucketOf(source));
-  return new Map(
-    [...byBucket].flatMap(([bucket, members]) => [
-      ...plan(
-        members.map((member) => demandOf(member, now)),
-        allowedPerDay(bucket),
-      ),
-    ]),
-  );
-}
-
-function demandOf({ source, current: entry }: Polled, now: UnixMs): Demand<Source, Pace> {
-  const cost = requestsPerPoll(entry);
-  // Until its data are published, a daily source polls at every interval and costs as much as any other.
-  const isEven = source.isDaily && isOverdue(source, entry, now);
-  const paceFor = (requestsPerDay: number): Pace =>
-    isEven
-      ? evenPace(source.intervalMs, requestsPerDay, cost)
-      : source.pace(requestsPerDay, cost, entry.coverage, entry.value);
-  return {
-    id: source,
-    weight: source.weight,
-    first: source.isDaily && !isEven,
-    fit: (requestsPerDay) => noFasterThan(msPerPoll(entry), paceFor(requestsPerDay)),
-  };
-}
-
-/**
- * Polls of one source do not overlap, and a large poll waits for many answers. If it takes longer than the interval,
- * fewer requests are made than the limit allows.
- */
-function noFasterThan(ms: Milliseconds, pace: Pace): Pace {
-  const { intervalMs, requestsPerDay } = pace;
-  if (ms <= intervalMs) return pace;
-  return { ...pace, intervalMs: ms, requestsPerDay: (requestsPerDay * intervalMs) / ms };
-}
-
-/** How each source runs now. */
-export function schedulesOf(
-  sources: readonly Polled[],
-  budgetView: BudgetView,
-  now: UnixMs,
-): ReadonlyMap<Source, Schedule> {
-  const paces = pacesOf(sources, budgetView, now);
-  const asked = new Set<string>();
-  return new Map(
-    sources.map(({ source, current }) => {
-      const bucket = budgetView.bucketOf(source);
-      const { askedAt = 0 } = budgetView.quotaOf(bucket);
-      // The first source that is not paused takes the fewest requests to show whether the plan is still the same.
-      const isAsker = !asked.has(bucket) && (current.pausedUntil ?? 0) <= now;
-      if (isAsker) asked.add(bucket);
-      const isDueNow = isAsker && (current.lastAttemptAt ?? 0) < askedAt;
-      const known = { source, current: isDueNow ? { ...current, isDueNow } : current };
-      return [source, scheduleOf(known, valueFor(paces, source), budgetView, now)];
-    }),
-  );
-}
-
-/** Without a tolerance, rounding would make a share of exactly one poll too small in one moment and enough in the next. */
-const ROUNDING = 1e-6;
-
-/**
- * A source waits for the reset if its share of the quota is less than one poll, or what is left less than its next poll
- * takes, which would fail in the middle. Its interval and staleness do not change during the wait.
- */
-function scheduleOf({ source, current: entry }: Polled, planned: Pace, budgetView: BudgetView, now: UnixMs): Schedule {
-  const quota = budgetView.quotaOf(budgetView.bucketOf(source));
-  const keyAt = budgetView.keyAt();
-  const isShareTooSmall = planned.intervalMs > (quota.end - now) * (1 + ROUNDING);
-  const isShort = isShareTooSmall || quota.left < requestsPerPoll(entry);
-  const quotaAt = Math.max(quota.closedUntil, isShort ? quota.resetsAt : 0);
-  const permittedAt = Math.max(keyAt, quotaAt);
-  if (!isShareTooSmall && quotaAt <= now + planned.intervalMs) {
-    return { pace: planned, nextAttemptAt: nextPollAt(source, entry, { now, ...planned }, permittedAt) };
-  }
-  const { intervalMs = source.intervalMs, coverage = planned.coverage } = entry;
-  const timing = { now, intervalMs, coverage };
-  const nextAttemptAt = nextPollAt(source, entry, timing, permittedAt);
-  // 0 at the first poll.
-  const dueAt = nextPollAt(source, entry, timing, 0) || now;
-  const pace = { intervalMs, coverage, requestsPerDay: 0 };
-  // A wait for the key is not one for the quota.
-  if (keyAt > now || nextAttemptAt <= dueAt + intervalMs) return { pace, nextAttemptAt };
-  return { pace, nextAttemptAt, wait: { until: nextAttemptAt, limit: quota.limit } };
 }
 
 /** The view of each source, in the same order. */
 export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
   const schedules = schedulesOf(sources, budgetView, now);
-  return sources.map(({ source, saved, running }) => {
+  return sources.map(({ source, saved: entry, running }) => {
     const schedule = valueFor(schedules, source);
-    const { intervalMs, coverage } = schedule.pace;
-    // A value that was polled for a longer interval does not become stale when the interval gets shorter.
-    const timing = { now, intervalMs: Math.max(intervalMs, saved.intervalMs ?? 0), coverage };
-    const parts = source.parts?.(saved.value) ?? [];
-    return { ...schedule, source, bucket: budgetView.bucketOf(source), entry: saved, timing, parts, running };
+    const paces = new Map(schedule.reads.flatMap((one) => (isOff(entry, one.read) ? [] : [shownPace(one, entry)])));
+    const [, pace] = shownPace(schedule.first, entry);
+    return {
+      ...schedule,
+      source,
+      entry,
+      timing: timingOf(entry, pace, paces, now),
+      inputs: inputsFor(source, sources),
+      running,
+    };
   });
 }
 
-/** Whether each source was attempted, was restored, or may not be attempted yet. */
+/** A value that was read for a longer interval does not become stale when the interval gets shorter. */
+function shownPace({ read, pace }: ReadSchedule, entry: Entry): [string, ReadPace] {
+  const { intervalMs = 0 } = attemptOf(entry, read);
+  return [read.name, { ...pace, intervalMs: Math.max(pace.intervalMs, intervalMs) }];
+}
+
+/** What the saved values of all sources of its chain give to a source. */
+export function inputsFor({ chain }: Source, sources: readonly Pick<KnownSource, 'source' | 'saved'>[]): Inputs {
+  const same = sources.filter(({ source }) => source.chain === chain);
+  return Object.assign({ ...NO_INPUTS }, ...same.map(({ source, saved }) => source.more?.gives?.(saved.value) ?? {}));
+}
+
+/** The last attempt at the first read that is on. */
+export function lastOf({ entry, first }: Pick<SourceView, 'entry' | 'first'>): Attempt {
+  return attemptOf(entry, first.read);
+}
+
+/** When the last success of the first read that is on and was attempted ended. Undefined if there is none. */
+export function lastSuccessAt(view: Pick<SourceView, 'entry' | 'reads'>): UnixMs | undefined {
+  return attemptsOn(view).find(({ lastAttemptAt }) => lastAttemptAt !== undefined)?.lastSuccessAt;
+}
+
+/** Whether a read that is on was attempted. */
+export function wasAttempted(view: Pick<SourceView, 'entry' | 'reads'>): boolean {
+  return attemptsOn(view).some(({ lastAttemptAt }) => lastAttemptAt !== undefined);
+}
+
+/** The last attempts at the reads that are on and fail, in order. */
+export function failuresOf(view: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {
+  return attemptsOn(view).filter(({ failuresInARow }) => failuresInARow > 0);
+}
+
+function attemptsOn({ entry, reads }: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {
+  return reads.flatMap(({ read }) => (isOff(entry, read) ? [] : [attemptOf(entry, read)]));
+}
+
+/** Whether each source was attempted, in this process or an earlier one, or may not be attempted yet. */
 export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
   return views.every(
-    ({ entry, nextAttemptAt, running }) => entry.lastAttemptAt !== undefined || (!running && nextAttemptAt > now),
+    (view) => lastOf(view).lastAttemptAt !== undefined || (!view.running && view.first.nextAttemptAt > now),
   );
 }
 
-/** The value of a source in a map that has every source. */
-export function valueFor<T>(all: ReadonlyMap<Source, T>, source: Source): T {
-  const one = all.get(source);
-  if (one === undefined) throw new TypeError(`nothing for ${sourceId(source)}`);
+/** The requests of a source a day at its pace. */
+export function requestsPerDay({ reads }: Pick<Schedule, 'reads'>): number {
+  return reads.reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+}
+
+/** Looks up a key that is always present. */
+export function valueFor<K, T>(all: ReadonlyMap<K, T>, key: K): T {
+  const one = all.get(key);
+  if (one === undefined) throw new TypeError('nothing for this key');
   return one;
 }

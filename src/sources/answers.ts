@@ -5,7 +5,20 @@ import { type Chain, epochAt } from '../facts/chain.ts';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** The seats of a period; undefined: the service does not know the members yet. @throws RequestFailed */
+/** The result, or the failure. @throws when the run is aborted */
+export async function attempt<T>(
+  { signal }: { readonly signal: AbortSignal },
+  request: () => Promise<T>,
+): Promise<T | Error> {
+  try {
+    return await request();
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    return error;
+  }
+}
+
+/** The seats of a period. Undefined: the service does not know the members yet. @throws RequestFailed */
 export async function readSeats(
   api: Api,
   chain: Chain,

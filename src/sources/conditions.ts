@@ -26,36 +26,22 @@ function condition(severity: Condition['severity'], says: Condition['says']): Co
   return { severity, says };
 }
 
-/** What the conditions of machines compare. Seconds, slots, shares and counts; a boolean is 0 or 1. */
-export type MachineValue =
-  | 'silence'
-  | 'synced'
-  | 'execution_connected'
-  | 'disk_free'
-  | 'last_seen'
-  | 'process_silence'
-  | 'name_shared'
-  | 'head_lag'
-  | 'inactive_validators';
-
-/** When it applies, with the operators of PromQL. */
-export interface Comparison {
-  readonly value: MachineValue;
+/** Applies when a value compares like this, with the operators of PromQL. */
+interface MachineCondition<V> extends Condition {
+  /** Its name. It is in seconds or slots, a share or a count; a boolean is 0 or 1. */
+  readonly value: V;
   readonly is: '<' | '==' | '>';
   readonly than: number | keyof typeof THRESHOLDS;
-}
-
-interface MachineCondition extends Condition, Comparison {
   /** The text of the badge in the list of machines. */
   readonly badge: string;
 }
 
-function machines(
+function machines<V extends string>(
   severity: Condition['severity'],
-  [value, is, than]: readonly [MachineValue, Comparison['is'], Comparison['than']],
+  [value, is, than]: readonly [V, MachineCondition<V>['is'], MachineCondition<V>['than']],
   words: string,
   badge = words,
-): MachineCondition {
+): MachineCondition<V> {
   const says: Condition['says'] = (names) => [`${plural(names.length, 'machine')} ${words}`, `: ${listed(names)}.`];
   return { severity, value, is, than, badge, says };
 }
@@ -104,8 +90,9 @@ export const MACHINE_CONDITIONS = {
     'with validators that are not active',
     'validators not active',
   ),
-} as const satisfies Record<string, MachineCondition>;
+};
 export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
+export type MachineValue = (typeof MACHINE_CONDITIONS)[MachineAlert]['value'];
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 
 /** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
@@ -160,8 +147,6 @@ export const CONDITIONS = {
     `The exporter's clock is ${detail}`,
     ". Ages are judged by the service's clock. Set up NTP on the exporter's host.",
   ]),
-
-  // Severity info: shown without a colour.
   BeaconchainBudgetStretched: condition('info', (changes) => [
     'The budget does not allow the configured intervals',
     `: ${changes.join('; ')}.`,
@@ -174,7 +159,7 @@ export function firing(alert: Alert, who: readonly (string | number)[], detail =
   return { ...notice(TONES[severity], ...says(who, detail)), alert };
 }
 
-/** The same for those to whom an alert applies, if there are any. */
+/** A notice if the alert applies to anybody. */
 export function firingIf(alert: Alert, who: readonly (string | number)[], detail?: string): Notice[] {
   return who.length > 0 ? [firing(alert, who, detail)] : [];
 }

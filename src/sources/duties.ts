@@ -13,18 +13,18 @@ const SCORES = ['total', ...DUTIES] as const;
 const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
-const Count = z.number().nonnegative();
-const Outcomes = z.object({ assigned: Count, missed: Count, done: Count });
+const NonNegative = z.number().nonnegative();
+const Outcomes = z.object({ assigned: NonNegative, missed: NonNegative, done: NonNegative });
 
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
 export const Performance = z.object({
   duties: z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes }),
-  /** Each at most 1; absent where no validator had the duty. */
+  /** From 0 to 1. Absent if no validator had the duty, or the service computes something else. */
   scores: z.partialRecord(z.enum(SCORES), z.number()),
-  /** How many votes were correct; absent where it is not known of all. */
-  votes: z.partialRecord(z.enum(VOTES), Count),
+  /** How many votes were correct. Absent unless this is known of all validators. */
+  votes: z.partialRecord(z.enum(VOTES), NonNegative),
   /** The mean of the included attestations, in slots beyond the next one. */
-  inclusionDelay: Count.exactOptional(),
+  inclusionDelay: NonNegative.exactOptional(),
 });
 export type Performance = z.infer<typeof Performance>;
 
@@ -38,28 +38,29 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   };
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
-    allKnown(attesting.map(({ duties }) => duties.attestation.correct[vote]))?.reduce((sum, one) => sum + one, 0);
+    allKnown(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]))?.reduce((sum, one) => sum + one, 0);
   const inclusionDelay = meanOf(
-    answers.map(({ duties: { attestation } }): Weighted => [attestation.delay, attestation.done]),
+    answers.map(({ duties: { attestation } }): Weighted => [attestation.avg_inclusion_delay, attestation.done]),
   );
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
-    scores: present(SCORES.map((score) => [score, meanOf(answers.map((one) => scoreOf(one, score)))] as const)),
+    scores: present(SCORES.map((score) => [score, scoreOf(answers, score)] as const)),
     votes: present(VOTES.map((vote) => [vote, correct(vote)] as const)),
     ...(inclusionDelay !== undefined && { inclusionDelay }),
   };
 }
 
-/** A score with the number of duties that it is about. */
-function scoreOf({ beaconscore, duties }: Answer, score: (typeof SCORES)[number]): Weighted {
+/** The mean, weighted by the duties of each answer. Penalties can make it negative, which is no ratio. */
+function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
-  const weight = about.reduce((total, duty) => total + duties[duty].assigned, 0);
-  return [beaconscore?.[score], weight || 1];
+  const assigned = ({ duties }: Answer): number => about.reduce((total, duty) => total + duties[duty].assigned, 0);
+  const mean = meanOf(answers.map((one): Weighted => [one.beaconscore?.[score], assigned(one)]));
+  return mean !== undefined && mean >= 0 && mean <= 1 ? mean : undefined;
 }
 
 type Weighted = readonly [value: number | null | undefined, weight: number];
 
-/** The weighted mean of the values that there are; that of one value is the value itself, without a rounding error. */
+/** The weighted mean of the known values. A single value is returned without a rounding error. */
 function meanOf(values: readonly Weighted[]): number | undefined {
   const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
   if (known.length <= 1) return known[0]?.value;
@@ -67,7 +68,7 @@ function meanOf(values: readonly Weighted[]): number | undefined {
   return known.reduce((sum, { value, weight }) => sum + value * weight, 0) / all;
 }
 
-/** Undefined if there is none, or one of them is not known. */
+/** All values. Undefined if there is none, or one of them is not known. */
 export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | undefined {
   const known = values.filter((one) => one != null);
   return known.length > 0 && known.length === values.length ? known : undefined;
@@ -78,7 +79,7 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
   return Object.fromEntries(known) as { [key in K]?: number };
 }
 
-/** One row of the table on the status page that compares you with the network. None without an attestation. */
+/** One row of the table on the status page that compares you with the network. No table without an attestation. */
 export function attestationTable(
   chain: Chain,
   who: string,
@@ -96,17 +97,15 @@ export function attestationTable(
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];
 }
 
-/**
- * @param prefix Of the names of the families
- * @param whose Whose duties they are, in HELP
- */
 export function performanceFamilies(
   prefix: string,
   whose: string,
-  shown: readonly { readonly labels: Labels; readonly performance: Performance | undefined }[],
+  shown: readonly { labels: Labels; duties: { sums: Performance; until: UnixMs } | undefined }[],
 ): Family[] {
   const each = (samplesOf: (performance: Performance, labels: Labels) => Sample[]): Sample[] =>
-    shown.flatMap(({ labels, performance }) => (performance ? samplesOf(performance, labels) : []));
+    shown.flatMap(({ labels, duties }) =>
+      duties ? samplesOf(duties.sums, labels).map((one) => ({ ...one, until: duties.until })) : [],
+    );
   const by = (label: string, values: Readonly<Record<string, number>>, labels: Labels): Sample[] =>
     Object.entries(values).map(([key, value]) => ({ labels: { ...labels, [label]: key }, value }));
   return [

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { PastRange } from '../api/endpoints.ts';
+import type { Endpoint, PastRange } from '../api/endpoints.ts';
 import type { ReadPage } from '../api/paginate.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
@@ -9,16 +9,25 @@ export interface PastPage<R> extends ReadPage {
   readonly records: readonly R[];
 }
 
+/** The past of a source, which is known even while the source is off. */
+export interface Past {
+  /** Its records, in words. */
+  readonly what: string;
+  readonly endpoint: Endpoint;
+  /** Whether there is one record a day. Windows select daily records, too. */
+  readonly isDaily: boolean;
+  /** How long the service keeps the records. Absent: for good. */
+  readonly keptSeconds?: Seconds;
+}
+
 /**
  * The past of a source. R is one record: plain data that survives JSON, and is turned into families as polled values are.
  */
 export interface History<R = unknown> {
-  /** Reads the page at `cursor`; undefined: the first one. The newest records come first. */
+  /** Reads the page at `cursor`, or the first page without one. The newest records come first. */
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests each of these ranges will take. Makes a few requests to find out, which also show the limits. */
   estimate(api: Api, ranges: readonly PastRange[], now: UnixSeconds, signal: AbortSignal): Promise<number[]>;
-  /** One record a day, or many. */
-  readonly isDaily: boolean;
   /** How far outside a range its records may be. */
   readonly reachSeconds: Seconds;
   /** The time of a record's samples. */

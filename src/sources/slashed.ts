@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Chain, slotTime } from '../facts/chain.ts';
-import { groupLabel, groupLabelOf, type WatchedGroup } from '../facts/groups.ts';
+import { groupLabel, type WatchedGroup, watchedGroupOf } from '../facts/groups.ts';
 import { watchedCount, watches } from '../facts/watch.ts';
 import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
@@ -9,24 +9,23 @@ import { firingIf } from './conditions.ts';
 import type { Notice } from './content.ts';
 import { family, sample } from './families.ts';
 
-const Index = z.number().int().nonnegative();
+export const Index = z.number().int().nonnegative();
 
 /** A watched validator that was slashed, which is for good. */
 export const Slashed = z.object({
   validator: Index,
-  /** The slot of the block with the evidence, or the first slot of the epoch that its status tells; absent: not known. */
+  /** The slot of the block with the evidence, or the first slot of the epoch that the status names. Absent: not known. */
   slot: Index.exactOptional(),
   /** The first slot of the epoch of the answer that reports it as slashed, if an earlier answer did not. */
   reportedSlot: Index.exactOptional(),
 });
 export type Slashed = z.infer<typeof Slashed>;
 
-/** How long the alert fires. */
 const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
 export function validatorLabels(groups: readonly WatchedGroup[], validator: number): Labels {
-  return { validator: String(validator), ...groupLabelOf(groups, validator) };
+  return { validator: String(validator), ...groupLabel(watchedGroupOf(groups, validator)?.group) };
 }
 
 /** `slashed`: undefined if slashings are not read at all. */

@@ -37,7 +37,7 @@ const FOLDER = new URL(IS_BUILT ? '../docs/' : '../../docs/', import.meta.url);
 const PAGES: readonly (readonly [path: string, page: Page])[] = [
   ['/docs/', page('index')],
   ...DOCUMENTS.map((name) => [`/docs/${name}`, page(name)] as const),
-  ...PICTURES.map((file) => [`/docs/images/${file}`, picture(file)] as const),
+  ...PICTURES.map((file) => [`/docs/images/${file}`, document('image/png', () => fileOf(`images/${file}`))] as const),
 ];
 
 /** The status page and the documentation of this version, with their addresses. @param status The bytes of the status page */
@@ -55,30 +55,23 @@ function page(name: string): Page {
   return document(
     HTML,
     () => pageOf(name),
-    (html) => ({ 'Content-Security-Policy': policyOf(styleOf(html), "'self' data:") }),
+    (html) => {
+      const style = html.subarray(html.indexOf(STYLE) + STYLE.length, html.indexOf('</style>'));
+      return { 'Content-Security-Policy': policyOf(style, "'self' data:") };
+    },
   );
 }
 
-function styleOf(html: Buffer): Buffer {
-  return html.subarray(html.indexOf(STYLE) + STYLE.length, html.indexOf('</style>'));
-}
-
 async function pageOf(name: string): Promise<Buffer> {
-  if (IS_BUILT) return readFile(new URL(`${name}.html`, FOLDER));
+  if (IS_BUILT) return fileOf(`${name}.html`);
   const { execFile } = await import('node:child_process');
   const script = join(import.meta.dirname, '../../scripts/document-page.ts');
   return (await promisify(execFile)(process.execPath, [script, name], { encoding: 'buffer' })).stdout;
 }
 
-function picture(file: string): Page {
-  return document('image/png', () => readFile(new URL(`images/${file}`, FOLDER)));
+function fileOf(path: string): Promise<Buffer> {
+  return readFile(new URL(path, FOLDER));
 }
-
-const HEADERS = {
-  // Links send no referrer, so that the host name in a private network stays private.
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-cache',
-} as const;
 
 function document(
   type: string,
@@ -87,7 +80,9 @@ function document(
 ): Page {
   return async (response) => {
     const bytes = await read();
-    setHeaders(response, { ...HEADERS, ...headersOf(bytes) });
+    // Links send no referrer, so that the host name in a private network stays private.
+    const common = { 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-cache' };
+    setHeaders(response, { ...common, ...headersOf(bytes) });
     send(response, 200, type, [bytes]);
   };
 }

@@ -1,13 +1,32 @@
-import type { Part } from '../api/endpoints.ts';
+import { PARTS } from '../api/endpoints.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
-import type { SourceView, Wait } from '../scheduler/schedules.ts';
+import { isRefused, partsOf } from '../scheduler/refusals.ts';
+import { lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
-import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { absolute, count, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
-import type { StatusInput } from './status-input.ts';
 import { nameOf, stateOf } from './status-sources.ts';
+
+/** Everything that the status page shows, apart from the time. The views are those of /metrics. */
+export interface StatusInput {
+  readonly views: readonly SourceView[];
+  readonly ledger: Ledger;
+  readonly budgetOptions: BudgetOptions;
+  readonly startedAt: UnixMs;
+  readonly telemetryPath: string;
+  /** Why the last reload of the configuration failed. Undefined if it succeeded. */
+  readonly reloadError?: string | undefined;
+  /** When a write of the state last failed. Undefined if none has failed. */
+  readonly unwrittenAt?: UnixMs | undefined;
+  /** Whether this process polls. Default: true. */
+  readonly isLeader?: boolean;
+  /** How far the clock of the service is ahead of ours. Undefined before the first answer. */
+  readonly clockOffsetMs?: Milliseconds | undefined;
+  readonly isSimulated?: boolean | undefined;
+}
 
 export interface Summed {
   readonly view: SourceView;
@@ -23,13 +42,13 @@ export function headlineOf(
   now: UnixMs,
 ): Notice {
   const { standing } = ledger.key;
-  const waiting = views.filter(({ wait }) => wait).length;
+  const waiting = views.filter(({ first }) => first.wait).length;
   const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
     [standing === 'refused', 'bad', 'Not working: the key is refused'],
     [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
-    [views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined), 'neutral', 'Starting'],
+    [views.length > 0 && views.every((view) => lastOf(view).lastAttemptAt === undefined), 'neutral', 'Starting'],
     [isOutage(views, now), 'bad', 'Not working: sources are failing'],
     [bad !== '', 'bad', `Needs attention: ${bad}`],
     [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
@@ -51,14 +70,16 @@ export function countsOf(summaries: readonly Summed[]): string {
   return parts.join(', ');
 }
 
-/** What is wrong according to the notices of a tone; empty: nothing. */
+/** What is wrong according to the notices of a tone. Empty if nothing is wrong. */
 function named(notices: readonly Notice[], tone: Tone): string {
   return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
 }
 
-/** Whether all sources fail that are polled often. A daily one may not have been polled since an outage began. */
+/** Whether all sources fail that are read often. A rare read may not have run since the outage began. */
 function isOutage(views: readonly SourceView[], now: UnixMs): boolean {
-  const often = views.filter(({ source }) => !source.isDaily);
+  const often = views.filter(({ source }) =>
+    source.reads.some(({ period, everyMs }) => !period && everyMs < MS_PER_HOUR),
+  );
   const asked = often.length > 0 ? often : views;
   return asked.length > 0 && asked.every((view) => stateOf(view, now).isFailing);
 }
@@ -123,20 +144,11 @@ function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
   ];
 }
 
-const PARTS: Readonly<Record<Part, string>> = {
-  machine_names: 'the list of machines',
-  status: 'the status of validators',
-  performance: 'the duties of validators',
-  rewards: 'the rewards of validators',
-  sync_committee: 'the members of sync committees',
-  proposer_slashings: 'the names of slashed proposers',
-  network: 'the duties of the network',
-  queues: 'the queues',
-};
-
 function refusalNotices(views: readonly SourceView[]): Notice[] {
-  const names = views.flatMap(({ source: { chain }, parts }) =>
-    parts.flatMap(({ part, isRefused }) => (isRefused ? `${PARTS[part]}${chain ? ` (${chain})` : ''}` : [])),
+  const names = views.flatMap(({ source: { chain, reads }, entry: { refusals } }) =>
+    partsOf(reads)
+      .filter((part) => isRefused(refusals, part))
+      .map((part) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`),
   );
   return firingIf('BeaconchainPartRefused', names);
 }
@@ -144,16 +156,17 @@ function refusalNotices(views: readonly SourceView[]): Notice[] {
 /** A replica that does not poll has no overdue sources. */
 function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Notice[] {
   const stale = views.filter(
-    ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
+    ({ first: { nextAttemptAt } }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
   );
   return isLeader ? firingIf('BeaconchainSourceStale', stale.map(nameOf)) : [];
 }
 
 function stretchNotices(views: readonly SourceView[]): Notice[] {
-  const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
-  const changes = stretched.map(
-    (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
-  );
+  const changes = views.flatMap((view) => {
+    const { wait, pace, read } = view.first;
+    if (wait || pace.intervalMs <= read.everyMs) return [];
+    return [`${nameOf(view)} every ${span(pace.intervalMs)} instead of ${span(read.everyMs)}`];
+  });
   return firingIf('BeaconchainBudgetStretched', changes);
 }
 
@@ -161,11 +174,11 @@ export const LIMITS = {
   hour: 'the hourly quota',
   month: 'the monthly quota',
   '429': 'the service, which responded with 429',
-} as const satisfies Record<Wait['limit'], string>;
+} as const satisfies Record<QuotaWait['limit'], string>;
 
 function waitNotices({ views }: StatusInput, now: UnixMs): Notice[] {
   const waiting = Map.groupBy(
-    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    views.flatMap((view) => (view.first.wait ? [{ view, ...view.first.wait }] : [])),
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
   );
   return [...waiting].map(([what, group]) => {

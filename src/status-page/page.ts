@@ -18,7 +18,6 @@ export interface StatusPage {
   readonly now: UnixMs;
   readonly about: string;
   readonly telemetryPath: string;
-  /** The answer to "is it working?". */
   readonly verdict: Notice;
   /** How many validators are online and machines healthy. */
   readonly counts: string;
@@ -47,7 +46,7 @@ export function* pagePieces(page: StatusPage): Generator<string> {
       if (number > 0 && number === shown)
         yield html`</tbody></table>\n${foldHead(table, html`${count(size - shown)} more`)}`.text;
       number += 1;
-      yield rowOf(row, table).text;
+      yield rowHtml(row, table).text;
     }
     yield sectionEnd(table).text;
   }
@@ -109,12 +108,12 @@ ${size > MAX_ROWS ? html`<p class="note">${rest}</p>\n` : ''}${size > shown || s
 `;
 }
 
-/** The same at each update, whatever other tables the page has then. */
+/** Stays the same when the page is updated, whatever other tables it has then. */
 function idOf(title: string): string {
   return title.toLowerCase().replace(/\W+/g, '-');
 }
 
-function rowOf(row: Row, { columns }: Table): Html {
+function rowHtml(row: Row, { columns }: Table): Html {
   const cells = row.map((cell, i) =>
     i === 0
       ? html`<th role="rowheader" scope="row">${cell}</th>`

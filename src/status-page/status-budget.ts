@@ -1,11 +1,12 @@
 import { allowedPerDay, type Bucket, describePlan, usedByOthers, type WindowNow, windowAt } from '../budget/bucket.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
+import { requestsPerDay } from '../scheduler/schedules.ts';
 import { type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { count, plural, span } from '../toolkit/lib/words.ts';
-import type { StatusInput } from './status-input.ts';
+import type { StatusInput } from './headline.ts';
 
 /** The hour and month of each bucket: the requests used by each, reserved for others and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
@@ -13,7 +14,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const rows = buckets.flatMap(([name, bucket]) =>
     LONG_WINDOWS.flatMap((window): Row[] => {
       const state = windowAt(bucket, window, input.budgetOptions, now);
-      return state ? [rowOf(input, { name, bucket, window, state }, now)] : [];
+      return state ? [windowRow(input, { name, bucket, window, state }, now)] : [];
     }),
   );
   return {
@@ -30,7 +31,8 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
 function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
-  return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+  const reads = views.flatMap((view) => view.reads.filter((read) => read.bucket === bucket));
+  return requestsPerDay({ reads });
 }
 
 interface ShownWindow {
@@ -40,7 +42,7 @@ interface ShownWindow {
   readonly state: WindowNow;
 }
 
-function rowOf(input: StatusInput, shown: ShownWindow, now: UnixMs): Row {
+function windowRow(input: StatusInput, shown: ShownWindow, now: UnixMs): Row {
   const { name, bucket, window, state } = shown;
   const { left, limit } = state;
   const taken = usedByOthersIn(bucket, window, state);

@@ -1,4 +1,4 @@
-import type { SourceView } from '../scheduler/schedules.ts';
+import { failuresOf, lastOf, lastSuccessAt, requestsPerDay, type SourceView } from '../scheduler/schedules.ts';
 import { toneOf } from '../sources/conditions.ts';
 import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
@@ -14,7 +14,7 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
-    rows: [...new Set([...troubled, ...views])].map((view) => rowOf(view, now)),
+    rows: [...new Set([...troubled, ...views])].map((view) => sourceRow(view, now)),
     size: views.length,
     shown: troubled.length,
     brief: `${withTone('good').length} of ${views.length} up`,
@@ -22,18 +22,19 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   };
 }
 
-function rowOf(view: SourceView, now: UnixMs): Row {
-  const { source, entry, nextAttemptAt, running } = view;
+function sourceRow(view: SourceView, now: UnixMs): Row {
+  const { source, first, running } = view;
+  const { nextAttemptAt } = first;
   const { chain } = source;
   const name = spaced(source.name);
   const { tone, text } = stateOf(view, now);
   return [
     chain ? html`${name} ${quiet(chain)}` : name,
     badge(tone, text),
-    time(entry.lastSuccessAt, now),
+    time(lastSuccessAt(view), now),
     running ? 'in progress' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt, now),
     paceText(view),
-    lastError(view, now),
+    lastErrorText(view, now),
   ];
 }
 
@@ -42,18 +43,20 @@ interface SourceState extends Notice {
   readonly isFailing?: true;
 }
 
-/** Whether the source works, in a few words. */
-export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: UnixMs): SourceState {
+/** Whether the source works, in a few words. If reads fail, the first of them decides. */
+export function stateOf(view: SourceView, now: UnixMs): SourceState {
+  const { nextAttemptAt, wait } = view.first;
   if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
   if (wait) return notice('warning', 'waits for the quota');
-  if (entry.failuresInARow > 0) {
-    if (entry.lastError?.reason === 'BudgetClosed') return notice('warning', 'waits for the budget');
-    const times = entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`;
-    const text = (entry.pausedUntil ?? 0) > now ? 'paused' : times;
+  const [failure] = failuresOf(view);
+  if (failure) {
+    if (failure.lastError?.reason === 'BudgetClosed') return notice('warning', 'waits for the budget');
+    const times = failure.failuresInARow === 1 ? 'failing' : `failing, ${failure.failuresInARow} in a row`;
+    const text = (failure.pausedUntil ?? 0) > now ? 'paused' : times;
     return { ...notice(toneOf('BeaconchainSourceFailing'), text), isFailing: true };
   }
-  if (entry.lastAttemptAt !== undefined) return notice('good', 'up');
-  return notice('neutral', running ? 'first poll' : 'not polled yet');
+  if (lastOf(view).lastAttemptAt !== undefined) return notice('good', 'up');
+  return notice('neutral', view.running ? 'first poll' : 'not polled yet');
 }
 
 export function nameOf({ source }: SourceView): string {
@@ -61,25 +64,21 @@ export function nameOf({ source }: SourceView): string {
   return source.chain ? `${name} of ${source.chain}` : name;
 }
 
-/** `every 1 min, 1,440 requests a day`; of a source that looks for a new day: `checked every 1 h, 1.0 requests a day`. */
+/** `every 1 min, 1,440 requests a day`. A source of daily data: `checked every 1 h, 1.0 requests a day`. */
 function paceText(view: SourceView): string {
-  const { source, pace, nextAttemptAt } = view;
-  const { intervalMs, requestsPerDay } = pace;
-  const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
-  const isChecked = source.isDaily && !source.isNeverOverdue;
-  const how = `${isChecked ? 'checked ' : ''}every ${span(intervalMs)}`;
-  return isAsked ? `${how}, ${perDay(requestsPerDay)} requests a day` : how;
+  const { pace, read, nextAttemptAt } = view.first;
+  const perDay = requestsPerDay(view);
+  const how = `${read.period ? 'checked ' : ''}every ${span(pace.intervalMs)}`;
+  const amount = perDay < 10 ? perDay.toFixed(1) : count(perDay);
+  return Number.isFinite(nextAttemptAt) && perDay > 0 ? `${how}, ${amount} requests a day` : how;
 }
 
-function perDay(requests: number): string {
-  return requests < 10 ? requests.toFixed(1) : count(requests);
-}
-
-/** Stays after a success, so that failures of the last night remain visible. */
-function lastError({ entry }: SourceView, now: UnixMs): Cell {
-  const { lastError: error } = entry;
+/** The newest error of any read. It stays after a success, so that failures of the last night remain visible. */
+function lastErrorText(view: SourceView, now: UnixMs): Cell {
+  const errors = Object.values(view.entry.reads).flatMap(({ lastError }) => lastError ?? []);
+  const [error] = errors.sort((a, b) => b.at - a.at);
   if (!error) return '';
-  const tone = entry.failuresInARow > 0 ? toneOf('BeaconchainSourceFailing') : 'neutral';
+  const tone = failuresOf(view).length > 0 ? toneOf('BeaconchainSourceFailing') : 'neutral';
   return lines(
     html`${badge(tone, spaced(error.reason))} ${time(error.at, now)}`,
     quiet(cropped(error.message, MAX_ERROR)),

@@ -1,13 +1,12 @@
 import { VERSION } from '../facts/version.ts';
-import type { SourceView } from '../scheduler/schedules.ts';
+import { lastSuccessAt, type SourceView } from '../scheduler/schedules.ts';
 import { type Cell, type Linked, lines, link, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
-import { countsOf, headlineOf, noticesOf, type Summed } from './headline.ts';
+import { countsOf, headlineOf, noticesOf, type StatusInput, type Summed } from './headline.ts';
 import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
-import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
@@ -38,9 +37,10 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
 
 const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
 
-function summaryOf({ source, entry, timing, pace }: SourceView, linked: Linked): Summary {
-  const polls = { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs };
-  return source.summary?.(entry.value, timing, polls, linked) ?? {};
+function summaryOf(view: SourceView, linked: Linked): Summary {
+  const { source, entry, timing, inputs, first } = view;
+  const polls = { lastSuccessAt: lastSuccessAt(view), intervalMs: first.pace.intervalMs };
+  return source.page?.(entry.value, timing, { inputs, linked, polls }) ?? {};
 }
 
 /** A row for each group. If groups have validators on several chains, the cells name the chain. */

@@ -14,7 +14,7 @@ export const V1_URL = 'https://hoodi.test/prefix/api/v1/epoch/latest/slots';
 
 export const V2_REQUEST: ApiRequest = {
   endpoint: 'machine_metrics',
-  priority: 'machines',
+  priority: 'fleet',
   path: '/api/v2/machine-metrics',
   body: { range: { timestamp: { start: 1, end: 2 } }, cursor: 'ü"/', page_size: 10 },
   envelope: z.object({ data: z.object({ system_metrics: z.array(z.unknown()) }) }),

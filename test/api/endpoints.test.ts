@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
+import { ENDPOINT_NAMES, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
 
 interface Form<E extends Endpoint = Endpoint> {
@@ -122,7 +122,6 @@ describe('api/endpoints', () => {
     expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
     // The table of the sandbox was written apart from that of the client.
     for (const form of [undefined, accept]) expect(refusalOf({ path, body, accept: form })).toBeUndefined();
-    expect(ENDPOINTS[endpoint].version).toBe(body === undefined ? 'v1' : 'v2');
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { codeOf, type Import, importsOf, type Module } from './modules.ts';
-import { CLOCKS, DEPARTURES, MAX_FILE, type Row, TABLE } from './table.ts';
+import { CLOCKS, DEPARTURES, MAX_FILE, PARTS_OF_SOURCES, type Row, TABLE } from './table.ts';
 import { foreignWordsIn } from './words.ts';
 
 /** A rule that is broken; `subject` is what a departure would name. */
@@ -41,9 +41,10 @@ export function partOf(path: string): string {
   const [folder = '', source, file] = path.split('/');
   if (source === undefined) return folder.replace(/\.ts$/, '');
   if (folder === 'api' && /^(answers|endpoints\.ts)$/.test(source)) return `api/${source.replace(/\.ts$/, '')}`;
-  if (folder !== 'sources' || file === undefined) return folder;
+  if (folder !== 'sources') return folder;
+  if (file === undefined) return source === 'registry.ts' ? 'sources/registry' : folder;
   const name = file.replace(/\.ts$/, '');
-  return `sources/*/${['schema', 'poll', 'metrics', 'summary', 'index'].includes(name) ? name : 'other'}`;
+  return `sources/*/${PARTS_OF_SOURCES.includes(name) ? name : 'other'}`;
 }
 
 function importBreaches(module: Module, modules: readonly Module[]): Breach[] {
@@ -77,15 +78,16 @@ function moduleBreaches({ path }: Module, one: Import, row: Row, modules: readon
   if (source !== undefined && other !== undefined)
     return source === other ? siblingBreaches() : breach(`a source may not import another, ${other}`);
   const part = partOf(target);
-  if (part === row.part || row.imports.includes('*') || row.imports.includes(part)) return [];
+  const isInAll = row.imports.includes('*') && other === undefined;
+  if (part === row.part || isInAll || row.imports.includes(part)) return [];
   if (row.types?.includes(part)) {
     return one.isTypeOnly ? [] : breach(`${row.part} may import only types of ${part}, not ${target}`);
   }
   return breach(`${row.part} may not import ${part}, ${target}`);
 
-  /** Within a source every part may import every other, but the schema imports none. */
+  /** Within a source every part may import every other, but its config and its state import none. */
   function siblingBreaches(): Breach[] {
-    return row.part === 'sources/*/schema' && partOf(target) !== row.part
+    return ['sources/*/config', 'sources/*/state'].includes(row.part)
       ? breach(`${row.part} may not import ${partOf(target)}, ${target}`)
       : [];
   }

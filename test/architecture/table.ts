@@ -10,14 +10,26 @@ export interface Row {
   readonly packages: readonly string[];
 }
 
+/** Everything but the folders of sources. */
 const ALL = ['*'];
 const WIRE = ['api/answers', 'api/endpoints'];
-const SOURCES = ['sources', 'sources/*/index', 'sources/*/schema', 'sources/*/other'];
-const BELOW_EXPORTER = ['toolkit', 'facts', 'config', 'budget', 'api', ...WIRE, ...SOURCES, 'scheduler', 'status-page'];
+
+/** The files of a source that have the same names in all sources. The other ones are its reads and what these share. */
+export const PARTS_OF_SOURCES = [
+  'config',
+  'options',
+  'state',
+  'events',
+  'metrics',
+  'page',
+  'history',
+  'probe',
+  'index',
+];
 
 /**
  * `sources` is the contract and the code that several sources share. What is written `sources/*` lies in the folder of one
- * source: its files may import each other as well, but never another source.
+ * source: its files may import each other as well, but never another source. `config` and `state` import no other file.
  */
 export const TABLE: readonly Row[] = [
   {
@@ -35,13 +47,13 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'facts',
-    what: 'Constants of the chains and the plans, sets of validators, the units of metrics, versions of this program.',
+    what: 'Constants of the chains and the plans, sets of validators, the fields of the config file that several sections share, the units of metrics, versions of this program.',
     imports: ['toolkit'],
-    packages: [],
+    packages: ['zod in fields.ts'],
   },
   {
     part: 'config',
-    what: 'Turns a YAML file, flags and the environment into one checked configuration.',
+    what: 'Turns a YAML file, flags and the environment into one checked configuration. It knows no source.',
     imports: ['toolkit', 'facts'],
     packages: ['zod'],
   },
@@ -78,15 +90,28 @@ export const TABLE: readonly Row[] = [
     packages: ['zod'],
   },
   {
-    part: 'sources/*/schema',
-    what: 'The value that is kept.',
-    imports: ['sources', 'api/answers', 'facts'],
+    part: 'sources/*/config',
+    what: 'Its section of the config file: schema, doubts, and where it names chains.',
+    imports: ['toolkit', 'facts'],
     packages: ['zod'],
   },
   {
-    part: 'sources/*/poll',
-    what: 'Turns the previous value and the answers to its requests into the next value.',
-    imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
+    part: 'sources/*/options',
+    what: 'What it is told: its settings, the chains and the groups.',
+    imports: ['sources', 'toolkit', 'facts'],
+    packages: [],
+  },
+  {
+    part: 'sources/*/state',
+    what: 'The value that is kept.',
+    imports: ['sources', 'api/answers', 'facts'],
+    types: ['toolkit'],
+    packages: ['zod'],
+  },
+  {
+    part: 'sources/*/events',
+    what: 'What it logs.',
+    imports: ['sources', 'facts'],
     packages: [],
   },
   {
@@ -96,42 +121,68 @@ export const TABLE: readonly Row[] = [
     packages: [],
   },
   {
-    part: 'sources/*/summary',
+    part: 'sources/*/page',
     what: 'Turns the value into content of the status page.',
     imports: ['sources', 'api/answers', 'toolkit', 'facts'],
     packages: [],
   },
   {
+    part: 'sources/*/history',
+    what: 'How the past is read, for the backfill.',
+    imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
+    packages: [],
+  },
+  {
+    part: 'sources/*/probe',
+    what: 'What `check --probe` asks.',
+    imports: ['sources', 'api/endpoints', 'toolkit', 'facts'],
+    packages: [],
+  },
+  {
     part: 'sources/*/index',
-    what: 'The source: the parts above, its interval and its cost. A small source is this file alone.',
+    what: 'The source: the parts above, and its reads. A small source is this file and its config alone.',
     imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
     packages: ['zod'],
   },
-  // The parts of a source with names of their own.
   {
     part: 'sources/*/other',
-    what: 'Other pure functions of a source.',
-    imports: ['sources', ...WIRE, 'toolkit', 'facts'],
-    types: ['api'],
-    packages: [],
+    what: 'Its reads, which turn the value and the answers to their requests into the next value, and what they share.',
+    imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
+    types: ['budget'],
+    packages: ['zod in blocks.ts'],
+  },
+  {
+    part: 'sources/registry',
+    what: 'The config file with the sections of all sources, and the sources that a configuration enables. Only this part imports the folders of sources.',
+    imports: [
+      'sources',
+      'sources/*/config',
+      'sources/*/index',
+      'sources/*/options',
+      'sources/*/history',
+      'sources/*/other',
+      'config',
+      'toolkit',
+      'facts',
+    ],
+    packages: ['zod'],
   },
   {
     part: 'backfill',
     what: 'A run plans, reads pages into a store, and writes OpenMetrics files.',
-    imports: ['sources', 'api', ...WIRE, 'budget', 'toolkit', 'facts'],
+    imports: ['sources', 'api', 'api/endpoints', 'budget', 'toolkit', 'facts'],
     packages: ['zod'],
   },
   {
     part: 'scheduler',
-    what: 'Decides when each source is polled, polls it, and shows what was stored.',
+    what: 'Decides which reads are due, runs them as rounds, and shows what was stored.',
     imports: ['sources', 'api', 'api/endpoints', 'budget', 'toolkit', 'facts'],
-    packages: ['zod in entry.ts'],
+    packages: ['zod in entry.ts', 'zod in refusals.ts'],
   },
   {
     part: 'status-page',
     what: 'What a person sees in a browser: the status page and the documentation.',
-    imports: ['scheduler', 'sources', 'budget', 'toolkit', 'facts'],
-    types: ['api/endpoints'],
+    imports: ['scheduler', 'sources', 'api/endpoints', 'budget', 'toolkit', 'facts'],
     packages: [],
   },
   {
@@ -143,7 +194,17 @@ export const TABLE: readonly Row[] = [
   {
     part: 'exporter',
     what: 'The running parts, put together in one class, and the layout of /metrics.',
-    imports: BELOW_EXPORTER,
+    imports: [
+      'toolkit',
+      'facts',
+      'budget',
+      'api',
+      'api/endpoints',
+      'sources',
+      'sources/registry',
+      'scheduler',
+      'status-page',
+    ],
     packages: ['zod', 'prom-client in own-metrics.ts'],
   },
   { part: 'commands', what: 'The command line: flags and one file for each command.', imports: ALL, packages: ALL },
@@ -154,13 +215,6 @@ export const TABLE: readonly Row[] = [
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['toolkit/lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
   ['sources/answers.ts', 'api', 'refuses an answer about the future'],
-  ['sources/machines/history.ts', 'api', 'the pages of a minute end like those of a poll'],
-  ['sources/machines/schema.ts', 'toolkit', 'distinguishes seconds from milliseconds'],
-  ['sources/refusal.ts', 'api', 'distinguishes a refusal from a temporary failure'],
-  ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
-  ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
-  ['sources/validators/aggregates.ts', 'api', 'requests of a poll'],
-  ['sources/validators/status.ts', 'api', 'requests of a poll'],
 ];
 
 /** The doors to real time, and who may use them. */

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type BackfillResult, nextSteps, ProgressReport, summary } from '../../src/backfill/report.ts';
+import { type BackfillResult, nextSteps, ProgressReport, resultText } from '../../src/backfill/report.ts';
 import type { Written } from '../../src/backfill/write.ts';
+import { DAYS } from '../../src/sources/daily-returns/index.ts';
+import { RECORDS_OF_MACHINES } from '../../src/sources/machines/history.ts';
 import { NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WRITTEN: Written = { files: ['past.om'], bytes: 1_000_000, samples: 100, records: 10, gapSeconds: 60 };
 
 const RESULT: BackfillResult = {
-  source: 'machines',
+  past: RECORDS_OF_MACHINES,
   written: WRITTEN,
   bad: 0,
   endings: [],
@@ -48,13 +50,13 @@ describe('backfill/report', () => {
     [89, false],
     [480, true],
   ])('warns where far fewer records came than pushes would give: %i s apart', (gapSeconds, isWarning) => {
-    const text = summary({ ...RESULT, written: { ...WRITTEN, gapSeconds } });
+    const text = resultText({ ...RESULT, written: { ...WRITTEN, gapSeconds } });
     expect(text.includes(`Records are ${gapSeconds} s apart`)).toBe(isWarning);
     expect(text.includes('--full-resolution')).toBe(isWarning);
   });
 
   it('daily returns become blocks as long as the longest that Prometheus makes itself, in a directory that nobody guesses', () => {
-    expect(commandsOf({ ...RESULT, source: 'daily_returns' })).toEqual([
+    expect(commandsOf({ ...RESULT, past: DAYS })).toEqual([
       'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h past.om "$data"',
     ]);
   });

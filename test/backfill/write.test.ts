@@ -15,11 +15,10 @@ const DAY = 86_400;
 const END = 3 * DAY;
 
 /** A gauge of each record, with its group as the machine and its stream as the chain. */
-function historyOf(isDaily: boolean): History {
+function historyOf(): History {
   const history: History<Item> = {
     readPage: async () => ({ cursor: null, records: [], count: 0 }),
     estimate: async () => [],
-    isDaily,
     reachSeconds: 0,
     at: ([, at]) => at,
     group: ([group]) => group,
@@ -37,7 +36,11 @@ function historyOf(isDaily: boolean): History {
 }
 
 /** A store with these records, and how to write them. */
-async function stored(records: readonly Item[], history: History, more: Partial<SeriesOptions> = {}) {
+async function stored(
+  records: readonly Item[],
+  history: History,
+  { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
+) {
   const output = join(temporaryFolder(), 'past.om');
   const store = await Store.open(`${output}.backfill`);
   const plan = planOf([{ start: 0, end: END }], END);
@@ -47,16 +50,17 @@ async function stored(records: readonly Item[], history: History, more: Partial<
   const series = { labels: {}, chain: undefined, step: undefined, end: END, ...more };
   const write = (by = history): Promise<Written> => {
     const histories = new Map([['machines', by]]);
-    return writeAll({ store, output, histories, series, clock: systemClock, signal: noSignal() }, store.plan() ?? plan);
+    const options = { store, output, histories, isDaily, series, clock: systemClock, signal: noSignal() };
+    return writeAll(options, store.plan() ?? plan);
   };
   return { output, store, write };
 }
 
 async function written(
   items: readonly Item[],
-  { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
+  more: Parameters<typeof stored>[2] = {},
 ): Promise<{ output: string; wrote: Written }> {
-  const { output, store, write } = await stored(items, historyOf(isDaily), more);
+  const { output, store, write } = await stored(items, historyOf(), more);
   using _ = store;
   return { output, wrote: await write() };
 }
@@ -127,11 +131,11 @@ describe('backfill/write', () => {
 
   it('a resumed run writes the same files: later days are interpreted with the facts of earlier ones', async () => {
     const records: Item[] = [0, 1].map((day) => ['a', day * DAY, 'x', 1]);
-    const { output, store, write } = await stored(records, historyOf(false));
+    const { output, store, write } = await stored(records, historyOf());
     using _ = store;
     const writeUpTo = (days: number) => {
       let seen = 0;
-      const history = historyOf(false);
+      const history = historyOf();
       const families: History['families'] = (group) => {
         seen += 1;
         if (seen > days) throw new Error('stopped');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, sent as sentOn, unanswered, withKey } from '../../src/budget/ledger.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { opensAt, type Told, told as toldOn } from './told.ts';
@@ -114,6 +114,11 @@ describe('budget/ledger: revoked', () => {
     const asked = sent(mayProbe, NOW + 5);
     expect(asked.key).toMatchObject({ standing: 'revoked', since: NOW + 5, mayProbe: false });
     expect(opensAt(asked, LANE)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('makes a read due at once that asks, because the next one may be due an hour later', () => {
+    const [bucket] = Object.values(mayProbe.buckets);
+    expect(quotaOf(bucket ?? EMPTY_BUCKET, BUDGET_OPTIONS, NOW + 10 * MINUTE).askedAt).toBe(NOW + 10 * MINUTE);
   });
 
   it('ends with another key, as a refusal does', () => {

@@ -55,7 +55,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   const rateLimiter = new RateLimiter(BUDGET_OPTIONS, { clock, ledger: emptyLedger() });
   const server = new MonthServer();
   const send = async ({ fate, there, back }: Step): Promise<void> => {
-    const permit = await rateLimiter.acquire({ route: 'any', priority: 'machines' }, noSignal());
+    const permit = await rateLimiter.acquire({ route: 'any', priority: 'fleet' }, noSignal());
     await clock.sleep(there);
     const head = fate === 'lost' ? undefined : server.head(fate);
     await clock.sleep(back);

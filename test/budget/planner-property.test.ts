@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/schedules.ts';
-import type { Pace, Source } from '../../src/sources/source.ts';
+import { sourceId } from '../../src/scheduler/entry.ts';
+import { pacesOf, type ReadPace } from '../../src/scheduler/paces.ts';
+import type { Read } from '../../src/sources/read.ts';
+import { sourcesOf } from '../../src/sources/registry.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { known } from '../support/runs/known.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
@@ -60,28 +62,34 @@ function sourcesIn(given: Setup): Source[] {
   return sourcesOf({ ...base, chains, ...settings });
 }
 
-function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {
+type Paced = readonly [id: string, read: Read<unknown>, pace: ReadPace];
+
+/** The pace of each read that is on. */
+function pacesIn(given: Setup, allowedPerDay: number): Paced[] {
   const sources = sourcesIn(given).map((source) =>
     known(source, { costs: Array(2).fill(source.name === 'machines' ? given.sweep : 1) }),
   );
   const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
-  return sources.map(({ source }) => [source, paces.get(source) as Pace]);
+  return sources.flatMap(({ source }) =>
+    source.reads.flatMap((read): Paced[] => {
+      const pace = paces.get(source)?.get(read.name);
+      return pace ? [[`${sourceId(source)} ${read.name}`, read, pace]] : [];
+    }),
+  );
 }
 
-function demandOf(paces: readonly [Source, Pace][]): number {
-  return paces.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
+function demandOf(paces: readonly Paced[]): number {
+  return paces.reduce((sum, [, , pace]) => sum + pace.requestsPerDay, 0);
 }
-
-const intervalsOf = (paces: readonly [Source, Pace][]): number[] => paces.map(([, { intervalMs }]) => intervalMs);
 
 describe('budget/planner: property', PATIENT, () => {
   it('never plans more than is allowed, except for sources whose interval cannot be longer', () => {
     fc.assert(
       fc.property(setup, budget, (given, allowed) => {
         const paces = pacesIn(given, allowed);
-        const slowest = paces.filter(([{ intervalMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, intervalMs));
+        const slowest = paces.filter(([, { everyMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, everyMs));
         expect(demandOf(paces)).toBeLessThanOrEqual((allowed + demandOf(slowest)) * (1 + EXACT));
-        expect(paces.every(([, pace]) => Number.isFinite(pace.intervalMs) && pace.requestsPerDay > 0)).toBe(true);
+        expect(paces.every(([, , pace]) => Number.isFinite(pace.intervalMs) && pace.requestsPerDay >= 0)).toBe(true);
       }),
       cases(200),
     );
@@ -91,13 +99,12 @@ describe('budget/planner: property', PATIENT, () => {
     fc.assert(
       fc.property(setup, budget, fc.double({ min: 0, max: 3, noNaN: true }), (given, allowed, spare) => {
         const configured = pacesIn(given, Number.POSITIVE_INFINITY);
-        expect(intervalsOf(configured)).toEqual(sourcesIn(given).map(({ intervalMs }) => intervalMs));
+        for (const [id, { everyMs }, pace] of configured) expect(pace.intervalMs, id).toBe(everyMs);
         const wanted = demandOf(configured);
-        expect(pacesIn(given, wanted * (1 + EXACT + spare)).map(([, pace]) => pace)).toEqual(
-          configured.map(([, pace]) => pace),
-        );
-        for (const [source, pace] of pacesIn(given, allowed)) {
-          expect(pace.intervalMs).toBeGreaterThanOrEqual(source.intervalMs * (1 - EXACT));
+        const pacesOnly = (all: readonly Paced[]) => all.map(([id, , pace]) => [id, pace]);
+        expect(pacesOnly(pacesIn(given, wanted * (1 + EXACT + spare)))).toEqual(pacesOnly(configured));
+        for (const [id, { everyMs }, pace] of pacesIn(given, allowed)) {
+          expect(pace.intervalMs, id).toBeGreaterThanOrEqual(everyMs * (1 - EXACT));
         }
       }),
       cases(200),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/schedules.ts';
+import { pacesOf } from '../../src/scheduler/paces.ts';
+import { sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { known } from '../support/runs/known.ts';
@@ -36,10 +36,9 @@ function planned(of: readonly Source[], sweep: number, perMonth: number) {
   const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
   const asking = of.map((source) => known(source, { costs: Array(2).fill(source.name === 'machines' ? sweep : 1) }));
   const demandOf = (perDay: number): number =>
-    [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, NOW).values()].reduce(
-      (sum, { requestsPerDay }) => sum + requestsPerDay,
-      0,
-    );
+    [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, NOW).values()]
+      .flatMap((reads) => [...reads.values()])
+      .reduce((sum, { requestsPerDay }) => sum + requestsPerDay, 0);
   return { allowed, demand: demandOf(Number.POSITIVE_INFINITY), planned: demandOf(allowed) };
 }
 

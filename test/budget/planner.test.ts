@@ -11,7 +11,7 @@ function demand(id: string, wanted: number, overrides: Partial<Demand<string, Pa
   return {
     id,
     weight: 1,
-    first: false,
+    floor: 0,
     fit: (requestsPerDay) => ({
       requestsPerDay: Math.min(wanted, requestsPerDay),
       configured: wanted <= requestsPerDay,
@@ -41,8 +41,25 @@ describe('budget/planner', () => {
   });
 
   it('serves cheap daily work before the rest, whatever the weights', () => {
-    const daily = demand('daily', 2, { first: true, weight: 0.001 });
+    const daily = demand('daily', 2, { floor: 2, weight: 0.001 });
     expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
+  });
+
+  it('gives each its floor before all shares, in proportion where even these are too much', () => {
+    const small = demand('small', 1_000, { floor: 1, weight: 0.1 });
+    const large = demand('large', 1_000, { floor: 1, weight: 99.9 });
+    expect(shares([small, large], 100)).toEqual({ small: 1, large: 99 });
+    expect(shares([small, large], 1)).toEqual({ small: 0.5, large: 0.5 });
+    expect(shares([small, large], 0)).toEqual({ small: 0, large: 0 });
+    expect(
+      shares(
+        [
+          demand('all', 95, { weight: 100 }),
+          ...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => demand(id, 9, { floor: 1, weight: 0.1 })),
+        ],
+        100,
+      ),
+    ).toMatchObject({ all: 94, a: 1, f: 1 });
   });
 
   /** Somebody whose paces cost so much and nothing between. */

@@ -54,7 +54,7 @@ export class Queue {
   }
 
   /** Asks for a permit. No time passes. */
-  async ask(name: string, { route = LANE, priority = 'machines', signal = new AbortController().signal }: Asked = {}) {
+  async ask(name: string, { route = LANE, priority = 'fleet', signal = new AbortController().signal }: Asked = {}) {
     this.rateLimiter.acquire({ route, priority }, signal).then(
       (permit) => {
         this.#permits.set(name, permit);

@@ -20,7 +20,7 @@ async function backlog({ seconds, utilization, routes = ['any'], ...options }: B
   async function work(route: string): Promise<never> {
     for (;;) {
       try {
-        const permit = await rateLimiter.acquire({ route, priority: 'machines' }, noSignal());
+        const permit = await rateLimiter.acquire({ route, priority: 'fleet' }, noSignal());
         permit.release(await server.exchange(route));
       } catch (error) {
         if (!(error instanceof BudgetClosed)) throw error;

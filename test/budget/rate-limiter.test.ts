@@ -21,7 +21,7 @@ describe('budget/rate-limiter', () => {
     }
     await drain(queue, 1 + 2 * PRIORITIES.length);
     const chain = ['slashing_details', 'finalized_pass', 'head_pass'];
-    const order = [...chain, 'machines', 'validators', 'daily_returns', 'sync_committee', 'network', 'catch_up'];
+    const order = [...chain, 'fleet', 'own_validators', 'once_a_day', 'background', 'catch_up'];
     expect(queue.log).toEqual(['first', ...order.flatMap((priority) => [`older ${priority}`, `newer ${priority}`])]);
   });
 

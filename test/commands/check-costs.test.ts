@@ -3,8 +3,9 @@ import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
 import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
-import type { Config } from '../../src/config/config.ts';
-import { planOf } from '../../src/exporter/sources.ts';
+import { setupOf } from '../../src/exporter/setup.ts';
+import type { Entry } from '../../src/scheduler/entry.ts';
+import type { Config } from '../../src/sources/registry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
 
@@ -24,8 +25,7 @@ function input({
 }: Overrides = {}): CheckInput {
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    plan: { ...planOf(config), budgetOptions },
-    config,
+    setup: { ...setupOf(config), budgetOptions },
     limitsFrom: 'made up',
     now,
   };
@@ -41,61 +41,62 @@ describe('commands/check-costs', () => {
         'source          chain    configured  requests/day  effective  requests/day  stretch',
         'daily_returns   mainnet  1h          1.0           1h         1.0           x1',
         'sync_committee  mainnet  1h          0.9           1h         0.9           x1',
-        'machines                 1m          1440          1m         1440          x1',
+        'machines                 1m          1444          1m         1444          x1',
         'slashings       mainnet  1m5s        1779          1m5s       1779          x1',
         '',
-        'Total: 3221 requests a day as configured, 3221 within the limits.',
+        'Total: 3225 requests a day as configured, 3225 within the limits.',
         'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
+        'Requests a day for the machines: sweep 1440, names 4.0.',
+        'Requests a day for the slashings of mainnet: head 1554, finalized 225.',
         '',
       ].join('\n'),
     );
   });
 
-  it('prices the parts of the validators, at the interval that the plan allows', () => {
+  it('prices the reads of the validators, at the interval that the plan allows', () => {
     const defaults = defaultConfig();
     const priced = (overrides: Partial<Config['validators']>, budgetOptions?: BudgetOptions): string => {
       const validators = { ...defaults.validators, ...overrides };
       return describeCosts(input({ config: { ...defaults, validators }, ...(budgetOptions && { budgetOptions }) }));
     };
     const watch = { mainnet: [{ first: 1, last: 101 }], hoodi: [] };
-    const parts = (text: string): string | undefined => /^Requests a day for .*$/m.exec(text)?.[0];
-    expect(parts(priced({}))).toBeUndefined();
+    const reads = (text: string): string | undefined => /^Requests a day for the validators of .*$/m.exec(text)?.[0];
+    expect(reads(priced({}))).toBeUndefined();
     // 225 epochs a day: 11 requests in each, and 2 for each aggregate with every ninth.
-    expect(parts(priced({ watch }))).toBe(
-      'Requests a day for the validators of mainnet: status 2475, duties and score 50, rewards 50, sync committees 0.9, proposer slashings one for each.',
+    expect(reads(priced({ watch }))).toBe(
+      'Requests a day for the validators of mainnet: status 2475, duties 50, rewards 50, members 0.9.',
     );
-    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2575 +6m24s +2575 +x1$/m);
-    expect(parts(priced({ watch, rewards: false }))).toContain('duties and score 50, sync');
-    expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
-      'Requests a day for the validators of mainnet: sync committees 0.9.',
-    );
+    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2576 +6m24s +2576 +x1$/m);
+    expect(reads(priced({ watch, rewards: false }))).toContain('duties 50, members');
+    // It has a single read, which the table prices.
+    const onlyMembers = priced({ watch, status: false });
+    expect(reads(onlyMembers)).toBeUndefined();
+    expect(onlyMembers).toMatch(/^validators +mainnet +1h +0\.9 +1h +0\.9 +x1$/m);
     expect(priced({ watch })).toMatch(/^network +mainnet +1h +48 +1h +48 +x1$/m);
     const onTrial = priced({ watch }, { utilization: 0.9, perMonth: 1_000 });
     expect(onTrial).toMatch(/^network +mainnet +1h +48 +1d +1\.0 +x24\.0 +without the queues$/m);
-    const trial = parts(onTrial) ?? '';
-    const [, status] = /status ([\d.]+),/.exec(trial) ?? [];
-    expect(Number(status)).toBeLessThan(10);
+    const [, status] = /status ([\d.]+),/.exec(reads(onTrial) ?? '') ?? [];
+    expect(Number(status)).toBeLessThan(12);
   });
 
   it('prints how a quota stretches them', () => {
     const text = describeCosts(input({ budgetOptions: { utilization: 0.9, perMonth: 1_000 }, ledger: quota() }));
     expect(text).toContain('1 per second, 1000 per month (1000 left); 90 % for this exporter: 29 requests a day.');
-    expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
-    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, the others are skipped$/m);
+    expect(text).toMatch(/^machines +1m +1444 +1h\dm\d+s +24 +x6\d\.\d$/m);
+    expect(text).toMatch(/^slashings .* x3\d\d\.\d +newest finalized epoch only, the others are skipped$/m);
   });
 
   it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
-    const attempts = { failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
-    const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
+    const sweep = { failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY, intervalMs: 2 * HOUR };
     const text = describeCosts(
       input({
         budgetOptions: { utilization: 0.9, perMonth: 1_000 },
         ledger: quota({ remaining: 0, own: 500 }),
-        entries: new Map([['machines', entry]]),
+        entries: new Map([['machines', machinesWith({ sweep })]]),
         now: NOW + 2 * DAY,
       }),
     );
-    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00:00 UTC$/m);
+    expect(text).toMatch(/^machines +1m +1444 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00:00 UTC$/m);
     expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
   });
 
@@ -114,21 +115,23 @@ describe('commands/check-costs', () => {
     expect(warnings(10_000)).toEqual([]);
   });
 
-  it('says nothing about what is off: sweeps, or proposer slashings, which come with slashings', () => {
+  it('says nothing about sweeps if they are off', () => {
     const defaults = defaultConfig();
-    const validators = { ...defaults.validators, watch: { mainnet: [{ first: 1, last: 1 }], hoodi: [] } };
-    const [machines, slashings] = [defaults.machines, defaults.slashings].map((one) => ({ ...one, enabled: false }));
-    const text = describeCosts(input({ config: { ...defaults, validators, machines, slashings } as Config }));
-    expect(text).not.toMatch(/A sweep|proposer/);
+    const text = describeCosts(input({ config: { ...defaults, machines: { ...defaults.machines, enabled: false } } }));
+    expect(text).not.toMatch(/sweep/i);
   });
 
   it('uses the observed cost of a sweep', () => {
-    const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
-    const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
-    expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);
+    const sweep = { failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
+    const text = describeCosts(input({ entries: new Map([['machines', machinesWith({ sweep })]]) }));
+    expect(text).toMatch(/^machines +1m +10084 +1m +10084 +x1$/m);
     expect(text).not.toContain('assumed');
   });
 });
+
+function machinesWith(reads: Entry['reads']): Entry {
+  return { value: { machines: [], dropped: 0 }, reads, refusals: {}, leftOut: [] };
+}
 
 function quota(month?: Omit<LongWindow, 'limit' | 'since'>) {
   const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, remaining: { month: 1_000 } };

@@ -7,13 +7,12 @@ import { check } from '../../src/commands/check.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import { STATE_VERSION } from '../../src/facts/version.ts';
 import { jsonLogger } from '../../src/toolkit/lib/log.ts';
-import { wrap } from '../../src/toolkit/state/envelope.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 
 async function checkWith(ledger: Ledger): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
-  writeFileSync(join(config.state.dir, 'ledger.json'), wrap(STATE_VERSION, ledger));
+  writeFileSync(join(config.state.dir, 'ledger.json'), JSON.stringify({ version: STATE_VERSION, value: ledger }));
   return check({ config, key: 'key', log: jsonLogger('error'), warnings: [], now: Date.now() });
 }
 

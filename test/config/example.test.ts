@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ConfigFile } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { ConfigFile, loadConfig } from '../../src/sources/registry.ts';
 import { configFile } from '../support/files/files.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/sources/registry.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { refusal, withConfig } from './with-config.ts';
 

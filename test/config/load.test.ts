@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/sources/registry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { refusal, withConfig } from './with-config.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findProxies, loadConfig } from '../../src/config/load.ts';
+import { findProxies } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/sources/registry.ts';
 
 const KEY = { BEACONCHAIN_API_KEY: 'key' };
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
+import type { LoadOptions } from '../../src/config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../src/sources/registry.ts';
 import { ConfigError } from '../../src/toolkit/yaml/mistakes.ts';
 import { configFile, temporaryFolder } from '../support/files/files.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/sources/registry.ts';
 
 describe('deploy', () => {
   it.each(['deploy/compose/exporter.yaml', 'deploy/kubernetes/exporter/config.yaml'])(

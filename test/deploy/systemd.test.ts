@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/sources/registry.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools/tools.ts';
 

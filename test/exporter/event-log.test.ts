@@ -3,15 +3,22 @@ import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { EventLog } from '../../src/exporter/event-log.ts';
-import type { Schedule, Wait } from '../../src/scheduler/schedules.ts';
-import { slashingEvent } from '../../src/sources/slashings/count.ts';
-import type { Pace, Source } from '../../src/sources/source.ts';
+import type { Ended } from '../../src/scheduler/round.ts';
+import { PART_REFUSED } from '../../src/scheduler/round.ts';
+import type { QuotaWait, Schedule } from '../../src/scheduler/schedules.ts';
+import { EVENTS, slashingEvent } from '../../src/sources/slashings/events.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../support/time/timing.ts';
 
 const machines = fakeSource();
-const slashings = fakeSource({ name: 'slashings', chain: 'mainnet' });
+const slashings = fakeSource({
+  name: 'slashings',
+  chain: 'mainnet',
+  events: EVENTS,
+  more: { leavesOut: ({ intervalMs }) => (intervalMs > HOUR ? 'no head passes' : '') },
+});
 
 function opened() {
   const { log, lines } = logLines();
@@ -21,18 +28,16 @@ function opened() {
   return { events, told };
 }
 
-type Planned = readonly [source: Source, intervalMs: number, more?: Partial<Pace> & { wait?: Wait }];
+type Planned = readonly [source: Source, intervalMs: number, more?: { requestsPerDay?: number; wait?: QuotaWait }];
 
 function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
   return new Map(
-    all.map(([source, intervalMs, { wait, ...pace } = {}]) => [
-      source,
-      {
-        pace: { intervalMs, requestsPerDay: DAY / intervalMs, coverage: 'full', ...pace },
-        nextAttemptAt: NOW,
-        ...(wait ? { wait } : {}),
-      },
-    ]),
+    all.map(([source, intervalMs, { wait, requestsPerDay = DAY / intervalMs } = {}]) => {
+      const pace = { intervalMs, isStretched: false, beside: [], requestsPerDay };
+      const times = { timing: timing({ intervalMs }), mayRunAt: NOW, nextAttemptAt: NOW };
+      const first = { read: source.reads[0], bucket: 'default', pace, ...times, wait };
+      return [source, { reads: [first], first, leftOut: [] }];
+    }),
   );
 }
 
@@ -50,12 +55,9 @@ describe('exporter/event-log: the plan', () => {
     ]);
   });
 
-  it('is a warning if intervals are stretched, and names the parts of the chain that are not read', () => {
+  it('is a warning if intervals are stretched, and says what the budget leaves out', () => {
     const { events, told } = opened();
-    events.scheduled(
-      schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { coverage: 'sampled', requestsPerDay: 23 }]),
-      0,
-    );
+    events.scheduled(schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { requestsPerDay: 23 }]), 0);
     expect(told()).toMatchObject([
       {
         level: 'warn',
@@ -63,7 +65,7 @@ describe('exporter/event-log: the plan', () => {
         msg: 'the budget does not allow the configured intervals: intervals are stretched',
         intervals: {
           machines: '1h30m',
-          'slashings-mainnet': '1h1m24s (newest finalized epoch only, the others are skipped)',
+          'slashings-mainnet': '1h1m24s (no head passes)',
         },
       },
     ]);
@@ -85,7 +87,7 @@ describe('exporter/event-log: the plan', () => {
 });
 
 describe('exporter/event-log: waits for the quota', () => {
-  const month: Wait = { until: Date.UTC(2026, 10, 1), limit: 'month' };
+  const month: QuotaWait = { until: Date.UTC(2026, 10, 1), limit: 'month' };
 
   it('are one line that says of each source what for and until when, and are no plan', () => {
     const { events, told } = opened();
@@ -109,19 +111,42 @@ describe('exporter/event-log: waits for the quota', () => {
   });
 });
 
-describe('exporter/event-log: polls', () => {
+function ended(failure?: Error): Ended {
+  return { failure, isRefused: false };
+}
+
+describe('exporter/event-log: reads', () => {
   const failed = (reason: FailureReason) => new RequestFailed('machine_metrics', reason, 'made up');
 
   it('that fail are logged when the failure changes, and when it is over', () => {
     const { events, told } = opened();
     const outcomes = ['network', 'network', 'timeout', undefined, undefined, 'network'] as const;
-    for (const reason of outcomes) events.polled(machines, reason && failed(reason));
+    for (const reason of outcomes) events.ran(machines, machines.reads[0], ended(reason && failed(reason)));
     expect(told()).toEqual([
       { level: 'warn', source: 'machines', err: 'machine_metrics: network (made up)', msg: 'poll failed' },
       { level: 'warn', source: 'machines', err: 'machine_metrics: timeout (made up)', msg: 'poll failed' },
       { level: 'info', source: 'machines', msg: 'poll succeeded again' },
       { level: 'warn', source: 'machines', err: 'machine_metrics: network (made up)', msg: 'poll failed' },
     ]);
+  });
+
+  it('that are refused after failures do not count as working again', () => {
+    const { events, told } = opened();
+    const [read] = machines.reads;
+    events.ran(machines, read, ended(failed('forbidden')));
+    events.ran(machines, read, { failure: undefined, isRefused: true });
+    events.ran(machines, read, ended());
+    expect(told()).toMatchObject([{ msg: 'poll failed' }]);
+  });
+
+  it('of one source are named where it has several, and each is logged by itself', () => {
+    const { events, told } = opened();
+    const source = fakeSource({ reads: [{ name: 'head' }, { name: 'finalized' }] });
+    for (let i = 0; i < 2; i += 1) {
+      for (const read of source.reads)
+        events.ran(source, read, ended(read.name === 'head' ? failed('network') : undefined));
+    }
+    expect(told()).toMatchObject([{ level: 'warn', source: 'machines', read: 'head', msg: 'poll failed' }]);
   });
 });
 
@@ -165,8 +190,10 @@ describe('exporter/event-log: the key', () => {
   it('that may not read an endpoint is logged once, with what to do', () => {
     const { events, told } = opened();
     const help = (endpoint: Endpoint) => {
-      for (let i = 0; i < 2; i += 1) events.polled(fakeSource(), new RequestFailed(endpoint, 'forbidden', 'made up'));
-      events.polled(fakeSource(), undefined);
+      const [read] = machines.reads;
+      for (let i = 0; i < 2; i += 1)
+        events.ran(machines, read, ended(new RequestFailed(endpoint, 'forbidden', 'made up')));
+      events.ran(machines, read, ended());
       const [failed, ...rest] = told();
       expect(rest).toHaveLength(1);
       return failed?.['help'];
@@ -177,11 +204,11 @@ describe('exporter/event-log: the key', () => {
   });
 });
 
-describe('exporter/event-log: slashings', () => {
+describe('exporter/event-log: events', () => {
   const watch = [{ first: 50, last: 59 }];
   const MANY = Array.from({ length: 60 }, (_, i) => i);
 
-  it('are warnings with chain, slot, kind and validators', () => {
+  it('have the level and the message of the table of their source', () => {
     const { events, told } = opened();
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'double_vote', validators: [1, 2] }));
     expect(told()).toEqual([
@@ -199,7 +226,14 @@ describe('exporter/event-log: slashings', () => {
     ]);
   });
 
-  it('of a watched validator are errors, and name those first of twenty', () => {
+  it('of every source may be the refusal of a part, which is a warning', () => {
+    const { events, told } = opened();
+    events.found(machines, { type: PART_REFUSED, part: 'machine_names', err: 'made up' });
+    const msg = 'the service refuses a part of a source';
+    expect(told()).toEqual([{ level: 'warn', source: 'machines', part: 'machine_names', err: 'made up', msg }]);
+  });
+
+  it('that are slashings of a watched validator are errors, and name those first of twenty', () => {
     const { events, told } = opened();
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'surround_vote', validators: MANY }));
     expect(told()).toEqual([

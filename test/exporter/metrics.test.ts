@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { accountFamilies, sourceFamilies } from '../../src/exporter/metrics.ts';
-import { emptyEntry } from '../../src/scheduler/entry.ts';
+import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
+import { entryOf } from '../support/runs/known.ts';
 import { NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
 import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
 
@@ -69,7 +70,7 @@ describe('own-families', () => {
   it('say until when a source waits for the quota, and that it has failed nothing', () => {
     const source = fakeSource();
     const until = NOW + 9 * DAY;
-    const entry = { ...emptyEntry(source), lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
+    const entry = entryOf(source, { lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE });
     const { scheduler } = schedule([source], {
       entries: new Map([['machines', entry]]),
       allowedPerDay: () => 0,
@@ -82,13 +83,24 @@ describe('own-families', () => {
     expect([value('interval_seconds'), value('up')]).toEqual([300, 1]);
   });
 
-  it('call a source up only by its last attempt', () => {
-    const source = fakeSource();
-    const entry = { ...emptyEntry(source), lastAttemptAt: NOW };
-    const upAfter = (failuresInARow: number): number | undefined => {
-      const entries = new Map([['machines', { ...entry, failuresInARow }]]);
-      return sampleValue(sourceFamilies(schedule([source], { entries }).scheduler.views()), 'beaconchain_source_up');
+  it('call a source up if no read failed at its last attempt, and show the times of the first read', () => {
+    const source = fakeSource({ reads: [{ name: 'head' }, { name: 'finalized' }] });
+    const values = (failures: readonly number[]): (number | undefined)[] => {
+      const [head, finalized] = failures.map((failuresInARow, i) => {
+        const lastAttemptAt = NOW - i * MINUTE;
+        return { durationMs: 5, failuresInARow, lastAttemptAt, lastSuccessAt: lastAttemptAt + 5 };
+      });
+      const entries = new Map([['machines', { ...emptyEntry(source), reads: { head, finalized } as Entry['reads'] }]]);
+      const families = sourceFamilies(schedule([source], { entries }).scheduler.views());
+      return ['up', 'last_attempt_timestamp_seconds', 'last_success_timestamp_seconds'].map((name) =>
+        sampleValue(families, `beaconchain_source_${name}`),
+      );
     };
-    expect([upAfter(0), upAfter(1)]).toEqual([1, 0]);
+    const times = [NOW / 1000, (NOW + 5) / 1000];
+    expect([values([0, 0]), values([1, 0]), values([0, 1])]).toEqual([
+      [1, ...times],
+      [0, ...times],
+      [0, ...times],
+    ]);
   });
 });

@@ -8,7 +8,7 @@ const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }
 
 function setUp(): OwnMetrics {
   const own = new OwnMetrics(false);
-  own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: SOURCES });
+  own.expect(ENDPOINT_NAMES, SOURCES);
   return own;
 }
 
@@ -46,12 +46,12 @@ describe('metrics/self', () => {
     ]);
   });
 
-  it('counts the polls of each source from 0, with its chain if it is of one', async () => {
+  it('counts the attempts at the reads of each source from 0, with its chain if it is of one', async () => {
     const own = setUp();
-    own.polled({ source: 'machines' }, false);
-    own.polled({ source: 'slashings', chain: 'hoodi' }, true);
+    own.ran({ source: 'machines' }, false);
+    own.ran({ source: 'slashings', chain: 'hoodi' }, true);
     // A reload expects the series again.
-    own.expect({ endpoints: ENDPOINT_NAMES, reasons: FAILURE_REASONS, sources: SOURCES });
+    own.expect(ENDPOINT_NAMES, SOURCES);
     const families = await own.families();
     const values = (name: string): unknown[] =>
       samplesOf(families, `beaconchain_source_${name}`).map(({ labels, value }) => [labels, value]);

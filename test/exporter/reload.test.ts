@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigFile } from '../../src/config/config.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
+import { ConfigFile } from '../../src/sources/registry.ts';
 import { steppedBack } from '../support/exposition/exposition-text.ts';
 import { Metrics, SOURCES } from '../support/exposition/scraped-metrics.ts';
 import { FaultServer } from '../support/faults/fault-server.ts';

@@ -101,7 +101,8 @@ describe('exporter/roles', () => {
     writing.gate = promise;
     await clock.advance(MINUTE);
     lapse();
-    follow('daily_returns-mainnet', { value: {}, failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW });
+    const days = { failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW };
+    follow('daily_returns-mainnet', { value: {}, reads: { days }, refusals: {}, leftOut: [] });
     reject(new LeaseLost());
     await clock.advance(MINUTE);
     const shown = Buffer.concat(exporter.metrics('text', false)).toString();

@@ -18,6 +18,7 @@ import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { BOTH_CHAINS } from '../support/runs/default-config.ts';
+import { entryOf } from '../support/runs/known.ts';
 import { configured } from '../support/runs/month.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 
@@ -50,7 +51,10 @@ describe('exporter/state', () => {
     const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
     const ledger = { ...used, key: { ...used.key, since: NOW } };
     const entries = new Map(
-      SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), lastAttemptAt: NOW + i }]),
+      SOURCES.map((source, i) => [
+        sourceId(source),
+        entryOf(source, { lastAttemptAt: NOW + i }, { leftOut: ['head'] }),
+      ]),
     );
     await documents.save(LEDGER, ledger);
     await documents.save(FIRST_START, { at: NOW });

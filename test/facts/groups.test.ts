@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupLabelOf, watchedGroups } from '../../src/facts/groups.ts';
+import { groupLabel, watchedGroupOf, watchedGroups } from '../../src/facts/groups.ts';
 import { indicesOf, watches, watchOf } from '../../src/facts/watch.ts';
 
 const range = (first: number, last = first) => ({ first, last });
@@ -23,7 +23,7 @@ describe('facts/groups', () => {
     const watch = watchOf([range(7, 9)]);
     expect(watchedGroups(watch, [])).toEqual([{ watch }]);
     expect(watchedGroups([], [])).toEqual([]);
-    expect(groupLabelOf([{ watch }], 8)).toEqual({});
+    expect(groupLabel(watchedGroupOf([{ watch }], 8)?.group)).toEqual({});
   });
 
   it('has every watched validator and every one of a group exactly once, with the label of its group', () => {
@@ -41,7 +41,7 @@ describe('facts/groups', () => {
         expect(found.toSorted((a, b) => a - b)).toEqual(expected);
         for (const one of expected) {
           const group = yours.includes(one) ? 'home' : office.includes(one) ? 'office' : undefined;
-          expect(groupLabelOf(groups, one)).toEqual(group === undefined ? {} : { group });
+          expect(groupLabel(watchedGroupOf(groups, one)?.group)).toEqual(group === undefined ? {} : { group });
           expect(groups.filter(({ watch }) => watches(watch, one))).toHaveLength(1);
         }
       }),

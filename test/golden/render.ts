@@ -1,13 +1,13 @@
 import { ENDPOINT_NAMES, ENDPOINTS } from '../../src/api/endpoints.ts';
-import { FAILURE_REASONS } from '../../src/api/errors.ts';
-import type { Config } from '../../src/config/config.ts';
 import { labelsOf, sectionsOf } from '../../src/exporter/metrics.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
-import { sourcesOf, viewsOf } from '../../src/exporter/sources.ts';
+import { viewsOf } from '../../src/exporter/setup.ts';
 import { METRIC_UNITS } from '../../src/facts/ether.ts';
+import { type Config, sourcesOf } from '../../src/sources/registry.ts';
+
 import type { Source } from '../../src/sources/source.ts';
 import type { Format } from '../../src/toolkit/exposition/encode.ts';
-import { EXPOSITION_OPTIONS, Exposition } from '../../src/toolkit/exposition/exposition.ts';
+import { Exposition } from '../../src/toolkit/exposition/exposition.ts';
 import { BOTH_CHAINS, defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -34,11 +34,8 @@ function goldenConfig(): Config {
 
 function ownMetrics(sources: readonly Source[]): OwnMetrics {
   const own = new OwnMetrics(false);
-  own.expect({
-    endpoints: ENDPOINT_NAMES.filter((name) => ENDPOINTS[name].part === undefined),
-    reasons: FAILURE_REASONS,
-    sources: sources.map(labelsOf),
-  });
+  const endpoints = ENDPOINT_NAMES.filter((name) => ENDPOINTS[name].part === undefined);
+  own.expect(endpoints, sources.map(labelsOf));
   for (const [endpoint, seconds] of [
     ['machine_metrics', 0.0625],
     ['machine_metrics', 0.5],
@@ -50,7 +47,7 @@ function ownMetrics(sources: readonly Source[]): OwnMetrics {
   own.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
   own.invalidRecords('machine_metrics', 2);
   for (const source of sources) {
-    for (let i = 0; i < 12; i += 1) own.polled(labelsOf(source), i < 2);
+    for (let i = 0; i < 12; i += 1) own.ran(labelsOf(source), i < 2);
   }
   own.waited(12.5);
   own.stateWriteFailed();
@@ -67,10 +64,10 @@ export async function renderGolden(
   const clock = new VirtualClock(NOW);
   const config = goldenConfig();
   const sources = sourcesOf({ ...config, groups: groupsOf?.(config) ?? config.groups });
-  const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
+  const setup = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const snapshot = {
     now: NOW,
-    views: viewsOf({ ledger, entries: entriesOf(sources) }, plan, NOW),
+    views: viewsOf({ ledger, entries: entriesOf(sources) }, setup, NOW),
     ledger,
     budgetOptions: BUDGET_OPTIONS,
     startedAt: NOW,
@@ -86,8 +83,7 @@ export async function renderGolden(
     throw error;
   };
   const sections = sectionsOf(ownMetrics(sources), 1_000);
-  const options = { ...EXPOSITION_OPTIONS, units: METRIC_UNITS };
-  const exposition = new Exposition(sections, takeSnapshot, clock, onError, options);
+  const exposition = new Exposition(sections, { takeSnapshot, clock, onError, units: METRIC_UNITS });
   await exposition.refresh();
   return (format) => withoutVersions(Buffer.concat(exposition.chunks(format, false)).toString());
 }

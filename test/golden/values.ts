@@ -1,15 +1,16 @@
 import { NO_WAIT } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
-import { type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
+import { type Attempt, type Entry, sourceId } from '../../src/scheduler/entry.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/index.ts';
-import { Machines } from '../../src/sources/machines/schema.ts';
+import { Machines } from '../../src/sources/machines/state.ts';
 import { Network } from '../../src/sources/network/index.ts';
-import { Slashings } from '../../src/sources/slashings/schema.ts';
+import { Slashings } from '../../src/sources/slashings/state.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/index.ts';
-import { Validators } from '../../src/sources/validators/schema.ts';
+import { Validators } from '../../src/sources/validators/state.ts';
 import { datapoint } from '../support/answers/datapoint.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
+import { entryOf } from '../support/runs/known.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 /** A name with all that a label value must survive. */
@@ -47,7 +48,6 @@ const machines: Machines = Machines.parse({
 function slashings(headSlot: number, scale: number): Slashings {
   const headEpoch = Math.floor(headSlot / 32);
   return Slashings.parse({
-    headPassAt: NOW - 20_000,
     head: {
       readAt: NOW - 20_000,
       slot: headSlot,
@@ -120,41 +120,35 @@ const validators: Validators = Validators.parse({
       offlineSince: 479_018,
     },
   ],
-  performance: {
-    polls: 1,
-    groups: [
-      {
-        watch: '12345-12345',
-        readAt: NOW - 30_000,
-        sums: {
-          duties: {
-            attestation: { assigned: 225, missed: 4, done: 221 },
-            proposal: { assigned: 0, missed: 0, done: 0 },
-            sync_committee: { assigned: 7_200, missed: 12, done: 7_188 },
-          },
-          scores: { total: 0.98, attestation: 0.9812, sync_committee: 0.9983 },
-          votes: { head: 215, source: 221, target: 220 },
-          inclusionDelay: 0.00904977,
+  duties: [
+    {
+      watch: '12345-12345',
+      readAt: NOW - 30_000,
+      sums: {
+        duties: {
+          attestation: { assigned: 225, missed: 4, done: 221 },
+          proposal: { assigned: 0, missed: 0, done: 0 },
+          sync_committee: { assigned: 7_200, missed: 12, done: 7_188 },
         },
+        scores: { total: 0.98, attestation: 0.9812, sync_committee: 0.9983 },
+        votes: { head: 215, source: 221, target: 220 },
+        inclusionDelay: 0.00904977,
       },
-    ],
-  },
-  rewards: {
-    polls: 1,
-    groups: [
-      {
-        watch: '12345-12345',
-        readAt: NOW - 30_000,
-        sums: {
-          earned: { attestation: '2070000000000001', proposal: '0', sync_committee: '-118000000000000' },
-          missed: { attestation: '36000000000000', proposal: '0', sync_committee: '590000000000000' },
-          execution: '35087332222696592',
-          penalties: '146000000000000',
-          epoch: 479_019,
-        },
+    },
+  ],
+  rewards: [
+    {
+      watch: '12345-12345',
+      readAt: NOW - 30_000,
+      sums: {
+        earned: { attestation: '2070000000000001', proposal: '0', sync_committee: '-118000000000000' },
+        missed: { attestation: '36000000000000', proposal: '0', sync_committee: '590000000000000' },
+        execution: '35087332222696592',
+        penalties: '146000000000000',
+        epoch: 479_019,
       },
-    ],
-  },
+    },
+  ],
   committees: [
     { period: 1_871, seats: [7, 12_345, 500_000, 12_345] },
     { period: 1_872, seats: [9, 8] },
@@ -197,9 +191,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** How each source stands at `NOW`: most well, one failing, one not yet tried. */
 export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
-  const tried = { failuresInARow: 0, durationMs: 1_250 };
-  const times = { lastAttemptAt: NOW - 30_000, lastSuccessAt: NOW - 28_750 };
-  const failing: Partial<Entry> = {
+  const tried = { durationMs: 1_250, lastAttemptAt: NOW - 30_000, lastSuccessAt: NOW - 28_750 };
+  const failing: Partial<Attempt> = {
     failuresInARow: 2,
     lastSuccessAt: NOW - 10 * MINUTE,
     lastError: { at: NOW - 28_750, reason: 'timeout', message: 'epoch_slots: timeout (made up)' },
@@ -209,7 +202,7 @@ export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
       const id = sourceId(source);
       const value = VALUES[id];
       if (value === undefined) return [];
-      return [[id, { ...emptyEntry(source), ...tried, ...times, ...(id === 'slashings-hoodi' ? failing : {}), value }]];
+      return [[id, entryOf(source, { ...tried, ...(id === 'slashings-hoodi' ? failing : {}) }, { value })]];
     }),
   );
 }

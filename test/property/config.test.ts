@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { LoadedConfig } from '../../src/config/load.ts';
-import { sourcesOf } from '../../src/exporter/sources.ts';
-import { pacesOf } from '../../src/scheduler/schedules.ts';
+import { schedulesOf } from '../../src/scheduler/schedules.ts';
+import { NO_INPUTS } from '../../src/sources/read.ts';
+import { type LoadedConfig, sourcesOf } from '../../src/sources/registry.ts';
 import { ConfigError } from '../../src/toolkit/yaml/mistakes.ts';
 import { withConfig } from '../config/with-config.ts';
-import { known } from '../support/runs/known.ts';
-import { NOW, timing } from '../support/time/timing.ts';
+import { known as attempted } from '../support/runs/known.ts';
+import { budgetOf } from '../support/runs/round.ts';
+import { NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { mutated, mutations } from './odd.ts';
 
@@ -30,19 +31,17 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
-  const sources = sourcesOf(config);
-  const asking = sources.map((source) => known(source));
-  const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
-  for (const [source, { intervalMs, requestsPerDay }] of paces) {
-    expect(intervalMs, source.name).toBeGreaterThanOrEqual(source.intervalMs);
-    expect(Number.isFinite(intervalMs) && requestsPerDay >= 0, source.name).toBe(true);
-    const at = timing({ intervalMs });
-    for (const { samples } of source.families(source.empty, at)) {
-      for (const { value } of samples) expect(Number.isFinite(value)).toBe(true);
+  const known = sourcesOf(config).map((source) => attempted(source, { lastAttemptAt: NOW, durationMs: 1 }));
+  for (const [source, { reads }] of schedulesOf(known, budgetOf(allowedPerDay), NOW)) {
+    for (const { read, pace, timing, nextAttemptAt } of reads) {
+      expect(pace.intervalMs, read.name).toBeGreaterThanOrEqual(read.everyMs);
+      expect(Number.isFinite(pace.intervalMs) && pace.requestsPerDay >= 0, read.name).toBe(true);
+      for (const { samples } of source.metrics(source.empty, timing, NO_INPUTS)) {
+        for (const { value } of samples) expect(Number.isFinite(value)).toBe(true);
+      }
+      // A page shows it as a date, unless nothing is left to read.
+      if (nextAttemptAt < Infinity) expect(() => new Date(nextAttemptAt).toISOString()).not.toThrow();
     }
-    const attempts = { lastAttemptAt: NOW, failuresInARow: 0, durationMs: 1 };
-    // A page shows it as a date.
-    expect(() => new Date(source.due(source.empty, attempts, at)).toISOString()).not.toThrow();
   }
 }
 

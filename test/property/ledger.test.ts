@@ -33,7 +33,7 @@ describe('fuzz ledger', PATIENT, () => {
           const clock = new VirtualClock(NOW);
           let rateLimiter = new RateLimiter(budgetOptions, { clock, ledger: emptyLedger() });
           for (const { route, status, headers, isLost, pause, step } of answers) {
-            const sending = rateLimiter.acquire({ route, priority: 'machines' }, noSignal()).then(
+            const sending = rateLimiter.acquire({ route, priority: 'fleet' }, noSignal()).then(
               (permit) => permit.release(isLost ? undefined : { status, headers }),
               (error: unknown) => expect(error).toBeInstanceOf(BudgetClosed),
             );

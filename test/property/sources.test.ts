@@ -6,86 +6,72 @@ import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers
 import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
-import { emptyEntry, entrySchema } from '../../src/scheduler/entry.ts';
-import { nextPollAt } from '../../src/scheduler/polls.ts';
-import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
-import { machinesSource } from '../../src/sources/machines/index.ts';
-import { networkSource } from '../../src/sources/network/index.ts';
-import { slashingsSource } from '../../src/sources/slashings/index.ts';
+import { type Entry, emptyEntry, entrySchema, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
-import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
 import { datapoint, dayAfter, returnsPage } from '../support/answers/datapoint.ts';
-import {
-  machinesOptions,
-  machinesPage,
-  nodeRecord,
-  systemRecord,
-  validatorRecord,
-} from '../support/answers/machine-records.ts';
+import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
 import { NETWORK_PERFORMANCE, QUEUES } from '../support/answers/network-answers.ts';
 import { askedFor, type ChainView, epochRows, listOf, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
-import { membersAnswer, validatorRow, validatorsAnswer, validatorsOptions } from '../support/answers/validators.ts';
+import {
+  membersAnswer,
+  performanceAnswer,
+  rewardsAnswer,
+  validatorRow,
+  validatorsAnswer,
+} from '../support/answers/validators.ts';
 import { encodeFamilies } from '../support/exposition/encode.ts';
 import { parseExposition } from '../support/exposition/exposition-parser.ts';
 import { sampleValue } from '../support/exposition/samples.ts';
-import { slashingsOptions } from '../support/runs/slashings-options.ts';
-import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
+import { round, scheduleAt } from '../support/runs/round.ts';
+import { MINUTE, NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { type Fault, fault, mutated, mutations, oddApi } from './odd.ts';
 
-/** A source, a service that answers well, and what is right after some good answers. */
+/** A service that answers well, and what is right after some good answers. */
 interface Subject {
-  readonly source: Source<unknown>;
   /** The body of the good answer for a path, at a time. undefined: there is none. */
   readonly service: (now: number) => (path: string) => unknown;
-  /** How many good answers lead to `right`. */
-  readonly calm: number;
   /** Series that never step back. */
-  readonly grow: readonly string[];
+  readonly grow?: readonly string[];
   /** The series that are right, at a time. */
   readonly right: (now: number) => Readonly<Record<string, number>>;
 }
 
-function subject<T>(source: Source<T>, rest: Omit<Subject, 'source'>): Subject {
-  return { source: source as unknown as Source<unknown>, ...rest };
-}
-
 const { genesis } = CHAINS.mainnet;
-const PERIOD = Math.floor(epochAt('mainnet', NOW) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
-const period = { start: PERIOD * 256, end: PERIOD * 256 + 255 };
+const periodAt = (now: number): number => Math.floor(epochAt('mainnet', now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 
+/** By the name of the source. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
-  machines: subject(machinesSource(machinesOptions({ expected: ['never'] })), {
-    service: (now) => () => {
+  machines: {
+    service: (now) => (path) => {
+      if (path.endsWith('machine-names')) return { data: ['node-a', 'node-b'] };
       const timestamp = now - 20_000;
       const system = [systemRecord({ timestamp, cpu_cores: 7 }), systemRecord({ timestamp, machine: 'node-b' })];
       return machinesPage({ system, validator: [validatorRecord({ timestamp })], node: [nodeRecord({ timestamp })] });
     },
-    calm: 1,
-    grow: [],
     right: () => ({ 'machine_cpu_cores machine=node-a': 7, 'machine_peers machine=node-a': 97 }),
-  }),
-  'daily returns': subject(dailyReturnsSource('mainnet', HOUR), {
-    // The first poll sees day 2126, the last one after the trouble day 2127.
+  },
+  daily_returns: {
+    // The first round sees day 2126, the last one after the trouble day 2127.
     service: (now) => (path) =>
       path.includes('eth-store') ? undefined : returnsPage(dayAfter(25), dayAfter(now > NOW + 4.5 * MINUTE ? 27 : 26)),
-    calm: 5,
     grow: ['daily_return_day'],
     right: () => ({ daily_return_day: 2127, 'daily_return_apr_ratio layer=consensus': 0.027635714286 }),
-  }),
-  'sync committee': subject(syncCommitteeSource('mainnet', HOUR), {
-    service: () => () => {
-      const start = genesis + period.start * SECONDS_PER_EPOCH;
+  },
+  sync_committee: {
+    service: (now) => () => {
+      const period = periodAt(now);
+      const epoch = { start: period * 256, end: period * 256 + 255 };
+      const start = genesis + epoch.start * SECONDS_PER_EPOCH;
       const timestamp = { start, end: start + 256 * SECONDS_PER_EPOCH - 1 };
-      return { data: { period: PERIOD, validators: [1, 2] }, range: { epoch: period, timestamp } };
+      return { data: { period, validators: [1, 2] }, range: { epoch, timestamp } };
     },
-    calm: 1,
     grow: ['sync_committee_period'],
-    right: () => ({ sync_committee_period: PERIOD, sync_committee_start_epoch: period.start }),
-  }),
-  slashings: subject(slashingsSource(slashingsOptions({ catchUpMs: HOUR })), {
+    right: (now) => ({ sync_committee_period: periodAt(now), sync_committee_start_epoch: periodAt(now) * 256 }),
+  },
+  slashings: {
     // The first slot of every epoch announces a slashing of three validators.
     service: (now) => (path) => {
       const latest = epochAt('mainnet', now);
@@ -102,41 +88,53 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
       const data = listOf(chain, askedFor(path));
       return data && { status: 'OK', data };
     },
-    calm: 12,
     grow: ['scanned_epoch', 'slots_total status=proposed', 'skipped_epochs_total'],
     right: (now) => {
       const latest = epochAt('mainnet', now);
-      const times = { last_attester_slashing_timestamp_seconds: genesis + latest * SECONDS_PER_EPOCH };
       return {
         head_epoch: latest,
         finalized_epoch: latest - 2,
         scanned_epoch: latest - 2,
         head_slot: slotAt('mainnet', now),
-        ...times,
+        last_attester_slashing_timestamp_seconds: genesis + latest * SECONDS_PER_EPOCH,
       };
     },
-  }),
-  network: subject(networkSource({ chain: 'mainnet', intervalMs: HOUR, weight: 0.1 }), {
+  },
+  network: {
     service: (now) => (path) => {
       const range = { epoch: { start: 1, end: epochAt('mainnet', now) } };
       return path.endsWith('/queues') ? QUEUES : { ...NETWORK_PERFORMANCE, range };
     },
-    calm: 1,
-    grow: [],
-    // As below.
-    right: () => ({}),
-  }),
-  validators: subject(validatorsSource(validatorsOptions({ syncCommittee: true })), {
+    right: () => ({ 'network_score_ratio duty=proposal': 0.9962, 'queue_validators queue=exit': 400 }),
+  },
+  validators: {
     service: (now) => (path) => {
+      if (path.includes('/v1/')) return membersAnswer(periodAt(now), [1, 2]);
+      if (path.endsWith('performance-aggregate')) return performanceAnswer(2_700, 7, 0.99);
+      if (path.endsWith('rewards-aggregate')) return rewardsAnswer({ total: '5' });
       const rows = Array.from({ length: 12 }, (_, i) => validatorRow(i + 1));
-      return path.includes('/v1/') ? membersAnswer(PERIOD, [1, 2]) : validatorsAnswer(epochAt('mainnet', now), rows);
+      return validatorsAnswer(epochAt('mainnet', now), rows);
     },
-    calm: 1,
-    grow: [],
-    // A part that the service refuses is off until the next day.
-    right: () => ({}),
-  }),
+    right: () => ({
+      watched_validators_online: 12,
+      'watched_validators_score_ratio duty=total': 0.99,
+      watched_validators_rewards_epoch: 444_375,
+    }),
+  },
 };
+
+const CONFIG = {
+  machines: { expected: ['never'] },
+  validators: { watch: ['1-12'] },
+  slashings: { interval: '1m', catch_up: '1h' },
+};
+const SOURCES = sourcesOf(ConfigFile.parse(CONFIG)).map((source) => [source.name, source] as const);
+
+function subjectOf({ name }: Source): Subject {
+  const subject = SUBJECTS[name];
+  if (!subject) throw new Error(`no good answers for ${name}: add them to SUBJECTS`);
+  return subject;
+}
 
 /** `name label=value` */
 function shownValue(families: readonly Family[], series: string): number | undefined {
@@ -145,33 +143,8 @@ function shownValue(families: readonly Family[], series: string): number | undef
   return sampleValue(families, `beaconchain_${name}`, label ? { [key]: value } : undefined);
 }
 
-/** Polls as the scheduler does: an error leaves the value as it was. */
-async function pollOnce({ source, service }: Subject, faults: readonly Fault[], before: unknown, now: number) {
-  try {
-    const { value, failure } = await source.poll(
-      oddApi(service(now), faults, now),
-      before,
-      timing({ now }),
-      noSignal(),
-    );
-    if (failure) expect(failure).toBeInstanceOf(RequestFailed);
-    return value;
-  } catch (error) {
-    if (!(error instanceof RequestFailed)) throw error;
-    return before;
-  }
-}
-
-/** Saves the value and reads it again, as the next process does. */
-function saved<T>(source: Source<T>, value: T): T {
-  const written = JSON.parse(JSON.stringify({ ...emptyEntry(source), value }));
-  const read = entrySchema(source).parse(written);
-  expect(JSON.parse(JSON.stringify(read))).toEqual(written);
-  return read.value;
-}
-
-/** Fails if a sample is not a number or a counter is negative. */
-function expectShowable(families: readonly Family[]): void {
+/** Fails if a sample is not a number, a counter is negative, or a sample has to be computed anew already. */
+function expectShowable(families: readonly Family[], now: number): void {
   const read = parseExposition(Buffer.from(encodeFamilies(families, 'text')).toString());
   for (const { metadata, samples } of read) {
     for (const { name, value } of samples) {
@@ -179,42 +152,57 @@ function expectShowable(families: readonly Family[]): void {
       if (metadata['TYPE'] === 'counter') expect(value, name).toBeGreaterThanOrEqual(0);
     }
   }
+  const until = families.flatMap(({ samples }) => [...samples].map(({ until = Infinity }) => until));
+  expect(Math.min(...until)).toBeGreaterThan(now);
 }
 
-/** Polls with these faults, and then `calm` times without. Returns the last value and its time. */
-async function polled(one: Subject, faults: readonly Fault[][]): Promise<{ value: unknown; now: number }> {
-  const { source, grow, calm } = one;
-  let [now, value] = [NOW, source.empty];
+/** After an hour of good answers no pause is left. */
+const GOOD_ROUNDS = 10;
+const BETWEEN = 7 * MINUTE;
+
+/** Rounds with these faults, each when it is due, then a reload and good answers. Returns the last entry and its time. */
+async function polled(source: Source, faults: readonly Fault[][]): Promise<{ entry: Entry; now: number }> {
+  const { service, grow = [] } = subjectOf(source);
+  let [now, entry] = [NOW, emptyEntry(source)];
   const before = new Map<string, number>();
-  for (const ofPoll of [...faults, ...Array.from<Fault[]>({ length: calm }).fill([])]) {
-    now += MINUTE;
-    value = saved(source, await pollOnce(one, ofPoll, value, now));
-    const families = source.families(value, timing({ now }));
-    expectShowable(families);
+  for (let i = 0; i < faults.length + GOOD_ROUNDS; i += 1) {
+    if (i === faults.length) entry = withoutRefusals(source, entry);
+    const due = Math.min(...scheduleAt(source, entry, now).reads.map(({ nextAttemptAt }) => nextAttemptAt));
+    now = Math.max(now + (i < faults.length ? MINUTE : BETWEEN), due);
+    const { entry: after, failure } = await round(source, oddApi(service(now), faults[i], now), entry, { now });
+    if (failure) expect(failure).toBeInstanceOf(RequestFailed);
+    entry = after;
+    const families = shownOf(source, entry, now);
+    expectShowable(families, now);
     for (const series of grow) {
       const shown = shownValue(families, series) ?? 0;
       expect(shown, series).toBeGreaterThanOrEqual(before.get(series) ?? 0);
       before.set(series, shown);
     }
   }
-  return { value, now };
+  return { entry, now };
 }
 
-/** A few polls, each with the faults of its first requests. */
+function shownOf(source: Source, entry: Entry, now: number): Family[] {
+  const { timing, inputs } = scheduleAt(source, entry, now);
+  return source.metrics(entry.value, timing, inputs);
+}
+
+/** A few rounds, each with the faults of its first requests. */
 const trouble: fc.Arbitrary<Fault[][]> = fc.array(fc.array(fault, { minLength: 1, maxLength: 6 }), {
   minLength: 1,
   maxLength: 4,
 });
 
 describe('fuzz sources', PATIENT, () => {
-  it.each(Object.entries(SUBJECTS))(
+  it.each(SOURCES)(
     '%s: nothing odd is shown or steps back, whatever is answered, and good answers set it right',
-    async (_, one) => {
+    async (_, source) => {
       await fc.assert(
         fc.asyncProperty(trouble, async (faults) => {
-          const { value, now } = await polled(one, faults);
-          const families = one.source.families(value, timing({ now }));
-          for (const [series, right] of Object.entries(one.right(now)))
+          const { entry, now } = await polled(source, faults);
+          const families = shownOf(source, entry, now);
+          for (const [series, right] of Object.entries(subjectOf(source).right(now)))
             expect(shownValue(families, series), series).toBe(right);
         }),
         cases(50),
@@ -222,32 +210,19 @@ describe('fuzz sources', PATIENT, () => {
     },
   );
 
-  it.each(Object.entries(SUBJECTS))(
-    '%s: a saved state that is not refused can be shown and planned with',
-    async (_, one) => {
-      const source = one.source as unknown as Source;
-      const { value, now } = await polled(one, []);
-      const entry = {
-        ...emptyEntry(source),
-        value,
-        lastAttemptAt: now,
-        durationMs: 900,
-        pausedUntil: now,
-        costs: [1, 2],
-      };
-      fc.assert(
-        fc.property(mutations(), (changes) => {
-          const parsed = entrySchema(source).safeParse(mutated(entry, changes));
-          if (!parsed.success) return;
-          const at = timing({ now, intervalMs: Math.max(MINUTE, parsed.data.intervalMs ?? 0) });
-          expectShowable(source.families(parsed.data.value, at));
-          expect(source.nextChange(parsed.data.value, at)).toBeGreaterThan(now);
-          expect(nextPollAt(source, parsed.data, at, 0)).toBeLessThan(Number.POSITIVE_INFINITY);
-        }),
-        cases(60),
-      );
-    },
-  );
+  it.each(SOURCES)('%s: a saved state that is not refused can be shown and planned with', async (_, source) => {
+    const { entry, now } = await polled(source, []);
+    fc.assert(
+      fc.property(mutations(), (changes) => {
+        const parsed = entrySchema(source).safeParse(mutated(entry, changes));
+        if (!parsed.success) return;
+        expectShowable(shownOf(source, parsed.data, now), now);
+        const due = scheduleAt(source, parsed.data, now).reads.map(({ nextAttemptAt }) => nextAttemptAt);
+        expect(Math.min(...due)).toBeLessThan(Number.POSITIVE_INFINITY);
+      }),
+      cases(60),
+    );
+  });
 });
 
 const RECORDS: readonly (readonly [string, z.ZodType, Record<string, unknown>])[] = [

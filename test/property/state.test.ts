@@ -5,8 +5,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
-import { StateOfOtherVersion, wrap, wrapInPieces } from '../../src/toolkit/state/envelope.ts';
-import { FileStore } from '../../src/toolkit/state/file.ts';
+import { StateOfOtherVersion, wrap } from '../../src/toolkit/state/envelope.ts';
+import { openFileStore } from '../../src/toolkit/state/file.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { spoil } from './odd.ts';
@@ -19,19 +19,19 @@ describe('fuzz state', PATIENT, () => {
     fc.assert(
       fc.property(value, fc.nat(200), (one, times) => {
         for (const document of [one, { one, list: Array.from({ length: times }, () => one) }]) {
-          expect([...wrapInPieces(VERSION, document)].join('')).toBe(wrap(VERSION, document));
+          expect([...wrap(VERSION, document)].join('')).toBe(JSON.stringify({ version: VERSION, value: document }));
         }
       }),
       cases(300),
     );
     const large = { machines: Array.from({ length: 1_000 }, (_, i) => `${i} ${'\u{1f980}'.repeat(500)}`) };
-    expect([...wrapInPieces(VERSION, large)].length).toBeGreaterThan(4);
+    expect([...wrap(VERSION, large)].length).toBeGreaterThan(4);
   });
 
   it('a file is read, or moved aside, whatever is in it; only one of another version is refused, and stays', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'fuzz-state-'));
     const file = join(dir, 'document.json');
-    const documents = await FileStore.open(dir, systemClock, logLines().log, { version: VERSION });
+    const documents = await openFileStore(dir, systemClock, logLines().log, { version: VERSION });
     await fc.assert(
       fc.asyncProperty(spoil, async (spoilt) => {
         const text = spoilt({ version: VERSION, value: emptyLedger() });

@@ -8,12 +8,15 @@ import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { epochTime } from '../../src/facts/chain.ts';
 import { watchOf } from '../../src/facts/watch.ts';
+import { emptyEntry } from '../../src/scheduler/entry.ts';
+import { NO_INPUTS } from '../../src/sources/read.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { apiHarness } from '../api/api-harness.ts';
 import { validatorsOptions } from '../support/answers/validators.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
-import { HOUR, noSignal, timing } from '../support/time/timing.ts';
+import { round } from '../support/runs/round.ts';
+import { noSignal, timing } from '../support/time/timing.ts';
 
 interface Row {
   readonly validator: { readonly index: number };
@@ -66,19 +69,19 @@ describe('recorded exchanges of production', () => {
     const { api, log, sent } = replayed([exchange]);
     const indices = rows.map(({ validator }) => validator.index);
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
-    // Without duties and rewards, which are not recorded, and with the slashed ones.
-    const source = validatorsSource(validatorsOptions({ watch, rewards: false, hasSlashings: false }));
+    // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
+    const source = validatorsSource(validatorsOptions({ watch, rewards: false }));
     const now = timeOf(exchange);
-    const refusedDuties = { reason: 'forbidden', attempts: 2, firstAt: now - HOUR, lastAt: now };
-    const previous = source.state.parse({ ...source.empty, refusals: { performance: refusedDuties } });
-    const { value, failure } = await source.poll(api, previous, timing({ now, intervalMs: 384_000 }), noSignal());
-    expect(failure).toBeUndefined();
+    const duties = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
+    const before = { ...emptyEntry(source), reads: { duties } };
+    const { value, failure, ran } = await round(source, api, before, { now });
+    expect([ran, failure]).toEqual([['status'], undefined]);
     expect(log.filter((line) => line.startsWith('invalid'))).toEqual([]);
     expect(JSON.parse(sent[0] ?? '').validator).toEqual({ validator_identifiers: indices });
     expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
       rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
     );
-    const families = source.families(value, timing({ now, intervalMs: 384_000 }));
+    const families = source.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
     const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
     expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
     // Of the two that are recorded, the row of 20075 tells when. The exit queue decided for the other one.

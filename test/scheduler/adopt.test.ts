@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
+import type { BudgetView } from '../../src/scheduler/paces.ts';
+import { lastOf } from '../../src/scheduler/schedules.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
+import { entryOf } from '../support/runs/known.ts';
+import { budgetOf } from '../support/runs/round.ts';
 import { schedule } from '../support/runs/scheduler-harness.ts';
-import { MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { HOUR, MINUTE, NOW, noSignal, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const NOTHING: ReadonlyMap<string, Entry> = new Map();
@@ -13,7 +17,7 @@ function world() {
   const events: string[] = [];
   const source = (adds: number, overrides: Parameters<typeof fakeSource>[0] = {}) =>
     fakeSource({
-      poll: async (value, _timing, signal) => {
+      run: async (value, { signal }) => {
         events.push(`${clock.monotonic() / SECOND} +${adds}`);
         await clock.sleep(20 * SECOND, signal).catch((error: unknown) => {
           events.push(`${clock.monotonic() / SECOND} ended`);
@@ -31,12 +35,12 @@ describe('scheduler/scheduler: other sources', () => {
     const { clock, events, source } = world();
     const { scheduler, view } = schedule([source(1)], { clock });
     await clock.advance(10 * SECOND);
-    const next = source(100, { intervalMs: 2 * MINUTE });
+    const next = source(100, { everyMs: 2 * MINUTE });
     scheduler.adopt([next], NOTHING);
     expect(view(next).running).toBe(true);
     await clock.advance(10 * SECOND);
     expect(view(next).entry).toMatchObject({ value: 1 });
-    expect(view(next).nextAttemptAt).toBe(NOW + 2 * MINUTE);
+    expect(view(next).first.nextAttemptAt).toBe(NOW + 2 * MINUTE);
     await clock.advance(2 * MINUTE);
     expect(view(next).entry.value).toBe(101);
     expect(events).toEqual(['0 +1', '120 +100']);
@@ -46,7 +50,7 @@ describe('scheduler/scheduler: other sources', () => {
     const { clock, source } = world();
     const { scheduler, saved } = schedule([source(1)], { clock });
     for (let i = 0; i < 1_200; i += 1) {
-      const next = source(1, { weight: 1 + (i % 2) });
+      const next = source(1, { share: () => 1 + (i % 2) });
       scheduler.adopt([next], new Map([['machines', emptyEntry(next)]]));
       await clock.advance(SECOND / 2);
     }
@@ -55,27 +59,31 @@ describe('scheduler/scheduler: other sources', () => {
   });
 
   it('begin anew, also those whose poll is in progress, and those whose value is not saved yet', async () => {
-    const { clock, source } = world();
-    // The hundreds stand for what the service refuses.
-    const refused = () => source(100, { anew: (value) => value % 100 });
-    const values: unknown[] = [];
+    const { clock } = world();
+    const refusal = { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW };
+    const refused = () =>
+      fakeSource({
+        endpoints: ['machine_names'],
+        run: async (value, { signal }) => {
+          await clock.sleep(20 * SECOND, signal);
+          return { value: value + 1 };
+        },
+      });
+    const saves: unknown[] = [];
     let isFull = true;
-    const save = async (_id: string, { value }: Entry): Promise<void> => {
+    const save = async (_id: string, { value, refusals }: Entry): Promise<void> => {
       if (isFull) throw new Error('disk full');
-      values.push(value);
+      saves.push([value, refusals]);
     };
-    const entries = new Map([['machines', { ...emptyEntry(refused()), value: 209 }]]);
+    const refusals = { machine_names: refusal };
+    const entries = new Map([['machines', entryOf(refused(), { lastAttemptAt: NOW }, { value: 9, refusals })]]);
     const { scheduler } = schedule([refused()], { clock, entries, store: { save } });
-    expect(scheduler.entries().get('machines')?.value).toBe(9);
+    expect(scheduler.entries().get('machines')?.refusals).toEqual({});
     await clock.advance(21 * SECOND);
     scheduler.adopt([refused()], NOTHING);
     isFull = false;
     await clock.advance(15 * SECOND);
-    expect(values).toEqual([9]);
-    await clock.advance(30 * SECOND);
-    scheduler.adopt([refused()], NOTHING);
-    await clock.advance(MINUTE);
-    expect(values).toEqual([9, 9]);
+    expect(saves).toEqual([[10, {}]]);
   });
 
   it('end the polls of those that are meant, which count as never made', async () => {
@@ -91,12 +99,37 @@ describe('scheduler/scheduler: other sources', () => {
     expect(scheduler.views()).toHaveLength(2);
     const next = source(100);
     scheduler.adopt([next, other], NOTHING);
-    expect(view(next).entry.lastAttemptAt).toBeUndefined();
+    expect(lastOf(view(next)).lastAttemptAt).toBeUndefined();
     await clock.advance(20 * SECOND);
     expect(view(next).entry).toMatchObject({ value: 100 });
     expect(view(other).entry).toMatchObject({ value: 10 });
     expect(events).toEqual(['0 +1', '0 +10', '5 ended', '7 +100']);
     expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
+  });
+
+  it('let a round in progress go on when another chain is removed, whose sources have no bucket any more', async () => {
+    const { clock, source } = world();
+    const kept = fakeSource({ chain: 'hoodi', reads: [{ name: 'slow', run: slow }, { name: 'next' }] });
+    const removed = source(1, { chain: 'mainnet', everyMs: HOUR });
+    let chains = ['mainnet', 'hoodi'];
+    const budgetView = (): BudgetView => ({
+      ...budgetOf(),
+      bucketOf({ chain = '' }) {
+        if (!chains.includes(chain)) throw new TypeError(`no host of ${chain}`);
+        return chain;
+      },
+    });
+    const { scheduler, view } = schedule([removed, kept], { clock, budgetView });
+    await clock.advance(25 * SECOND);
+    chains = ['hoodi'];
+    scheduler.adopt([kept], NOTHING);
+    await clock.advance(MINUTE / 2);
+    expect(view(kept).entry.value).toBe(2);
+
+    async function slow(value: number): Promise<{ value: number }> {
+      await clock.sleep(MINUTE / 2, noSignal());
+      return { value: value + 1 };
+    }
   });
 
   it('are hidden when they are removed, and start with the given entry when they return', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
+import type { Ended } from '../../src/scheduler/round.ts';
+import { lastOf } from '../../src/scheduler/schedules.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
+import { entryOf } from '../support/runs/known.ts';
 import { type Harness, NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -10,7 +13,10 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 /** A source each of whose polls has an event. */
 const eventful = (): Source =>
   fakeSource({
-    poll: (value) => ({ value: value + 1, events: [{ type: 'epochs_skipped', epochs: value + 1 }] }),
+    run: (value, { events }) => {
+      events.push({ type: 'epochs_skipped', epochs: value + 1 });
+      return { value: value + 1 };
+    },
   });
 
 /** Sources that take time and write down when they begin and end. */
@@ -20,7 +26,7 @@ function recorder() {
   const starts: number[] = [];
   const source = (label: string, takesMs: number, overrides: Parameters<typeof fakeSource>[0] = {}): Source =>
     fakeSource({
-      poll: async (value, _timing, signal) => {
+      run: async (value, { signal }) => {
         events.push(`${(clock.monotonic() / SECOND).toFixed(0)} START ${label}`);
         await clock.sleep(takesMs, signal);
         events.push(`${(clock.monotonic() / SECOND).toFixed(0)} END ${label}`);
@@ -31,7 +37,7 @@ function recorder() {
   /** Fails always, and writes down the minutes at which it was polled. */
   const failing = (reason: FailureReason, overrides: Parameters<typeof fakeSource>[0] = {}): Source =>
     fakeSource({
-      poll: (value) => {
+      run: (value) => {
         starts.push(clock.monotonic() / MINUTE);
         return { value, failure: new RequestFailed('machine_metrics', reason, 'made up') };
       },
@@ -40,7 +46,7 @@ function recorder() {
   /** Succeeds always, and writes down the times at which it was polled, in ms. */
   const counting = (): Source =>
     fakeSource({
-      poll: (value) => {
+      run: (value) => {
         starts.push(clock.monotonic());
         return { value: value + 1 };
       },
@@ -81,14 +87,14 @@ describe('scheduler/scheduler', () => {
         '150 START long',
         '300 START long',
       ]);
-      expect(view(long).pace.intervalMs).toBe(150 * SECOND);
+      expect(view(long).first.pace.intervalMs).toBe(150 * SECOND);
     });
 
     it('run one at a time until a limit is known, and then side by side', async () => {
       const { clock, events, source } = recorder();
       let limitsKnown = false;
       const names = ['machines', 'slashings', 'sync_committee'] as const;
-      const sources = names.map((name) => source(name, 10 * SECOND, { name, intervalMs: HOUR }));
+      const sources = names.map((name) => source(name, 10 * SECOND, { name, everyMs: HOUR }));
       schedule(sources, { clock, limitsKnown: () => limitsKnown });
       await clock.advance(9 * SECOND);
       limitsKnown = true;
@@ -114,7 +120,7 @@ describe('scheduler/scheduler', () => {
     it('are overdue five minutes after the loop found them due and could not start them, however old they are', async () => {
       const { clock, source } = recorder();
       const names = ['machines', 'slashings'] as const;
-      const sources = names.map((name) => source(name, 10 * MINUTE, { name, intervalMs: HOUR }));
+      const sources = names.map((name) => source(name, 10 * MINUTE, { name, everyMs: HOUR }));
       const { scheduler } = schedule(sources, { clock, limitsKnown: () => false });
       await clock.advance(0);
       await clock.advance(5 * MINUTE);
@@ -129,7 +135,7 @@ describe('scheduler/scheduler', () => {
       const { clock, starts, failing } = recorder();
       const names = ['machines', 'slashings', 'sync_committee'] as const;
       schedule(
-        names.map((name) => failing('network', { name, intervalMs: HOUR })),
+        names.map((name) => failing('network', { name, everyMs: HOUR })),
         { clock, limitsKnown: () => false },
       );
       await clock.advance(SECOND);
@@ -146,17 +152,17 @@ describe('scheduler/scheduler', () => {
 
     it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
       const throwing = fakeSource({
-        poll: () => {
+        run: () => {
           throw 'a text';
         },
       });
       const other = fakeSource({ name: 'slashings' });
       const failures: (string | undefined)[] = [];
-      const onPoll = (_: Source, failure: Error | undefined): void => void failures.push(failure?.message);
-      const { clock, view } = schedule([throwing, other], { onPoll });
+      const onRun = (_: Source, _read: unknown, { failure }: Ended): void => void failures.push(failure?.message);
+      const { clock, view } = schedule([throwing, other], { onRun });
       await clock.advance(MINUTE);
       expect(view(throwing).entry).toMatchObject({ value: 0 });
-      expect(view(throwing).entry.lastError).toMatchObject({ reason: 'Error', message: 'a text' });
+      expect(lastOf(view(throwing)).lastError).toMatchObject({ reason: 'Error', message: 'a text' });
       expect(view(other).entry).toMatchObject({ value: 2 });
       expect(failures).toEqual(['a text', undefined, 'a text', undefined]);
     });
@@ -169,19 +175,19 @@ describe('scheduler/scheduler', () => {
       const { view } = schedule([source], { clock, keyAt: () => NOW + 3 * MINUTE });
       await clock.advance(3 * MINUTE - 1);
       expect(starts).toEqual([]);
-      expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
+      expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
       await clock.advance(1);
       expect(starts).toEqual([3]);
     });
 
     it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
       let at = Number.POSITIVE_INFINITY;
-      const source = fakeSource({ intervalMs: HOUR });
+      const source = fakeSource({ everyMs: HOUR });
       const { clock, view, scheduler } = schedule([source], { keyAt: () => at });
       await clock.advance(HOUR);
       at = 0;
       await clock.advance(15 * SECOND);
-      expect(view(source).entry.lastAttemptAt).toBeDefined();
+      expect(lastOf(view(source)).lastAttemptAt).toBeDefined();
 
       at = Number.POSITIVE_INFINITY;
       await clock.advance(2 * HOUR);
@@ -201,15 +207,39 @@ describe('scheduler/scheduler', () => {
     });
     await clock.advance(HOUR);
     expect(changes).toEqual(names);
-    for (const source of sources) expect(view(source).wait).toMatchObject({ until: NOW + DAY });
+    for (const source of sources) expect(view(source).first.wait).toMatchObject({ until: NOW + DAY });
     closedUntil = 0;
     await clock.advance(15 * SECOND);
     expect(changes.slice(2, 4)).toEqual(names);
     for (const source of sources) expect(view(source).entry.value).toBe(1);
   });
 
+  it('reports how sources run while a read runs whose cost is known, beside one that the budget leaves out', async () => {
+    const clock = new VirtualClock(NOW);
+    const run = async (value: number) => {
+      await clock.sleep(MINUTE);
+      return { value };
+    };
+    const source = fakeSource({
+      reads: [
+        { name: 'late', slowestMs: MINUTE },
+        { name: 'basic', run },
+      ],
+    });
+    const entry = { ...emptyEntry(source), reads: { basic: { failuresInARow: 0, durationMs: 0, costs: [1, 1] } } };
+    const reported: number[] = [];
+    schedule([source], {
+      clock,
+      allowedPerDay: () => 24,
+      onSchedules: () => reported.push(clock.monotonic()),
+      entries: new Map([['machines', entry]]),
+    });
+    await clock.advance(SECOND);
+    expect(reported).toEqual([0]);
+  });
+
   describe('restored entries', () => {
-    const restored: Entry = { ...emptyEntry(fakeSource()), value: 41, lastAttemptAt: NOW - 20 * SECOND };
+    const restored = entryOf(fakeSource(), { lastAttemptAt: NOW - 20 * SECOND }, { value: 41 });
 
     it('are shown at once and polled only when they are due', async () => {
       const { clock, starts, counting } = recorder();
@@ -240,7 +270,7 @@ describe('scheduler/scheduler', () => {
       const gaps = after.slice(1).map((start, i) => start - (after[i] ?? 0));
       expect(Math.max(...gaps)).toBeLessThanOrEqual(MINUTE + 15 * SECOND);
       expect(after.length - 1).toBeLessThanOrEqual(11);
-      expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
+      expect(Math.abs(view(source).first.nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
     });
 
     it.each([-11 * MINUTE, 11 * MINUTE])(
@@ -249,14 +279,14 @@ describe('scheduler/scheduler', () => {
         const clock = new VirtualClock(NOW);
         const ends: (number | undefined)[] = [];
         const source = fakeSource({
-          poll: async (value) => {
+          run: async (value) => {
             if (value === 0) clock.step(ms);
             return { value: value + 1 };
           },
         });
         const harness: Harness = schedule([source], {
           clock,
-          store: { save: async (_id, { lastSuccessAt }) => void ends.push(lastSuccessAt) },
+          store: { save: async (_id, { reads }) => void ends.push(reads['only']?.lastSuccessAt) },
         });
         await clock.advance(SECOND);
         expect(ends).toEqual([undefined, NOW + ms]);
@@ -265,7 +295,7 @@ describe('scheduler/scheduler', () => {
     );
 
     it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
-      const { clock, scheduler, stop } = schedule([fakeSource({ intervalMs: DAY })]);
+      const { clock, scheduler, stop } = schedule([fakeSource({ everyMs: DAY })]);
       for (let i = 0; i < 20; i += 1) {
         await clock.advance(MINUTE);
         clock.step(i % 2 === 0 ? -HOUR : HOUR);
@@ -285,16 +315,16 @@ describe('scheduler/scheduler', () => {
         clock,
         store: {
           save: async () => {
-            expect(harness.view(source).entry.lastAttemptAt).toBeUndefined();
+            expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
             await clock.sleep(2 * SECOND);
           },
         },
       });
       await clock.advance(2 * SECOND - 1);
-      expect(harness.view(source).entry.lastAttemptAt).toBeUndefined();
+      expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
       expect(harness.changes).toEqual([]);
       await clock.advance(1);
-      expect(harness.view(source).entry.lastAttemptAt).toBeDefined();
+      expect(lastOf(harness.view(source)).lastAttemptAt).toBeDefined();
       expect(harness.changes).toEqual(['machines']);
     });
 
@@ -315,7 +345,7 @@ describe('scheduler/scheduler', () => {
       expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
       expect(changes).toEqual([]);
       // The cadence follows the attempts that were made, not those that are shown.
-      expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
+      expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
 
       broken = false;
       await clock.advance(15 * SECOND);
@@ -334,7 +364,7 @@ describe('scheduler/scheduler', () => {
             happened.push(`saved ${value}`);
           },
         },
-        onEvent: (_, event) => happened.push(event.type === 'epochs_skipped' && event.epochs),
+        onEvent: (_, event) => happened.push(event['epochs']),
       });
       await clock.advance(MINUTE + SECOND);
       expect(happened).toEqual([]);
@@ -408,10 +438,25 @@ describe('scheduler/scheduler', () => {
       expect(lines).toEqual([]);
     });
 
+    it('keeps what the reads of a round found that ended before it', async () => {
+      const clock = new VirtualClock(NOW);
+      const long = async (value: number, { signal }: { signal: AbortSignal }) => {
+        await clock.sleep(HOUR, signal);
+        return { value: value + 10 };
+      };
+      const source = fakeSource({ reads: [{ name: 'first' }, { name: 'long', run: long }, { name: 'last' }] });
+      const { stop, stopped, saved } = schedule([source], { clock });
+      await clock.advance(SECOND);
+      stop();
+      await stopped;
+      expect(saved).toMatchObject([['machines', { value: 1 }]]);
+      expect(Object.keys(saved[0]?.[1].reads ?? {})).toEqual(['first']);
+    });
+
     it('waits for a poll that ends by itself, and for its state', async () => {
       const clock = new VirtualClock(NOW);
       const source = fakeSource({
-        poll: async (value) => {
+        run: async (value) => {
           await clock.sleep(2 * SECOND);
           return { value: value + 1 };
         },

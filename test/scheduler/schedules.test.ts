@@ -1,38 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/bucket.ts';
-import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
+import { type Attempt, emptyEntry } from '../../src/scheduler/entry.ts';
+import { type BudgetView, pacesOf, type ReadPace } from '../../src/scheduler/paces.ts';
 import {
-  type BudgetView,
   isReady,
-  pacesOf,
-  type Schedule,
+  type ReadSchedule,
   type SourceView,
   schedulesOf,
   sourceViews,
   valueFor,
 } from '../../src/scheduler/schedules.ts';
-import { type Coverage, oncePer, type Pace } from '../../src/sources/source.ts';
+import { NO_INPUTS } from '../../src/sources/read.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
-import { known } from '../support/runs/known.ts';
+import { entryOf, known } from '../support/runs/known.ts';
 import { NO_QUOTA } from '../support/runs/scheduler-harness.ts';
-import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, timing } from '../support/time/timing.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const NOW = NOVEMBER - 20 * DAY;
-const POLLED: Partial<Entry> = { lastAttemptAt: NOW - HOUR, intervalMs: 2 * HOUR, coverage: 'full' };
+const POLLED: Partial<Attempt> = { lastAttemptAt: NOW - HOUR, intervalMs: 2 * HOUR };
 const LEFT: Quota = { ...NO_QUOTA, left: 100, resetsAt: NOVEMBER, end: NOVEMBER };
 const SPENT: Quota = { ...LEFT, left: 0, closedUntil: NOVEMBER };
 
 const allowed = (requestsPerDay: number) => ({ bucketOf: () => 'one', allowedPerDay: () => requestsPerDay });
 
-function pace(intervalMs: number, requestsPerDay = DAY / intervalMs, coverage: Coverage = 'full'): Pace {
-  return { intervalMs, requestsPerDay, coverage };
+function pace(intervalMs: number, requestsPerDay = DAY / intervalMs, isStretched = intervalMs > MINUTE): ReadPace {
+  return { intervalMs, isStretched, beside: [], requestsPerDay };
 }
 
-describe('scheduler/schedules: paces', () => {
+/** The pace of the only read of each source. */
+function pacesOn(...[sources, view, now]: Parameters<typeof pacesOf>): (source: Source) => ReadPace | undefined {
+  const paces = pacesOf(sources, view, now);
+  return (source) => paces.get(source)?.get('only');
+}
+
+describe('scheduler/paces', () => {
   it('does not let one bucket pay for another', () => {
     const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
-    const paces = pacesOf(
+    const paceOf = pacesOn(
       [known(poor), known(rich)],
       {
         bucketOf: (source) => (source === poor ? 'poor' : 'rich'),
@@ -40,75 +46,109 @@ describe('scheduler/schedules: paces', () => {
       },
       NOW,
     );
-    expect([paces.get(poor)?.intervalMs, paces.get(rich)?.intervalMs]).toEqual([HOUR, MINUTE]);
+    expect([paceOf(poor)?.intervalMs, paceOf(rich)?.intervalMs]).toEqual([HOUR, MINUTE]);
   });
 
-  it('counts what a poll usually costs', () => {
+  it('counts what a run usually costs', () => {
     const source = fakeSource();
-    expect(pacesOf([known(source, { costs: [10, 90, 10] })], allowed(240), NOW).get(source)?.intervalMs).toBe(HOUR);
+    expect(pacesOn([known(source, { costs: [10, 90, 10] })], allowed(240), NOW)(source)?.intervalMs).toBe(HOUR);
   });
 
-  it('gives no interval shorter than a poll takes, and what that leaves to the others', () => {
+  it('gives no interval shorter than a run takes, and what that leaves to the others', () => {
     const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const asking = [
       known(long, { costs: [10, 10], durations: [2 * MINUTE, 2 * MINUTE] }),
       known(other, { costs: [10, 10], durations: [MINUTE / 2, MINUTE / 2] }),
     ];
-    const paces = pacesOf(asking, allowed(21_600), NOW);
-    expect(paces.get(long)).toEqual(pace(2 * MINUTE, 7_200));
-    expect(paces.get(other)).toEqual(pace(MINUTE, 14_400));
-    expect(pacesOf(asking.slice(0, 1), allowed(240), NOW).get(long)).toEqual(pace(HOUR, 240));
+    const paceOf = pacesOn(asking, allowed(21_600), NOW);
+    expect(paceOf(long)).toEqual(pace(2 * MINUTE, 7_200, false));
+    expect(paceOf(other)).toEqual(pace(MINUTE, 14_400));
+    expect(pacesOn(asking.slice(0, 1), allowed(240), NOW)(long)).toEqual(pace(HOUR, 240));
   });
 
-  it('serves daily work first, but for a source whose data is overdue: it asks at every interval, and shares by weight', () => {
-    const daily = fakeSource({
-      intervalMs: HOUR,
-      isDaily: true,
-      due: (at, { lastAttemptAt = 0 }) => Math.max(at, lastAttemptAt + HOUR),
-      pace: (perDay) => oncePer(DAY, HOUR, perDay),
-    });
-    const steady = fakeSource({ weight: 3 });
-    const paces = (polls: Partial<Entry>, perDay = 32) => {
-      const both = pacesOf([known(daily, polls), known(steady)], allowed(perDay), NOW);
-      return [both.get(daily)?.intervalMs, Math.round(both.get(steady)?.requestsPerDay ?? 0)];
+  it('pays for daily work first, but not where the data are overdue: they are asked for at every interval', () => {
+    const daily = (from: number) => fakeSource({ everyMs: HOUR, period: { ms: DAY, from: () => from } });
+    const steady = fakeSource({ share: () => 3 });
+    const paces = (from: number, attempt: Partial<Attempt>, perDay = 32) => {
+      const source = daily(from);
+      const paceOf = pacesOn([known(source, attempt), known(steady)], allowed(perDay), NOW);
+      return [paceOf(source)?.intervalMs, Math.round(paceOf(steady)?.requestsPerDay ?? 0)];
     };
-    const dueAt = (at: number) => ({ value: at, lastAttemptAt: NOW - HOUR });
-    expect(paces({})).toEqual([HOUR, 31]);
-    expect(paces(dueAt(NOW - 5 * HOUR))).toEqual([HOUR, 31]);
-    expect(paces(dueAt(NOW - 6 * HOUR))).toEqual([3 * HOUR, 24]);
-    expect(paces(dueAt(NOW - 6 * HOUR), 10_000)[0]).toBe(HOUR);
+    const tried = { lastAttemptAt: NOW - HOUR };
+    expect(paces(NOW - 6 * HOUR, {})).toEqual([HOUR, 31]);
+    expect(paces(NOW - 5 * HOUR, tried)).toEqual([HOUR, 31]);
+    expect(paces(NOW - 6 * HOUR, tried)).toEqual([3 * HOUR, 24]);
+    expect(paces(NOW - 6 * HOUR, tried, 10_000)[0]).toBe(HOUR);
+  });
+
+  describe('of the reads of one source', () => {
+    const basic = { name: 'basic', everyMs: MINUTE };
+    const slow = { name: 'slow', everyMs: HOUR };
+    const late = { name: 'late', everyMs: MINUTE, slowestMs: 6 * MINUTE };
+    const intervals = (reads: readonly object[], perDay: number, leftOut: readonly string[] = []) => {
+      const source = fakeSource({ reads });
+      const current = { ...emptyEntry(source), leftOut };
+      const paces = pacesOf([{ source, current }], allowed(perDay), NOW).get(source) ?? new Map();
+      return Object.fromEntries([...paces].map(([name, one]) => [name, Math.round(one.intervalMs / 1000)]));
+    };
+
+    it('stretch by the same factor', () => {
+      expect(intervals([basic, slow], 1_464)).toEqual({ basic: 60, slow: 3_600 });
+      expect(intervals([basic, slow], 732)).toEqual({ basic: 120, slow: 7_200 });
+    });
+
+    it('pay for late ones last: these stretch alone, up to their slowest, and are then left out', () => {
+      expect(intervals([basic, late], 2_880)).toEqual({ basic: 60, late: 60 });
+      expect(intervals([basic, late], 2_160)).toEqual({ basic: 60, late: 120 });
+      expect(intervals([basic, late], 1_680)).toEqual({ basic: 60, late: 360 });
+      expect(intervals([basic, late], 1_679)).toEqual({ basic: 60 });
+      expect(intervals([basic, late], 720)).toEqual({ basic: 120 });
+    });
+
+    it('take one that was left out back only with a tenth more', () => {
+      expect(intervals([basic, late], 1_680 * 1.09, ['late'])).toEqual({ basic: 60 });
+      expect(intervals([basic, late], 1_680 * 1.1, ['late'])).toMatchObject({ basic: 60, late: expect.any(Number) });
+    });
+
+    it('pay for a period first, which others do not stretch', () => {
+      const daily = { name: 'daily', everyMs: HOUR, period: { ms: DAY, from: () => NOW } };
+      expect(intervals([basic, daily], 721)).toEqual({ daily: 3_600, basic: 120 });
+    });
   });
 });
 
 interface Case {
-  readonly polls?: Partial<Entry>;
+  readonly attempt?: Partial<Attempt>;
   readonly plannedMs?: number;
   readonly quota?: Quota;
   readonly keyAt?: number;
 }
 
-/** The schedule of a source of which a poll costs one request. */
-function scheduled({ polls = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): Schedule {
+/** The schedule of a source of which a run costs one request. */
+function scheduled({ attempt = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): ReadSchedule {
   const source = fakeSource();
   const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, keyAt: () => keyAt };
-  return valueFor(schedulesOf([known(source, polls)], view, NOW), source);
+  return valueFor(schedulesOf([known(source, attempt)], view, NOW), source).first;
 }
+
+/** The pace of the last attempt, without a cost. */
+const KEPT = pace(2 * HOUR, 0, false);
 
 describe('scheduler/schedules', () => {
   it('runs a source at the pace that the budget allows', () => {
-    expect(scheduled()).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + HOUR });
+    expect(scheduled()).toMatchObject({ pace: pace(2 * HOUR), nextAttemptAt: NOW + HOUR, wait: undefined });
   });
 
   it('shows what was polled for a longer interval for as long as that', () => {
     const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, keyAt: () => 0 };
     const one = known(fakeSource(), POLLED);
     const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, NOW);
-    expect([shown?.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
+    expect([shown?.first.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
   });
 
   it('keeps the pace of the last poll where nothing is left, and waits for the reset', () => {
-    expect(scheduled({ plannedMs: 31 * DAY, quota: SPENT })).toEqual({
-      pace: pace(2 * HOUR, 0),
+    expect(scheduled({ plannedMs: 31 * DAY, quota: SPENT })).toMatchObject({
+      pace: KEPT,
       nextAttemptAt: NOVEMBER,
       wait: { until: NOVEMBER, limit: 'month' },
     });
@@ -117,61 +157,84 @@ describe('scheduler/schedules', () => {
   it('waits for the reset where its share is less than a poll, and runs with a share of one', () => {
     expect(scheduled({ plannedMs: 20 * DAY }).pace).toEqual(pace(20 * DAY));
     const { pace: kept, wait } = scheduled({ plannedMs: 20.1 * DAY });
-    expect([kept, wait?.until]).toEqual([pace(2 * HOUR, 0), NOVEMBER]);
+    expect([kept, wait?.until]).toEqual([KEPT, NOVEMBER]);
     // A trial may last longer than the month, but it is the month that may be renewed.
     const trial = { ...LEFT, end: NOVEMBER + 9 * DAY };
     expect(scheduled({ plannedMs: 20.1 * DAY, quota: trial }).wait).toBeUndefined();
     expect(scheduled({ plannedMs: 30 * DAY, quota: trial }).wait?.until).toBe(NOVEMBER);
   });
 
+  it('does not wait for the reset at its configured interval, however soon the reset comes', () => {
+    const soon = { ...LEFT, resetsAt: NOW + MINUTE / 2, end: NOW + MINUTE / 2 };
+    expect(scheduled({ plannedMs: MINUTE, quota: soon }).nextAttemptAt).toBeLessThan(NOW);
+  });
+
   it('waits for the reset where less is left than a poll takes', () => {
-    const polls = { ...POLLED, costs: [7, 7, 7] };
-    expect(scheduled({ polls, quota: { ...LEFT, left: 6 } }).nextAttemptAt).toBe(NOVEMBER);
-    expect(scheduled({ polls, quota: { ...LEFT, left: 7 } }).wait).toBeUndefined();
+    const attempt = { ...POLLED, costs: [7, 7, 7] };
+    expect(scheduled({ attempt, quota: { ...LEFT, left: 6 } }).nextAttemptAt).toBe(NOVEMBER);
+    expect(scheduled({ attempt, quota: { ...LEFT, left: 7 } }).wait).toBeUndefined();
   });
 
   it('waits for a long time that a 429 named, whatever is left by our count', () => {
     const quota = { ...LEFT, closedUntil: NOVEMBER, limit: '429' } as const;
     const { pace: kept, wait } = scheduled({ quota, plannedMs: HOUR });
-    expect(kept).toEqual(pace(2 * HOUR, 0));
+    expect(kept).toEqual(KEPT);
     expect(wait).toEqual({ until: NOVEMBER, limit: '429' });
   });
 
   it('keeps its pace in a wait that is shorter than its interval', () => {
     const quota = { ...LEFT, closedUntil: NOW + MINUTE, limit: '429' } as const;
-    const polls = { ...POLLED, lastAttemptAt: NOW - 3 * HOUR };
-    expect(scheduled({ quota, polls })).toEqual({ pace: pace(2 * HOUR), nextAttemptAt: NOW + MINUTE });
+    const attempt = { ...POLLED, lastAttemptAt: NOW - 3 * HOUR };
+    expect(scheduled({ quota, attempt })).toMatchObject({ pace: pace(2 * HOUR), nextAttemptAt: NOW + MINUTE });
   });
 
   it('does not call it a wait where the reset comes less than an interval after the source is due', () => {
     const at = NOW + 2.9 * HOUR;
     const soon = { quota: { ...SPENT, closedUntil: at, resetsAt: at }, plannedMs: 31 * DAY };
-    expect(scheduled(soon)).toEqual({ pace: pace(2 * HOUR, 0), nextAttemptAt: at });
-    expect(scheduled({ ...soon, polls: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
+    expect(scheduled(soon)).toMatchObject({ pace: KEPT, nextAttemptAt: at, wait: undefined });
+    expect(scheduled({ ...soon, attempt: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
+  });
+
+  it('asks whether the plan is still the same with the first read of each bucket that has something to read', () => {
+    const reads = [
+      { name: 'idle', due: () => Number.POSITIVE_INFINITY },
+      { name: 'asker', everyMs: HOUR },
+      { name: 'other', everyMs: HOUR },
+      { name: 'elsewhere', everyMs: HOUR, endpoints: ['epoch_slots'] as const },
+    ];
+    const source = fakeSource({ reads });
+    const view: BudgetView = {
+      ...allowed(10_000),
+      bucketOf: (_source, { endpoints: [endpoint] }) => endpoint,
+      quotaOf: () => ({ ...LEFT, askedAt: NOW - MINUTE }),
+      keyAt: () => 0,
+    };
+    const dueNow = (lastAttemptAt: number) =>
+      valueFor(schedulesOf([known(source, { lastAttemptAt })], view, NOW), source)
+        .reads.filter(({ nextAttemptAt }) => nextAttemptAt <= NOW)
+        .map(({ read }) => read.name);
+    expect(dueNow(NOW - MINUTE - 1)).toEqual(['asker', 'elsewhere']);
+    expect(dueNow(NOW - MINUTE)).toEqual([]);
   });
 
   it('does not call a refused or revoked key a wait for the quota', () => {
     for (const keyAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
-      expect(scheduled({ plannedMs: 31 * DAY, keyAt })).not.toHaveProperty('wait');
+      expect(scheduled({ plannedMs: 31 * DAY, keyAt }).wait).toBeUndefined();
     }
   });
 });
 
 describe('scheduler/schedules: readiness', () => {
-  const tried = { ...emptyEntry(fakeSource()), failuresInARow: 1, lastAttemptAt: NOW };
-  const viewed = (overrides: Partial<SourceView>): SourceView => {
+  const tried = entryOf(fakeSource(), { failuresInARow: 1, lastAttemptAt: NOW });
+  const viewed = ({
+    nextAttemptAt = NOW,
+    ...overrides
+  }: Partial<SourceView> & { nextAttemptAt?: number }): SourceView => {
     const source = fakeSource();
-    const timing = { now: NOW, intervalMs: MINUTE, coverage: 'full' } as const;
-    const base = {
-      source,
-      bucket: 'default',
-      entry: emptyEntry(source),
-      pace: pace(MINUTE),
-      timing,
-      parts: [],
-      running: false,
-    };
-    return { ...base, nextAttemptAt: NOW, ...overrides };
+    const [read] = source.reads;
+    const first = { read, bucket: '', pace: pace(MINUTE), timing: timing(), mayRunAt: NOW, nextAttemptAt };
+    const base = { source, entry: emptyEntry(source), inputs: NO_INPUTS, timing: timing(), running: false };
+    return { ...base, first, reads: [first], leftOut: [], ...overrides };
   };
 
   it.each([

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { GENERATED, RARE } from '../../scripts/config-docs.ts';
 import { configSchema, type JsonSchema, plainSchema } from '../../scripts/config-schema.ts';
-import { ConfigFile } from '../../src/config/config.ts';
+import { ConfigFile } from '../../src/sources/registry.ts';
 import { MISTAKEN } from '../config/mistaken-configs.ts';
 
 const isValid = new Ajv({

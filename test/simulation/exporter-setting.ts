@@ -1,5 +1,5 @@
-import { type Config, ConfigFile } from '../../src/config/config.ts';
 import type { Chain } from '../../src/facts/chain.ts';
+import { type Config, ConfigFile } from '../../src/sources/registry.ts';
 import type { Random } from './random.ts';
 
 /** How the exporter is run. Plain data. */

@@ -132,12 +132,14 @@ const LONG_WAIT_SECONDS = 3_700;
 
 /** What an operator does after a look at /metrics in the calm: only what the program cannot do by itself. */
 function operate(world: World, scrape: Scrape): void {
-  const long = scrape.ownAt / 1_000 + LONG_WAIT_SECONDS;
+  const now = scrape.ownAt / 1_000;
+  const long = now + LONG_WAIT_SECONDS;
   const isLong = ([labels, at]: readonly [string, number, string]): boolean =>
     at > long && at < Number.POSITIVE_INFINITY && !/daily|committee/.test(labels);
-  // A source can need two buckets. While one of them is used up, it is polled, but fails.
+  // A source can need two buckets. While one of them is used up, it is polled, but fails. The last answer of the bucket may
+  // have named the reset of its second only.
   const isUsedUp = ([labels, at]: readonly [string, number, string]): boolean =>
-    at > long && valueIn(scrape, 'beaconchain_ratelimit_remaining', `${labels},window="month"`) === 0;
+    (at > long || at < now) && valueIn(scrape, 'beaconchain_ratelimit_remaining', `${labels},window="month"`) === 0;
   const isWaiting =
     seriesNamed(scrape, 'beaconchain_source_quota_wait_end_timestamp_seconds').some(([, at]) => at > long) ||
     seriesNamed(scrape, 'beaconchain_source_next_attempt_timestamp_seconds').some(isLong) ||

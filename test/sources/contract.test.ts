@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
-import { machinesSource } from '../../src/sources/machines/index.ts';
-import { networkSource } from '../../src/sources/network/index.ts';
+import { emptyEntry, entrySchema, sourceId } from '../../src/scheduler/entry.ts';
+import { inputsFor } from '../../src/scheduler/schedules.ts';
+import { NO_INPUTS } from '../../src/sources/read.ts';
+import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
-import { validatorsSource } from '../../src/sources/validators/index.ts';
-import { machinesOptions } from '../support/answers/machine-records.ts';
-import { validatorsOptions } from '../support/answers/validators.ts';
+import type { Family } from '../../src/toolkit/exposition/family.ts';
+import { entriesOf } from '../golden/values.ts';
 import {
   DAILY_RETURNS,
   MACHINES,
@@ -16,47 +15,54 @@ import {
   VALIDATORS,
   WATCHED,
 } from '../support/contract/metric-contract.ts';
-import { Follower } from '../support/runs/follower.ts';
+import { expectFirstChange } from '../support/exposition/first-change.ts';
 import { HOUR, timing } from '../support/time/timing.ts';
 
-const machines = machinesSource(machinesOptions({ expected: ['never'] }));
-const dailyReturns = dailyReturnsSource('mainnet', HOUR);
-const syncCommittee = syncCommitteeSource('mainnet', HOUR);
-const validatorsSettings = validatorsOptions({ syncCommittee: true });
-const validators = validatorsSource(validatorsSettings);
-const network = networkSource({ chain: 'mainnet', intervalMs: HOUR, weight: 0.1 });
-/** Seats are counted, and validator 7 is watched. */
-const watching = (): Follower => new Follower({ watch: [{ first: 7, last: 7 }], seatsOf: () => [7] });
+const ALWAYS = [...MACHINES, ...DAILY_RETURNS, ...SLASHINGS, ...SYNC_COMMITTEE];
+
+const BASIC = sourcesOf(ConfigFile.parse({}));
+const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [7] } }));
+const EACH = ALL.map((source) => [sourceId(source), source] as const);
+
+function familiesOf(sources: readonly Source[]): Family[] {
+  const known = sources.map((source) => ({ source, saved: emptyEntry(source) }));
+  return sources.flatMap((one) => one.metrics(one.empty, timing(), inputsFor(one, known)));
+}
 
 describe('sources contract', () => {
   it.each([
-    ['machines', machines.families(machines.empty, timing()), MACHINES],
-    ['daily_returns', dailyReturns.families(dailyReturns.empty, timing()), DAILY_RETURNS],
-    ['slashings', new Follower().families(), SLASHINGS],
-    ['slashings with watched validators', watching().families(), [...SLASHINGS, ...WATCHED]],
-    ['validators', validators.families(validators.empty, timing()), VALIDATORS],
-    ['network', network.families(network.empty, timing()), NETWORK],
-    ['sync_committee', syncCommittee.families(syncCommittee.empty, timing()), SYNC_COMMITTEE],
-  ])('names every family of %s, also without data', (_, families, contract) => {
-    expect(families.map(({ name }) => name).sort()).toEqual(contract.map(([name]) => `beaconchain_${name}`).sort());
+    ['each source', ALL, [...ALWAYS, ...WATCHED, ...VALIDATORS, ...NETWORK]],
+    ['each source that needs no watched validators', BASIC, ALWAYS],
+  ])('names every family of %s, also without data', (_, sources, contract) => {
+    const named = familiesOf(sources).map(({ name, type }) => `${name} ${type}`);
+    expect(named.sort()).toEqual(contract.map(([name, type]) => `beaconchain_${name} ${type}`).sort());
   });
 
-  it.each([
-    ['machines', machines],
-    ['daily_returns', dailyReturns],
-    ['slashings', new Follower().source],
-    ['validators', validators],
-    ['network', network],
-    ['sync_committee', syncCommittee],
-  ])('%s reads its empty state back', (name, source) => {
-    expect(source.name).toBe(name);
-    expect(source.state.parse(JSON.parse(JSON.stringify(source.empty)))).toEqual(source.empty);
+  it.each(EACH)('%s reads its empty state back', (_, source) => {
+    const empty = emptyEntry(source);
+    expect(entrySchema(source).parse(JSON.parse(JSON.stringify(empty)))).toEqual(empty);
   });
+
+  it.each(EACH)('%s names each read once, and shares the budget at any size', (_, { reads, share }) => {
+    expect(new Set(reads.map(({ name }) => name)).size).toBe(reads.length);
+    for (const allowed of [0, 30, 225, 600, Number.POSITIVE_INFINITY]) expect(share(allowed)).toBeGreaterThan(0);
+  });
+
+  const watching = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
+  const KNOWN = [...entriesOf(watching)];
+
+  it.each(KNOWN)(
+    '%s names the time at which each sample changes without a read, and no other time',
+    (id, { value }) => {
+      const source = watching.find((one) => sourceId(one) === id) as Source;
+      const of = { status: HOUR, duties: HOUR, rewards: HOUR, queues: HOUR };
+      expectFirstChange((now) => source.metrics(value, timing({ now, of }), NO_INPUTS));
+      expect(KNOWN.length).toBe(watching.length);
+    },
+  );
 
   it('ends the names of counters, and of no others, in _total, and describes each family', () => {
-    const sources = [machines, dailyReturns, syncCommittee, validators, network] as Source<unknown>[];
-    const families = [...sources.flatMap((one) => one.families(one.empty, timing())), ...watching().families()];
-    for (const { name, type, help } of families) {
+    for (const { name, type, help } of familiesOf(ALL)) {
       expect(name.endsWith('_total'), name).toBe(type === 'counter');
       expect(help, name).toMatch(/^[A-Z].{20,}\.$/);
     }

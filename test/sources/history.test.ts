@@ -3,6 +3,7 @@ import { SystemRecord } from '../../src/api/answers/machines.ts';
 import type { PastRange } from '../../src/api/endpoints.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
+import { NO_INPUTS } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family, Sample } from '../../src/toolkit/exposition/family.ts';
 import { DAY_2100_END, datapoint, returnsPage } from '../support/answers/datapoint.ts';
@@ -15,6 +16,7 @@ import {
   validatorRecord,
 } from '../support/answers/machine-records.ts';
 import { samplesOf } from '../support/exposition/samples.ts';
+import { round } from '../support/runs/round.ts';
 import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 /** Without what is said of the fleet as a whole, and of the present alone. */
@@ -24,7 +26,7 @@ function flat(families: readonly Family[], time: 'timed' | 'untimed'): unknown[]
   return families
     .filter(({ name }) => !PRESENT.includes(name))
     .flatMap(({ samples, ...head }) =>
-      samples.map(({ at, ...sample }: Sample) => ({
+      samples.map(({ at, until: _, ...sample }: Sample) => ({
         name: head.name,
         type: head.type,
         help: head.help,
@@ -35,7 +37,7 @@ function flat(families: readonly Family[], time: 'timed' | 'untimed'): unknown[]
 }
 
 async function past(source: Source<never>, body: unknown, range: PastRange): Promise<Family[]> {
-  const history = source.history?.();
+  const history = source.more?.history?.();
   if (!history) throw new Error('no history');
   const { records } = await history.readPage(answering(body), range, undefined, noSignal());
   const groups = Map.groupBy(records, (record) => history.group(record));
@@ -44,8 +46,8 @@ async function past(source: Source<never>, body: unknown, range: PastRange): Pro
 }
 
 async function live<T>(source: Source<T>, body: unknown, now: number): Promise<Family[]> {
-  const { value } = await source.poll(answering(body), source.empty, timing({ now }), noSignal());
-  return source.families(value, timing({ now }));
+  const { value } = await round(source, answering(body), undefined, { now });
+  return source.metrics(value, timing({ now }), NO_INPUTS);
 }
 
 describe('sources/history', () => {
@@ -69,7 +71,7 @@ describe('sources/history', () => {
   });
 
   it('a network counter that falls from one call to the next is withheld as live', () => {
-    const history = machinesSource(machinesOptions()).history?.();
+    const history = machinesSource(machinesOptions()).more?.history?.();
     const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
       const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
       const families = history?.families([['system', SystemRecord.parse(systemRecord(fields))]]) ?? [];
@@ -90,7 +92,7 @@ describe('sources/history', () => {
     const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
     const range = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
     await machinesSource(machinesOptions())
-      .history?.()
+      .more?.history?.()
       .estimate(api, [range], NOW / 1000, noSignal());
     // Two pages of a minute, and one of a machine.
     expect(api.requests).toHaveLength(3);

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/scheduler/entry.ts';
-import type { SourceView } from '../../src/scheduler/schedules.ts';
-import { noticesOf } from '../../src/status-page/headline.ts';
+import type { Attempt } from '../../src/scheduler/entry.ts';
+import { noticesOf, type StatusInput } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
-import type { StatusInput } from '../../src/status-page/status-input.ts';
 import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
-import { changed, knownIn, type StateName, withKey } from '../support/web/status-states.ts';
+import { changed, knownIn, type StateName, withFirst, withKey } from '../support/web/status-states.ts';
 
 function verdict(known: StatusInput): string {
   return statusOf(known, NOW).verdict.text;
@@ -17,17 +15,21 @@ function texts(known: StatusInput): string[] {
 
 const ALL = ['machines', 'validators', 'network', 'slashings', 'daily_returns', 'sync_committee'];
 
-/** Some sources with another view. */
-function withViews(names: readonly string[], change: Partial<SourceView>, known = knownIn('healthy')): StatusInput {
-  return changed(known, ({ source }) => (names.includes(source.name) ? change : {}));
+/** Some sources whose first read has another schedule or another last attempt. */
+function withFirsts(
+  names: readonly string[],
+  change: Parameters<typeof withFirst>[1],
+  known = knownIn('healthy'),
+): StatusInput {
+  return changed(known, (view) => (names.includes(view.source.name) ? withFirst(view, change) : {}));
 }
 
-/** Some sources with another entry. */
-function withEntries(names: readonly string[], change: Partial<Entry>, known = knownIn('healthy')): StatusInput {
-  return changed(known, ({ source, entry }) => (names.includes(source.name) ? { entry: { ...entry, ...change } } : {}));
+/** Some sources whose first read fails. */
+function failing(names: readonly string[], reason: string): StatusInput {
+  return withFirsts(names, { attempt: failedBecauseOf(reason) });
 }
 
-function failedBecauseOf(reason: string): Partial<Entry> {
+function failedBecauseOf(reason: string): Partial<Attempt> {
   return { failuresInARow: 2, lastError: { at: NOW - MINUTE, reason, message: `epoch_slots: ${reason} (made up)` } };
 }
 
@@ -63,7 +65,7 @@ describe('web/headline', () => {
 
   it('reports stretched intervals', () => {
     expect(texts(knownIn('stretched'))).toEqual([
-      'The budget does not allow the configured intervals: machines every 3 h 2 min instead of 1 min; validators of mainnet every 6 h 57 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 3 h 47 min instead of 1 min 5 s; slashings of hoodi every 3 h 47 min instead of 1 min 5 s.',
+      'The budget does not allow the configured intervals: machines every 1 h 39 min instead of 1 min; validators of mainnet every 4 h 15 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 1 d instead of 1 min 5 s; slashings of hoodi every 1 d instead of 1 min 5 s.',
     ]);
   });
 
@@ -81,32 +83,32 @@ describe('web/headline', () => {
   });
 
   it('names the sources that fail, and calls it not working if all fail that are polled often', () => {
-    const one = withEntries(['machines'], failedBecauseOf('timeout'));
+    const one = failing(['machines'], 'timeout');
     expect([verdict(one), ...texts(one)]).toEqual([
       'Working, with warnings: 1 of 9 sources failing',
       '1 of 9 sources failing: machines.',
     ]);
     const often = ['machines', 'validators', 'slashings'];
-    expect(verdict(withEntries(often, failedBecauseOf('timeout')))).toBe('Not working: sources are failing');
-    expect(verdict(withEntries(often.slice(1), failedBecauseOf('timeout')))).toMatch(/^Working, with warnings: 3 of 9/);
+    expect(verdict(failing(often, 'timeout'))).toBe('Not working: sources are failing');
+    expect(verdict(failing(often.slice(1), 'timeout'))).toMatch(/^Working, with warnings: 3 of 9/);
   });
 
   it('does not call a wait for the budget a failure', () => {
-    expect(texts(withEntries(['machines'], failedBecauseOf('BudgetClosed')))).toEqual([]);
+    expect(texts(failing(['machines'], 'BudgetClosed'))).toEqual([]);
   });
 
   it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
-    const some = withViews(['machines', 'sync_committee'], { wait });
+    const some = withFirsts(['machines', 'sync_committee'], { wait });
     expect([verdict(some), ...texts(some)]).toEqual([
       'Waiting for the quota: 3 of 9 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
-    expect(verdict(withViews(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
-    const refused = withViews(['machines'], { wait: { ...wait, limit: '429' } });
+    expect(verdict(withFirsts(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
+    const refused = withFirsts(['machines'], { wait: { ...wait, limit: '429' } });
     expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
     // What a 429 refused is not failing while it waits.
-    const limited = withViews(['machines'], { wait }, withEntries(['machines'], failedBecauseOf('rate_limited')));
+    const limited = withFirsts(['machines'], { wait, attempt: failedBecauseOf('rate_limited') });
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 9 sources');
   });
 
@@ -120,7 +122,7 @@ describe('web/headline', () => {
   });
 
   it('reports a source that is due and not polled, on the replica that polls', () => {
-    const late = (ms: number): StatusInput => withViews(['machines'], { nextAttemptAt: NOW - ms });
+    const late = (ms: number): StatusInput => withFirsts(['machines'], { nextAttemptAt: NOW - ms });
     expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);
     expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, type BudgetOptions, EMPTY_BUCKET, NO_WAIT } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
+import type { StatusInput } from '../../src/status-page/headline.ts';
 import { budgetTable } from '../../src/status-page/status-budget.ts';
-import type { StatusInput } from '../../src/status-page/status-input.ts';
 import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith } from './page-text.ts';
 
-/** The rows of the budget, and then what it says in a few words. 5,325 requests a day are planned. */
+/** The rows of the budget, and then what it says in a few words. 5,330 requests a day are planned. */
 function words(
   buckets: Record<string, Bucket>,
   {
@@ -15,9 +15,10 @@ function words(
     known = knownIn('healthy'),
   }: { budgetOptions?: Partial<BudgetOptions>; known?: StatusInput } = {},
 ): string[] {
+  const bucket = Object.keys(buckets)[0] ?? '';
   const table = budgetTable(
     {
-      ...changed(known, () => ({ bucket: Object.keys(buckets)[0] ?? '' })),
+      ...changed(known, ({ reads }) => ({ reads: reads.map((read) => ({ ...read, bucket })) })),
       ledger: { ...known.ledger, buckets },
       budgetOptions: { utilization: 0.9, ...budgetOptions },
     },
@@ -51,7 +52,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 describe('web/status-budget', () => {
   it('has only the state of a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
-      'Plan: 5 per second without a quota, as on Scale. Needs 5,325 of 388,800 requests a day.',
+      'Plan: 5 per second without a quota, as on Scale. Needs 5,330 of 388,800 requests a day.',
     ]);
   });
 
@@ -73,7 +74,7 @@ describe('web/status-budget', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('kept free in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,325 requests a day$/);
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,330 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {

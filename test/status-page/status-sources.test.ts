@@ -1,24 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/scheduler/entry.ts';
+import type { Attempt } from '../../src/scheduler/entry.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
 import { sourcesTable, stateOf } from '../../src/status-page/status-sources.ts';
 import { html } from '../../src/toolkit/lib/html.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
-import { knownIn } from '../support/web/status-states.ts';
+import { knownIn, withFirst } from '../support/web/status-states.ts';
 
-const [view] = knownIn('healthy').views.filter(({ source }) => source.name === 'machines');
-if (!view) throw new Error('no machines');
+const MACHINES = viewOf('machines');
 
 const WAIT = { until: NOW + 12 * HOUR, limit: 'month' } as const;
 
-function stateWith(entry: Partial<Entry>, overrides: Partial<typeof view> = {}): unknown[] {
-  const { tone, text } = stateOf(
-    { ...(view as NonNullable<typeof view>), ...overrides, entry: { ...view?.entry, ...entry } as Entry },
-    NOW,
-  );
-  return [tone, text];
+function viewOf(name: string): SourceView {
+  const view = knownIn('healthy').views.find(({ source }) => source.name === name);
+  if (!view) throw new Error(`no ${name}`);
+  return view;
 }
 
-function error(reason: string): Entry['lastError'] & object {
+function error(reason: string): Attempt['lastError'] & object {
   return { at: NOW - MINUTE, reason, message: `machine_metrics: ${reason} (made up)` };
 }
 
@@ -30,13 +28,23 @@ describe('web/status-sources', () => {
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
     ['stopped', {}, { nextAttemptAt: Number.POSITIVE_INFINITY }, ['bad', 'stopped']],
-  ])('tells of a source that is %s', (_, entry, overrides, expected) => {
-    expect(stateWith(entry, overrides)).toEqual(expected);
+  ])('tells of a source that is %s', (_, attempt, schedule, expected) => {
+    const { tone, text } = stateOf(withFirst(MACHINES, { ...schedule, attempt }), NOW);
+    expect([tone, text]).toEqual(expected);
+  });
+
+  it('calls a source failing if any of its reads fails, and shows the newest error of all', () => {
+    const { entry, ...view } = viewOf('validators');
+    const failing = (at: number) => ({ failuresInARow: 1, durationMs: 0, lastError: { ...error('timeout'), at } });
+    const reads = { ...entry.reads, duties: failing(NOW - HOUR), rewards: failing(NOW - MINUTE) };
+    const [row] = sourcesTable([{ ...view, entry: { ...entry, reads } }], NOW).rows;
+    expect(html`${row?.[1] ?? ''}`.text).toBe('<span class="badge warning">failing</span>');
+    expect(html`${row?.[5] ?? ''}`.text).toContain('1 min ago');
   });
 
   it('shows those with trouble first, and folds the others', () => {
-    const late = { ...view, entry: { ...view.entry, failuresInARow: 1 } };
-    const { rows, shown, brief } = sourcesTable([view, late], NOW);
+    const late = withFirst(MACHINES, { attempt: { failuresInARow: 1 } });
+    const { rows, shown, brief } = sourcesTable([MACHINES, late], NOW);
     expect([shown, brief]).toEqual([1, '1 of 2 up']);
     expect([...rows].map(([, badge]) => html`${badge ?? ''}`.text)).toEqual([
       '<span class="badge warning">failing</span>',
@@ -54,9 +62,9 @@ describe('web/status-sources', () => {
   });
 
   it('shows last and next poll, the effective interval, and the last error', () => {
-    const pace = { ...view.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
-    const entry = { ...view.entry, lastError: error('rate_limited') };
-    const [row] = sourcesTable([{ ...view, pace, entry }], NOW).rows;
+    const pace = { ...MACHINES.first.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
+    const view = withFirst(MACHINES, { pace, attempt: { lastError: error('rate_limited') } });
+    const [row] = sourcesTable([{ ...view, reads: [view.first] }], NOW).rows;
     expect(row?.map((cell) => html`${cell}`.text)).toEqual([
       'machines',
       '<span class="badge good">up</span>',

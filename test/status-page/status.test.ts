@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/facts/version.ts';
 import type { Cell, Table } from '../../src/sources/content.ts';
+import type { StatusInput } from '../../src/status-page/headline.ts';
 import type { StatusPage } from '../../src/status-page/page.ts';
 import { statusOf } from '../../src/status-page/status.ts';
-import type { StatusInput } from '../../src/status-page/status-input.ts';
 import { html } from '../../src/toolkit/lib/html.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { schedule } from '../support/runs/scheduler-harness.ts';
@@ -82,7 +82,7 @@ describe('web/status', () => {
   it('joins the tables of one title, and what they say in a few words', () => {
     const table = (row: string): Table => ({ title: 'T', columns: [], rows: [[row]], size: 1, brief: row, empty: '' });
     const sources = (['mainnet', 'hoodi'] as const).map((chain) =>
-      fakeSource({ name: 'slashings', chain, summary: () => ({ tables: [table(chain)] }) }),
+      fakeSource({ name: 'slashings', chain, page: () => ({ tables: [table(chain)] }) }),
     );
     const known: StatusInput = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
     const { rows, size, brief } = tableOf(statusOf(known, NOW), 'T');

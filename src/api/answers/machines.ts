@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { isMilliseconds } from '../../toolkit/lib/time.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
@@ -13,11 +12,11 @@ const isShort = (text: string): boolean => text.length <= MAX_TEXT_LENGTH || [..
 const WellFormed = z.string().refine((text) => text.isWellFormed() && isShort(text));
 const Text = WellFormed.nullish();
 
-/** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
+/** Unix seconds. Clients push milliseconds, and one page of the docs says seconds: 1e11 seconds are in the year 5138. */
 const Timestamp = z
   .number()
   .positive()
-  .transform((time) => (isMilliseconds(time) ? time / 1000 : time));
+  .transform((time) => (time > 1e11 ? time / 1000 : time));
 
 const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
 
@@ -95,10 +94,7 @@ export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node:
 export type Process = keyof typeof RECORDS;
 export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
 /** One record, and the process that it is about. */
-export type MachineRecord =
-  | readonly ['system', SystemRecord]
-  | readonly ['validator', ValidatorRecord]
-  | readonly ['node', NodeRecord];
+export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>] }[Process];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
 const items = z.array(z.unknown()).nullish();

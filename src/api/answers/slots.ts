@@ -20,10 +20,7 @@ function isValidatorIndex(value: unknown): value is number {
 }
 
 /** As a number or as its digits. */
-const ValidatorIndex = z.union([
-  z.custom<number>(isValidatorIndex),
-  z.string().regex(/^\d+$/).transform(Number).pipe(z.custom<number>(isValidatorIndex)),
-]);
+const ValidatorIndex = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).refine(isValidatorIndex);
 
 /** Absent if the proposer is unknown. A row without a proposer is still valid for its slot. */
 const Proposer = ValidatorIndex.optional().catch(undefined);

@@ -35,7 +35,6 @@ export const ValidatorsAnswer = z.object({
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** One row of an answer. */
 export const ValidatorRow = z.object({
   validator: z.object({ index: Index }),
   slashed: z.boolean(),
@@ -62,14 +61,9 @@ const Attestation = Duty.extend({
   correct_target: Count.nullish(),
   avg_inclusion_delay: Count.nullish(),
 })
-  .transform(({ included, correct_head, correct_source, correct_target, avg_inclusion_delay, ...duty }) => ({
-    ...duty,
-    done: included,
-    correct: { head: correct_head, source: correct_source, target: correct_target },
-    delay: avg_inclusion_delay,
-  }))
+  .transform(({ included, ...duty }) => ({ ...duty, done: included }))
   .nullable()
-  .transform((duty) => duty ?? { ...NO_DUTY, correct: { head: 0, source: 0, target: 0 }, delay: null });
+  .transform((duty) => duty ?? { ...NO_DUTY, correct_head: 0, correct_source: 0, correct_target: 0 });
 export const PerformanceAnswer = z.object({
   data: z.object({
     beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),

@@ -1,49 +1,43 @@
 import { createInterface } from 'node:readline/promises';
 import * as z from 'zod';
 import type { Api } from '../../api/client.ts';
-import { type ApiRequest, ENDPOINTS, type Endpoint } from '../../api/endpoints.ts';
+import { type ApiRequest, ENDPOINTS } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
 import { describePlan } from '../../budget/bucket.ts';
 import { type Observation, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, isKeyClosed, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
-import type { Config } from '../../config/config.ts';
-import type { LoadedConfig } from '../../config/load.ts';
 import { openClient } from '../../exporter/client.ts';
-import { endpointsOn } from '../../exporter/sources.ts';
 import type { Chain } from '../../facts/chain.ts';
+import type { Answered, Question } from '../../sources/probe.ts';
+import { type Config, type LoadedConfig, sourcesOf } from '../../sources/registry.ts';
+import type { Source } from '../../sources/source.ts';
 import { columns } from '../../toolkit/flags/columns.ts';
 import { UsageError } from '../../toolkit/flags/flags.ts';
 import { systemClock } from '../../toolkit/lib/clock.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { plural } from '../../toolkit/lib/words.ts';
+import { listAt } from '../../toolkit/yaml/value-at.ts';
 import { type Exchange, recorded } from './public-report.ts';
-import { accountQuestions, chainQuestions, listAt, type Question, slashingsQuestions } from './questions.ts';
 
-export interface Reply {
-  readonly endpoint: Endpoint;
+export interface Reply extends Answered {
   readonly chain: Chain | undefined;
-  /** The last answer; undefined: none came. */
+  /** The last answer. Undefined if none came. */
   readonly answer: ReportedAnswer | undefined;
-  /** Why nothing was read; undefined: the answer was read. */
-  readonly failure: Error | undefined;
   readonly read: number;
-  readonly unreadable: number;
-  /** Why the first of them could not be read. */
+  /** Why the first unreadable record could not be read. */
   readonly firstReason: string | undefined;
   /** The fields that the exporter reads and that the answer does not have. */
   readonly absent: readonly string[];
-  /** The JSON of the answer, or the error in its place. */
-  readonly result: unknown;
 }
 
 export interface ReportedAnswer {
   readonly path: string;
   readonly status: number;
   readonly bucket: string | undefined;
-  /** By how much `remaining` is lower than in the previous answer of the same bucket; undefined: not known. */
+  /** By how much `remaining` is lower than in the previous answer of the same bucket. Undefined if that is not known. */
   readonly fall: number | undefined;
 }
 
@@ -82,12 +76,8 @@ export async function mayProbe(config: Config, isAgreed: boolean): Promise<boole
     `Sends at most ${mostRequests(config)} requests to ${[...hosts].join(' and ')}, which count against your quota.\n`,
   );
   if (isAgreed) return true;
-  const terminal = createInterface({ input: stdin, output: stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
-  } finally {
-    terminal.close();
-  }
+  using terminal = createInterface({ input: stdin, output: stderr });
+  return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
 }
 
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
@@ -112,33 +102,39 @@ export async function probe(settings: LoadedConfig): Promise<Probe> {
       return answer;
     },
   });
-  const { config } = settings;
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => client.close());
   const replies: Reply[] = [];
   let refusal: Error | undefined;
 
-  async function ask(question: Question): Promise<unknown> {
-    const { request, chain, otherwise } = question;
-    if (!endpointsOn(config, chain).includes(request.endpoint)) return undefined;
+  async function ask(question: Question, chain: Chain | undefined): Promise<void> {
+    const { request, otherwise, next } = question;
     head = undefined;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
     if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
       result = await answerTo(client.api, otherwise);
-    replies.push(replyOf(question, head, result));
-    return result;
+    replies.push(replyOf(question, chain, head, result));
+    for (const one of next?.(result) ?? []) await ask(one, chain);
   }
 
-  try {
-    for (const question of accountQuestions(now)) await ask(question);
-    for (const { name: chain } of config.chains) {
-      let slots: unknown;
-      for (const question of chainQuestions(chain, config.validators.watch[chain], now)) slots = await ask(question);
-      for (const question of slashingsQuestions(chain, slots, now())) await ask(question);
-    }
-  } finally {
-    await client.close();
+  for (const { chain, more } of inProbingOrder(settings.config)) {
+    for (const question of more?.probe?.questions(now) ?? []) await ask(question, chain);
   }
   return { ledger: client.limiter.settleLedger(), replies, exchanges };
+}
+
+/** The sources of the account come first, then those of each chain. */
+function inProbingOrder(config: Config): Source[] {
+  const order = [undefined, ...config.chains.map(({ name }) => name)];
+  return sourcesOf(config).sort((a, b) => order.indexOf(a.chain) - order.indexOf(b.chain));
+}
+
+/** Pure. Lines on what is configured, by the answers. */
+export function foundIn(config: Config, replies: readonly Reply[]): string[] {
+  return inProbingOrder(config).flatMap(({ chain, more }) => [
+    ...(more?.probe?.found?.(replies.filter((reply) => reply.chain === chain)) ?? []),
+  ]);
 }
 
 /** The JSON of the answer, or why there is none. */
@@ -151,7 +147,6 @@ async function answerTo(api: Api, request: ApiRequest): Promise<unknown> {
   }
 }
 
-/** Returns by how much `remaining` of an answer is lower than in the previous answer of the same bucket. */
 function fallMeter(): (seen: Observation) => number | undefined {
   const before = new Map<string, number>();
   return ({ bucket = '', limits, remaining }) => {
@@ -169,8 +164,12 @@ function fallMeter(): (seen: Observation) => number | undefined {
 const OF_OLDER_FORM = /^data\.(deposit_queue\.balance|exit_queue\.validator_count)$/;
 
 /** Pure. @param result The JSON of the answer, or the error in its place. */
-export function replyOf(question: Question, answer: ReportedAnswer | undefined, result: unknown): Reply {
-  const { request, chain, isPlausible = () => true } = question;
+export function replyOf(
+  { request, isPlausible = () => true }: Question,
+  chain: Chain | undefined,
+  answer: ReportedAnswer | undefined,
+  result: unknown,
+): Reply {
   const { endpoint, envelope } = request;
   const { records, is404None } = ENDPOINTS[endpoint];
   const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined, result };
@@ -195,7 +194,7 @@ export function replyOf(question: Question, answer: ReportedAnswer | undefined, 
   return { ...none, failure: undefined, absent, ...counts };
 }
 
-/** Where a value is not as expected, and what was expected. The value itself may be personal. */
+/** The place of an unexpected value, and what was expected. Not the value itself, which may be personal. */
 function whyInvalid({ issues: [issue] }: z.ZodError): string {
   const where = issue?.path.join('.');
   return `${where ? `${where}: ` : ''}${issue?.message ?? 'not as expected'}`;
@@ -218,13 +217,8 @@ function absentFields(schema: z.core.$ZodType, values: readonly unknown[], field
   if (objects.length === 0) return [];
   return Object.entries(schema.shape).flatMap(([name, member]) => {
     const path = field === '' ? name : `${field}.${name}`;
-    const present = objects.filter((object) => Object.hasOwn(object, name));
-    if (present.length === 0) return [path];
-    return absentFields(
-      member,
-      present.map((object) => object[name]),
-      path,
-    );
+    const present = objects.flatMap((object) => (Object.hasOwn(object, name) ? [object[name]] : []));
+    return present.length === 0 ? [path] : absentFields(member, present, path);
   });
 }
 
@@ -304,7 +298,7 @@ function describeKey({ ledger, replies }: Probe): string {
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-/** Why the service does not accept the key, and what to do; undefined: it may accept it. */
+/** Why the service does not accept the key, and what to do. Undefined if it may accept the key. */
 export function refusalOf(ledger: Ledger): string | undefined {
   const { key } = ledger;
   if (!isKeyClosed(ledger) && key.validHeader !== false) return undefined;

@@ -3,16 +3,17 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { STATUSES } from '../../api/answers/validators.ts';
 import { mediaTypeOf, readBody } from '../../api/body.ts';
-import { ENDPOINTS, EVALUATION_WINDOWS } from '../../api/endpoints.ts';
+import { EVALUATION_WINDOWS } from '../../api/endpoints.ts';
+import { isFailure } from '../../api/errors.ts';
 import type { Answer, Transport, WireRequest } from '../../api/transport.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { CHAIN_NAMES } from '../../facts/chain.ts';
 import { VERSION } from '../../facts/version.ts';
+import { sourcesOf } from '../../sources/registry.ts';
 import { codeOf } from '../../toolkit/lib/error-code.ts';
 import { isObject } from '../../toolkit/lib/is-object.ts';
 import { createFile } from '../../toolkit/state/whole-file.ts';
 import { CommandRefused } from '../refusals.ts';
-import { listAt } from './questions.ts';
 
 export interface Exchange {
   readonly request: WireRequest;
@@ -30,31 +31,27 @@ export function recorded(send: Transport, keep: (exchange: Exchange) => void): T
       throw error;
     });
     const chunks: Uint8Array[] = [];
-    let failure: unknown;
     async function* kept(): AsyncGenerator<Uint8Array> {
-      try {
-        for await (const chunk of answer.body()) {
-          chunks.push(chunk);
-          yield chunk;
-        }
-      } catch (error) {
-        failure = error;
-        throw error;
+      for await (const chunk of answer.body()) {
+        chunks.push(chunk);
+        yield chunk;
       }
     }
+    const body = await readBody(request.endpoint, kept()).catch((error: unknown) => error);
     async function* again(): AsyncGenerator<Uint8Array> {
       yield* chunks;
-      if (failure !== undefined) throw failure;
+      if (body instanceof Error && !isFailure(body, 'invalid_body')) throw body;
     }
-    keep({ request, answer, body: await readBody(request.endpoint, kept()).catch((error: unknown) => error) });
+    keep({ request, answer, body });
     return { ...answer, body: again, discard: () => undefined };
   };
 }
 
 /** Pure. The forms of all exchanges, as Markdown for an issue. */
-export function publicReportOf(exchanges: readonly Exchange[], { key, config: { machines } }: Settings): string {
-  const { expected, include, exclude } = machines;
-  const secrets = new Set<unknown>([key, ...expected, ...include, ...exclude, ...exchanges.flatMap(machinesIn)]);
+export function publicReportOf(exchanges: readonly Exchange[], { key, config }: Settings): string {
+  const bodies = exchanges.map(({ body }) => body);
+  const names = sourcesOf(config).flatMap(({ more }) => [...(more?.probe?.names?.(bodies) ?? [])]);
+  const secrets = new Set<unknown>([key, ...names]);
   const forms = exchanges.map(({ request, answer, body }) => ({
     request: `${request.method} ${request.path.replace(/\/\d+(?=\/|$)/g, '/N')}`,
     accept: request.headers['accept'],
@@ -65,12 +62,6 @@ export function publicReportOf(exchanges: readonly Exchange[], { key, config: { 
   }));
   const title = `Requests and answers of beaconchain-exporter ${VERSION}, without names, indices, keys and amounts:`;
   return `${title}\n\n\`\`\`json\n${JSON.stringify(forms, null, 1)}\n\`\`\`\n`;
-}
-
-/** The names of machines in an answer about machines. */
-export function machinesIn({ body }: Pick<Exchange, 'body'>): unknown[] {
-  const items = ['data', ...Object.keys(ENDPOINTS.machine_metrics.records)].flatMap((path) => listAt(body, path));
-  return items.map((item) => (isObject(item) ? item['machine'] : item));
 }
 
 const OF_LIMITS = /^((x-)?ratelimit-[a-z-]{1,40}|retry-after|x-beaconchain-version)$/;
@@ -126,11 +117,8 @@ export function shapeOf(values: readonly unknown[], secrets: ReadonlySet<unknown
     isFieldName(name) && !secrets.has(name) ? name : 'names that may be data',
   );
   const members = [...fields].map(([name, entries]): [string, Shape] => {
-    const shape = inside(
-      entries.map(([, value]) => value),
-      name,
-    );
-    return [entries.length < objects.length ? `${name}?` : name, shape];
+    const inner = entries.map(([, value]) => value);
+    return [entries.length < objects.length ? `${name}?` : name, inside(inner, name)];
   });
   const shapes: Shape[] = [
     ...(kinds.length > 0 ? [[...new Set(kinds)].sort().join(' | ')] : []),

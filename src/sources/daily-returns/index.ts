@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type DailyReturnsPage, Datapoint } from '../../api/answers/daily-returns.ts';
 import type { Api } from '../../api/client.ts';
 import {
+  type ApiRequest,
   DAILY_RETURNS_PATHS,
   PAGE_SIZE,
   type PastRange,
@@ -17,8 +18,10 @@ import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { family, sample } from '../families.ts';
-import type { History } from '../history.ts';
-import { oncePerPeriod, type Source } from '../source.ts';
+import type { History, Past } from '../history.ts';
+import type { Question } from '../probe.ts';
+import type { Read } from '../read.ts';
+import type { Source } from '../source.ts';
 
 export const DailyReturns = z.object({ newest: Datapoint.optional() });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -32,24 +35,36 @@ export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Sour
   return {
     name: 'daily_returns',
     chain,
-    endpoints: ['daily_returns'],
-    empty: {},
+    reads: [daysRead(chain, intervalMs, readDays)],
     state: DailyReturns,
-    ...oncePerPeriod(intervalMs, MS_PER_DAY, AFTER_DAY_END_MS, endOfNext),
-    async poll(api, { newest: known }, _, signal) {
+    empty: {},
+    share: () => 1,
+    metrics: ({ newest }) => dailyReturnFamilies(chain, newest ? [newest] : []),
+    more: { probe: { questions: () => [daysQuestion(chain)] }, history: () => historyOf(chain, readDays) },
+  };
+}
+
+function daysQuestion(chain: Chain): Question {
+  const [request, otherwise] = DAILY_RETURNS_PATHS.map((path) =>
+    requestTo('daily_returns', { chain, path, range: { window: '24h' } }),
+  ) as [ApiRequest, ApiRequest];
+  return { request, otherwise };
+}
+
+function daysRead(chain: Chain, everyMs: Milliseconds, readDays: ReadDays): Read<DailyReturns> {
+  return {
+    name: 'days',
+    endpoints: ['daily_returns'],
+    everyMs,
+    period: { ms: MS_PER_DAY, from: ({ newest }) => newest && newest.day_end * 1000 + MS_PER_DAY + AFTER_DAY_END_MS },
+    async run({ api, signal }, { newest: known }) {
       const { data } = await readDays(api, { range: { window: '24h' } }, signal);
       const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, api.now()));
       // A smaller day never replaces a larger one.
       const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
       return { value: newest ? { newest } : {} };
     },
-    families: ({ newest }) => dailyReturnFamilies(chain, newest ? [newest] : []),
-    history: () => historyOf(chain, readDays),
   };
-}
-
-function endOfNext({ newest }: DailyReturns): UnixMs | undefined {
-  return newest && newest.day_end * 1000 + MS_PER_DAY;
 }
 
 type Path = Query<'daily_returns'>['path'];
@@ -57,8 +72,8 @@ type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
 type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
 
 /**
- * Reads days of a chain. After a 404, whoever wrote it, it tries the other path, and remembers the one that works. If the
- * service does not know the other one, the first failure stands, which may pass.
+ * Reads days of a chain. After a 404, whoever sent it, tries the other path and remembers the path that works. If the service
+ * does not have the other path either, throws the first failure, which may pass.
  */
 function daysReader(chain: Chain): ReadDays {
   let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
@@ -80,14 +95,16 @@ function daysReader(chain: Chain): ReadDays {
 }
 
 /**
- * A day must have begun, by clocks that may differ. Days are counted from genesis: a number that is far too large would never
- * be replaced by a real one, and after an end far in the future no day would be requested.
+ * A day must have begun, by clocks that may differ. A number that is far too large, counted from genesis, would never be
+ * replaced by a real day. After an end far in the future no day would be requested.
  */
 function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
   const begun = (now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY;
   return day_start <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
 }
+
+export const DAYS: Past = { what: 'daily returns', endpoint: 'daily_returns', isDaily: true };
 
 /** The days of a chain, back to its first. Each day has the time of its end. */
 function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
@@ -104,8 +121,7 @@ function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
         return Math.ceil((end - start) / SECONDS_PER_DAY / PAGE_SIZE);
       });
     },
-    isDaily: true,
-    // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
+    // The service adds the days that overlap the range, and the whole UTC days of its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,
     at: (day) => day.day_end,
     group: () => chain,
@@ -132,7 +148,6 @@ const HELP =
 /** A number, or an amount in Wei. */
 type DayValue = number | string | null | undefined;
 type Described = readonly (readonly [labels: Labels, value: DayValue])[];
-type DescribeDay = (day: Datapoint) => Described;
 type ByLayer = { readonly consensus_layer?: DayValue; readonly execution_layer?: DayValue };
 type Averages = Datapoint['moving_averages']['window_7d'];
 
@@ -153,7 +168,7 @@ function byWindow({ moving_averages: averages }: Datapoint, describe: (averages:
   return [...of('7d', averages.window_7d), ...of('31d', averages.window_31d)];
 }
 
-const FAMILIES: readonly (readonly [name: string, help: string, describe: DescribeDay])[] = [
+const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: Datapoint) => Described])[] = [
   ['day', 'Index of the day since genesis (day)', (day) => one(day.day)],
   ['start_timestamp_seconds', 'Start of the day, inclusive (day_start)', (day) => one(day.day_start)],
   ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', (day) => one(day.day_end)],

@@ -1,19 +1,13 @@
 import { PROCESSES } from '../../api/answers/machines.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import {
-  type Comparison,
-  MACHINE_ALERTS,
-  MACHINE_CONDITIONS,
-  type MachineAlert,
-  type MachineValue,
-  THRESHOLDS,
-} from '../conditions.ts';
-import type { Polls, Timing } from '../source.ts';
+import { MACHINE_ALERTS, MACHINE_CONDITIONS, type MachineAlert, type MachineValue, THRESHOLDS } from '../conditions.ts';
+import type { Timing } from '../read.ts';
+import type { Polls } from '../source.ts';
 import { slotsBehind } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machines } from './schema.ts';
-import { missing, type ShownMachine, shownMachines } from './shown.ts';
+import { type ShownMachine, shownMachines } from './shown.ts';
+import { lastSeen, type Machines } from './state.ts';
 
 /** Sweeps that are further apart than this can miss a machine that pushes. */
 const RARE_SWEEPS_MS = 5 * MS_PER_MINUTE;
@@ -35,14 +29,14 @@ function ageOf(timestamp: number | undefined, { lastSuccessAt }: Polls): number 
 
 const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) => number | boolean | null | undefined>> =
   {
-    silence: ({ seen }, polls) => ageOf(lastSeen(seen), polls) - allowance(polls),
+    silence: ({ seen }, polls) => ageOf(lastSeen(seen) || undefined, polls) - allowance(polls),
     synced: ({ fresh }) => fresh.node?.sync_eth2_synced,
     execution_connected: ({ fresh }) => fresh.node?.sync_eth1_connected,
     disk_free: ({ fresh: { system } }) => {
       const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
       return free != null && total ? free / total : undefined;
     },
-    last_seen: ({ seen }) => lastSeen(seen),
+    last_seen: ({ seen }, { lastSuccessAt }) => (lastSuccessAt === undefined ? undefined : lastSeen(seen)),
     process_silence: ({ seen: { validator, node } }, polls) => {
       const ages = [validator, node].map((record) => ageOf(record?.timestamp, polls));
       return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
@@ -59,7 +53,8 @@ const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) =>
   };
 
 /** As PromQL: a value that is not known does not compare. */
-function applies({ value: name, is, than }: Comparison, one: ShownMachine, polls: Polls): boolean {
+function applies(alert: MachineAlert, one: ShownMachine, polls: Polls): boolean {
+  const { value: name, is, than } = MACHINE_CONDITIONS[alert];
   const value = VALUES[name](one, polls);
   if (value == null) return false;
   const limit = typeof than === 'number' ? than : THRESHOLDS[than];
@@ -68,16 +63,14 @@ function applies({ value: name, is, than }: Comparison, one: ShownMachine, polls
 }
 
 /**
- * The groups of which several machines are silent, and none reports; undefined: those of no group. A machine that was dead
- * a day before the last one does not count.
+ * The groups in which several machines are silent and none reports. Undefined stands for the machines of no group. A machine
+ * that became silent more than a day before the last one does not count.
  */
 export function silentGroups(all: readonly ListedMachine[]): (string | undefined)[] {
-  const seen = all.flatMap(({ shown, alerts }) =>
-    shown ? [{ group: shown.labels.group, at: lastSeen(shown.seen), alerts }] : [],
-  );
-  return [...Map.groupBy(seen, ({ group }) => group)].flatMap(([group, members]) => {
-    const newest = Math.max(...members.map(({ at }) => at));
-    const together = members.filter(({ at }) => newest - at <= THRESHOLDS.silent_together_seconds);
+  const seen = all.filter((one) => lastSeen(one.seen) > 0);
+  return [...Map.groupBy(seen, ({ labels }) => labels.group)].flatMap(([group, members]) => {
+    const newest = Math.max(...members.map((one) => lastSeen(one.seen)));
+    const together = members.filter((one) => newest - lastSeen(one.seen) <= THRESHOLDS.silent_together_seconds);
     const areAllSilent = members.every(({ alerts }) => alerts.includes('BeaconchainMachineOffline'));
     return together.length > 1 && areAllSilent ? [group] : [];
   });
@@ -85,33 +78,25 @@ export function silentGroups(all: readonly ListedMachine[]): (string | undefined
 
 /** The alerts that apply to a machine, the worst first. All processes of a silent one are silent. */
 function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
-  const alerts = MACHINE_ALERTS.filter((alert) => applies(MACHINE_CONDITIONS[alert], one, polls));
-  return alerts.includes('BeaconchainMachineOffline')
-    ? alerts.filter((alert) => alert !== 'BeaconchainProcessSilent')
-    : alerts;
+  const alerts = MACHINE_ALERTS.filter((alert) => applies(alert, one, polls));
+  const isSilent = alerts.includes('BeaconchainMachineOffline');
+  return alerts.filter((alert) => !isSilent || alert !== 'BeaconchainProcessSilent');
 }
 
-export interface ListedMachine {
-  readonly name: string;
-  /** The alerts that apply to it, the worst first. */
+export interface ListedMachine extends ShownMachine {
   readonly alerts: readonly MachineAlert[];
-  /** Undefined if it was never seen. */
-  readonly shown: ShownMachine | undefined;
 }
 
 /** Every machine, the worst first. */
 export function listedMachines(
   options: MachinesOptions,
-  { machines }: Machines,
+  value: Machines,
   timing: Timing,
   polls: Polls,
 ): ListedMachine[] {
-  const shown = shownMachines(options, machines, timing);
-  const neverSeen: readonly MachineAlert[] = polls.lastSuccessAt === undefined ? [] : ['BeaconchainMachineNeverSeen'];
-  return [
-    ...missing(options, shown).map((name): ListedMachine => ({ name, alerts: neverSeen, shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, alerts: alertsOf(one, polls), shown: one })),
-  ].sort((a, b) => rankOf(a) - rankOf(b));
+  return shownMachines(options, value, timing)
+    .map((one) => ({ ...one, alerts: alertsOf(one, polls) }))
+    .sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function rankOf(machine: ListedMachine): number {
@@ -122,17 +107,14 @@ function rankOf(machine: ListedMachine): number {
 
 /** Whether all values that the machine reports are shown, and one of them is recent. */
 export function isRecent(machine: ListedMachine, now: UnixMs): boolean {
-  const newest = machine.shown ? lastSeen(machine.shown.seen) : 0;
-  return isFresh(machine) && now - newest * 1000 <= THRESHOLDS.machine_offline_seconds * 1000;
+  return isFresh(machine) && now - lastSeen(machine.seen) * 1000 <= THRESHOLDS.machine_offline_seconds * 1000;
 }
 
 /** Whether all values that the machine reports are shown. A process that was removed a week ago is ignored. */
-function isFresh({ shown }: ListedMachine): boolean {
-  if (!shown) return false;
-  const { seen, fresh } = shown;
+function isFresh({ seen, fresh }: ListedMachine): boolean {
   const newest = lastSeen(seen);
   return PROCESSES.every((process) => {
-    const age = newest - (seen[process]?.timestamp ?? newest);
-    return !seen[process] || fresh[process] || age > THRESHOLDS.process_forgotten_seconds;
+    const age = newest - (seen[process]?.timestamp ?? 0);
+    return fresh[process] || age > THRESHOLDS.process_forgotten_seconds;
   });
 }

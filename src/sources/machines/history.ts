@@ -4,29 +4,34 @@ import { PAGE_SIZE, type PastRange, type Span } from '../../api/endpoints.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
-import type { History } from '../history.ts';
+import type { History, Past } from '../history.ts';
 import { afterRecords } from './learned.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
-import { requestPage } from './poll.ts';
-import type { Machine } from './schema.ts';
+import { RECORDS_KEPT_SECONDS, requestPage } from './pages.ts';
 import { pastMachines } from './shown.ts';
+import type { Machine } from './state.ts';
 
 const MINUTE = 60;
 const PROBE_EVERY_SECONDS = 6 * 3_600;
 const MAX_PROBES = 10;
-/** Of a fleet of 1,000 machines. */
+/** A fleet of 1,000 machines fills so many. */
 const MAX_PAGES_A_MINUTE = 100;
 const NO_TIME: Span = { start: 0, end: 0 };
 
-/** The history of the machines, as far back as the service keeps it. */
+export const RECORDS_OF_MACHINES: Past = {
+  what: 'machine metrics',
+  endpoint: 'machine_metrics',
+  isDaily: false,
+  keptSeconds: RECORDS_KEPT_SECONDS,
+};
+
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
   /** Each machine after its records so far. */
   const machines = new Map<string, Machine>();
   return {
     readPage: (api, range, cursor, signal) => requestPage(api, { range: spanOf(range), cursor }, signal),
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
-    isDaily: false,
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,
     at: ([, record]) => record.timestamp,
@@ -48,8 +53,8 @@ function spanOf(range: PastRange): Span {
 }
 
 /**
- * Looks at single minutes, spread over the whole time because fleets change, and at one machine over a whole range, which
- * shows how many minutes the service leaves out.
+ * Looks at single minutes, spread over the whole time because fleets change. Then looks at one machine over a whole range,
+ * which shows how many minutes the service leaves out.
  */
 async function estimatePages(api: Api, ranges: readonly PastRange[], signal: AbortSignal): Promise<number[]> {
   const spans = ranges.map(spanOf);

@@ -1,15 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/machines.ts';
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import type { Boots, Learned, Machine, NodeHead } from './schema.ts';
+import type { Boots, Learned, Machine, NodeHead } from './state.ts';
 
 /** The machine after newer records, in any order. */
 export function afterRecords(before: Machine, records: readonly MachineRecord[]): Machine {
   return records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp).reduce(afterRecord, before);
 }
 
-/** The machine after one newer record. */
 export function afterRecord(before: Machine, one: MachineRecord): Machine {
   const [process, record] = one;
   return { ...before, [process]: record, learned: learn(before, one) };
@@ -64,17 +64,17 @@ export function slotsBehind(chain: Chain, { at, slot }: NodeHead): number {
 const SAME_BOOT_SECONDS = 5;
 const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
+const NETWORK_COUNTERS = ['network_node_bytes_total_receive', 'network_node_bytes_total_transmit'] as const;
 
 /**
  * Network counters that fall although the machine was not rebooted can belong to another container of the machine: two
  * processes under one name each push the counters of their own interface, and the service keeps either.
  */
 function learnFromNetwork(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
-  if (!held || !isSameBoot(held, record)) return learned;
-  const hasFallen =
-    isLess(record.network_node_bytes_total_receive, held.network_node_bytes_total_receive) ||
-    isLess(record.network_node_bytes_total_transmit, held.network_node_bytes_total_transmit);
-  if (!hasFallen) return learned;
+  const booted = (one: SystemRecord | undefined): number => one?.misc_node_boot_ts_seconds ?? Number.NaN;
+  const isSameBoot = Math.abs(booted(record) - booted(held)) <= SAME_BOOT_SECONDS;
+  const isLess = NETWORK_COUNTERS.some((field) => (record[field] ?? Number.NaN) < (held?.[field] ?? Number.NaN));
+  if (!isSameBoot || !isLess) return learned;
   const { timestamp: at } = record;
   const isAgain = learned.networkFell && at - learned.networkFell.at <= HOUR_SECONDS;
   return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
@@ -121,15 +121,6 @@ function fullerDisk(known: Boots['disk'], record: SystemRecord): Boots['disk'] {
   return isOther && known.free / known.total <= free / total ? known : { at, boot, free, total };
 }
 
-function isLess(a: number | null | undefined, b: number | null | undefined): boolean {
-  return a != null && b != null && a < b;
-}
-
-function isSameBoot(a: SystemRecord, b: SystemRecord): boolean {
-  const [before, after] = [a.misc_node_boot_ts_seconds, b.misc_node_boot_ts_seconds];
-  return before != null && after != null && Math.abs(after - before) <= SAME_BOOT_SECONDS;
-}
-
 export function isNetworkWithheld({ learned }: Partial<Machine>, now: UnixMs): boolean {
   return learned?.networkFell !== undefined && now < learned.networkFell.until * 1000;
 }
@@ -157,7 +148,6 @@ const NO_COUNTERS = {
   disk_node_writes_total: null,
 } as const satisfies Partial<SystemRecord>;
 
-/** What replaces values of the system. */
 function systemInstead(machine: Machine, now: UnixMs): Partial<SystemRecord> | undefined {
   const boots = bootsAt(machine, now);
   if (!boots) return isNetworkWithheld(machine, now) ? NO_NETWORK : undefined;
@@ -165,24 +155,19 @@ function systemInstead(machine: Machine, now: UnixMs): Partial<SystemRecord> | u
   return { ...NO_COUNTERS, disk_node_bytes_free: boots.disk.free, disk_node_bytes_total: boots.disk.total };
 }
 
-/** The machine without meaningless values: null gives no sample. */
+/**
+ * The machine without meaningless values: null gives no sample. The "no" of a client that never said that its execution
+ * client is connected means nothing: today's Teku and Lighthouse always say no (api-facts 1.6).
+ */
 export function trusted(machine: Machine, now: UnixMs): Machine {
   const { system, node, learned } = machine;
   const instead = system && systemInstead(machine, now);
+  const hasSaidConnected = node && isDeepStrictEqual(learned?.executionClient, clientOf(node));
   return {
     ...machine,
     ...(instead && { system: { ...system, ...instead } }),
-    ...(node && !hasSaidConnected(node, learned) && { node: { ...node, sync_eth1_connected: null } }),
+    ...(node && !hasSaidConnected && { node: { ...node, sync_eth1_connected: null } }),
   };
-}
-
-/**
- * Whether this client has said that its execution client is connected. Otherwise its "no" means nothing: today's Teku
- * and Lighthouse always say no (api-facts 1.6).
- */
-function hasSaidConnected(node: NodeRecord, { executionClient }: Learned = {}): boolean {
-  const [name, version] = clientOf(node);
-  return executionClient?.[0] === name && executionClient[1] === version;
 }
 
 function clientOf({ client_name, client_version }: NodeRecord): [name: string, version: string] {

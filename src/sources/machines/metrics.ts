@@ -7,10 +7,10 @@ import {
 } from '../../api/answers/machines.ts';
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
 import { family } from '../families.ts';
-import type { Timing } from '../source.ts';
+import type { Timing } from '../read.ts';
 import type { MachinesOptions } from './options.ts';
-import { lastSeen, type Machines } from './schema.ts';
-import { labelsOfMachine, missing, type ShownMachine, shownMachines } from './shown.ts';
+import { type ShownMachine, shownMachines } from './shown.ts';
+import { lastSeen, type Machines } from './state.ts';
 
 interface MachineFamily extends FamilyHead {
   readonly samplesOf: (machines: readonly ShownMachine[]) => Sample[];
@@ -22,12 +22,13 @@ const POLLED =
 const WITHHELD =
   'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
 
-function gauge(name: string, help: string, samplesOf: (machine: ShownMachine) => Sample[]): MachineFamily {
+function gauge(name: string, help: string, describe: (machine: ShownMachine) => Sample[]): MachineFamily {
   return {
     name: `beaconchain_machine_${name}`,
     type: 'gauge',
     help,
-    samplesOf: (machines) => machines.flatMap((one) => samplesOf(one)),
+    samplesOf: (machines) =>
+      machines.flatMap((one) => describe(one).map((sample) => ({ ...sample, until: one.until }))),
   };
 }
 
@@ -37,45 +38,45 @@ type Field<R> = { [F in keyof R]-?: R[F] extends Value ? F : never }[keyof R] & 
 /** Any record, of which some fields are absent. */
 type Values = { readonly [F in Field<SystemRecord> | Field<ValidatorRecord> | Field<NodeRecord>]?: Value };
 
-/** Families whose values are one field of a record. If there are several processes, the process is a label. */
-function fieldOf<F extends keyof Values>(...processes: readonly Process[]) {
-  return (name: string, field: F, help: string): MachineFamily => ({
+/** Families whose values are one field of a record, by name. If there are several processes, the process is a label. */
+function fieldsOf<F extends keyof Values>(...processes: readonly Process[]) {
+  const familyOf = (name: string, field: F, help: string): MachineFamily => ({
     name: `beaconchain_machine_${name}`,
     type: name.endsWith('_total') ? 'counter' : 'gauge',
     help: `${help} (${field}). ${POLLED}`,
     // A loop: an array for each machine and family takes a quarter longer with 1,000 machines.
     samplesOf(machines) {
       const samples: Sample[] = [];
-      for (const { labels, processLabels, fresh } of machines) {
+      for (const { labels, processLabels, fresh, until } of machines) {
         for (const process of processes) {
           const record: Values | undefined = fresh[process];
           const value = record?.[field];
           if (value == null) continue;
-          samples.push({ labels: processes.length > 1 ? processLabels[process] : labels, value: Number(value) });
+          samples.push({ labels: processes.length > 1 ? processLabels[process] : labels, value: Number(value), until });
         }
       }
       return samples;
     },
   });
+  return (table: Readonly<Record<string, readonly [field: F, help: string]>>): MachineFamily[] =>
+    Object.entries(table).map(([name, [field, help]]) => familyOf(name, field, help));
 }
 
-const system = fieldOf<Field<SystemRecord>>('system');
-const validator = fieldOf<Field<ValidatorRecord>>('validator');
-const node = fieldOf<Field<NodeRecord>>('node');
-const both = fieldOf<Field<ValidatorRecord> & Field<NodeRecord>>('validator', 'node');
+const system = fieldsOf<Field<SystemRecord>>('system');
+const validator = fieldsOf<Field<ValidatorRecord>>('validator');
+const node = fieldsOf<Field<NodeRecord>>('node');
+const both = fieldsOf<Field<ValidatorRecord> & Field<NodeRecord>>('validator', 'node');
 
-const LAST_SEEN = gauge(
-  'last_seen_timestamp_seconds',
-  "Unix time of the newest record, by the client's clock (timestamp); 0 for an expected machine that was never seen. Remains when stale values are withdrawn.",
-  ({ processLabels, seen }) =>
-    PROCESSES.flatMap((process) => {
-      const record = seen[process];
-      return record ? [{ labels: processLabels[process], value: record.timestamp }] : [];
-    }),
-);
-
-/** The families whose samples each come from one record. */
-const OF_RECORDS: readonly MachineFamily[] = [
+const FAMILIES: readonly MachineFamily[] = [
+  gauge(
+    'last_seen_timestamp_seconds',
+    "Unix time of the newest record, by the client's clock (timestamp); 0 for an expected machine that was never seen. Remains when stale values are withdrawn.",
+    ({ processLabels, seen }) =>
+      (lastSeen(seen) > 0 ? PROCESSES.filter((process) => seen[process]) : (['system'] as const)).map((process) => ({
+        labels: processLabels[process],
+        value: seen[process]?.timestamp ?? 0,
+      })),
+  ),
   gauge(
     'info',
     `Operating system as reported by the client, and version of the standalone pusher (misc_os, exporter_version); always 1. ${POLLED}`,
@@ -85,119 +86,98 @@ const OF_RECORDS: readonly MachineFamily[] = [
       return [{ labels: { ...labels, os: misc_os ?? '', exporter_version: exporter_version ?? '' }, value: 1 }];
     },
   ),
-  system('cpu_cores', 'cpu_cores', 'Physical cores'),
-  system('cpu_threads', 'cpu_threads', 'Logical CPUs'),
-  system(
-    'cpu_seconds_total',
-    'cpu_node_system_seconds_total',
-    'CPU time in all modes, including idle, despite the name of the field; Lodestar leaves out iowait, softirq and steal, Teku nice, irq, softirq and steal',
-  ),
-  system('cpu_user_seconds_total', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
-  system('cpu_iowait_seconds_total', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; Lodestar reports 0'),
-  system('cpu_idle_seconds_total', 'cpu_node_idle_seconds_total', 'Idle CPU time'),
-  system('memory_total_bytes', 'memory_node_bytes_total', 'RAM of the host, regardless of container limits'),
-  system('memory_free_bytes', 'memory_node_bytes_free', 'Free RAM; Teku reports available RAM here'),
-  system('memory_cached_bytes', 'memory_node_bytes_cached', 'Page cache; Teku reports 0'),
-  system('memory_buffers_bytes', 'memory_node_bytes_buffers', 'Buffers; Teku reports 0'),
-  system(
-    'disk_total_bytes',
-    'disk_node_bytes_total',
-    'Size of the file system at /; Teku reports that of its data directory, Grandine the sum of all mounted file systems',
-  ),
-  system(
-    'disk_free_bytes',
-    'disk_node_bytes_free',
-    'Free space on the file system of beaconchain_machine_disk_total_bytes; Lodestar reports the space available to users',
-  ),
-  system(
-    'disk_io_seconds_total',
-    'disk_node_io_seconds',
-    'Time spent on disk I/O. Do not compare machines: the standalone pusher reports milliseconds of one disk, most clients report 0',
-  ),
-  system(
-    'disk_reads_total',
-    'disk_node_reads_total',
-    'Completed read operations, not bytes; Teku and Grandine report 0',
-  ),
-  system(
-    'disk_writes_total',
-    'disk_node_writes_total',
-    'Completed write operations, not bytes; Teku and Grandine report 0',
-  ),
-  system(
-    'network_receive_bytes_total',
-    'network_node_bytes_total_receive',
-    `Bytes received on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
-  ),
-  system(
-    'network_transmit_bytes_total',
-    'network_node_bytes_total_transmit',
-    `Bytes sent on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
-  ),
-  system(
-    'boot_time_seconds',
-    'misc_node_boot_ts_seconds',
-    'Unix time of the last boot; Lodestar recomputes it, so it can vary by a second',
-  ),
-  both(
-    'process_cpu_seconds_total',
-    'cpu_process_seconds_total',
-    'CPU time of the process since it started; Grandine reports its one process twice, so a sum counts it twice',
-  ),
-  both(
-    'process_memory_bytes',
-    'memory_process_bytes',
-    'Resident memory; Teku reports the sum of its JVM memory pools, Grandine its one process twice',
-  ),
-  both(
-    'consensus_fallback_configured',
-    'sync_eth2_fallback_configured',
-    'Whether a second beacon node is configured; only Lighthouse validator clients report it',
-  ),
-  both(
-    'consensus_fallback_connected',
-    'sync_eth2_fallback_connected',
-    'Whether a second beacon node is synced, in use or not; only Lighthouse validator clients report it',
-  ),
-  validator('validators', 'validator_total', 'Loaded validator keys'),
-  validator(
-    'validators_active',
-    'validator_active',
-    'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain',
-  ),
-  node(
-    'beacon_database_bytes',
-    'disk_beaconchain_bytes_total',
-    'Size of the beacon chain database; Lighthouse reports only the hot database, Teku and Nimbus report 0',
-  ),
-  node(
-    'libp2p_receive_bytes_total',
-    'network_libp2p_bytes_total_receive',
-    'Bytes received over libp2p; Prysm reports messages instead, Grandine only requests and responses, Teku, Nimbus and some Lighthouse versions 0',
-  ),
-  node(
-    'libp2p_transmit_bytes_total',
-    'network_libp2p_bytes_total_transmit',
-    'Bytes sent over libp2p; Grandine reports only requests and responses, Teku, Nimbus, Prysm and some Lighthouse versions 0',
-  ),
-  node('peers', 'network_peers_connected', 'Connected peers of the beacon node; Grandine reports 0 without --metrics'),
-  node(
-    'execution_connected',
-    'sync_eth1_connected',
-    'Whether the execution client is connected; only of a machine that reported 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer versions always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is configured',
-  ),
-  node('synced', 'sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1'),
-  node('head_slot', 'sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'),
-  node(
-    'execution_fallback_configured',
-    'sync_eth1_fallback_configured',
-    'Whether a second execution client is configured',
-  ),
-  node(
-    'execution_fallback_connected',
-    'sync_eth1_fallback_connected',
-    'Whether the second execution client is in use; no known client reports 1',
-  ),
+  ...system({
+    cpu_cores: ['cpu_cores', 'Physical cores'],
+    cpu_threads: ['cpu_threads', 'Logical CPUs'],
+    cpu_seconds_total: [
+      'cpu_node_system_seconds_total',
+      'CPU time in all modes, including idle, despite the name of the field; Lodestar leaves out iowait, softirq and steal, Teku nice, irq, softirq and steal',
+    ],
+    cpu_user_seconds_total: ['cpu_node_user_seconds_total', 'CPU time in user mode'],
+    cpu_iowait_seconds_total: ['cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; Lodestar reports 0'],
+    cpu_idle_seconds_total: ['cpu_node_idle_seconds_total', 'Idle CPU time'],
+    memory_total_bytes: ['memory_node_bytes_total', 'RAM of the host, regardless of container limits'],
+    memory_free_bytes: ['memory_node_bytes_free', 'Free RAM; Teku reports available RAM here'],
+    memory_cached_bytes: ['memory_node_bytes_cached', 'Page cache; Teku reports 0'],
+    memory_buffers_bytes: ['memory_node_bytes_buffers', 'Buffers; Teku reports 0'],
+    disk_total_bytes: [
+      'disk_node_bytes_total',
+      'Size of the file system at /; Teku reports that of its data directory, Grandine the sum of all mounted file systems',
+    ],
+    disk_free_bytes: [
+      'disk_node_bytes_free',
+      'Free space on the file system of beaconchain_machine_disk_total_bytes; Lodestar reports the space available to users',
+    ],
+    disk_io_seconds_total: [
+      'disk_node_io_seconds',
+      'Time spent on disk I/O. Do not compare machines: the standalone pusher reports milliseconds of one disk, most clients report 0',
+    ],
+    disk_reads_total: ['disk_node_reads_total', 'Completed read operations, not bytes; Teku and Grandine report 0'],
+    disk_writes_total: ['disk_node_writes_total', 'Completed write operations, not bytes; Teku and Grandine report 0'],
+    network_receive_bytes_total: [
+      'network_node_bytes_total_receive',
+      `Bytes received on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+    ],
+    network_transmit_bytes_total: [
+      'network_node_bytes_total_transmit',
+      `Bytes sent on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+    ],
+    boot_time_seconds: [
+      'misc_node_boot_ts_seconds',
+      'Unix time of the last boot; Lodestar recomputes it, so it can vary by a second',
+    ],
+  }),
+  ...both({
+    process_cpu_seconds_total: [
+      'cpu_process_seconds_total',
+      'CPU time of the process since it started; Grandine reports its one process twice, so a sum counts it twice',
+    ],
+    process_memory_bytes: [
+      'memory_process_bytes',
+      'Resident memory; Teku reports the sum of its JVM memory pools, Grandine its one process twice',
+    ],
+    consensus_fallback_configured: [
+      'sync_eth2_fallback_configured',
+      'Whether a second beacon node is configured; only Lighthouse validator clients report it',
+    ],
+    consensus_fallback_connected: [
+      'sync_eth2_fallback_connected',
+      'Whether a second beacon node is synced, in use or not; only Lighthouse validator clients report it',
+    ],
+  }),
+  ...validator({
+    validators: ['validator_total', 'Loaded validator keys'],
+    validators_active: [
+      'validator_active',
+      'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain',
+    ],
+  }),
+  ...node({
+    beacon_database_bytes: [
+      'disk_beaconchain_bytes_total',
+      'Size of the beacon chain database; Lighthouse reports only the hot database, Teku and Nimbus report 0',
+    ],
+    libp2p_receive_bytes_total: [
+      'network_libp2p_bytes_total_receive',
+      'Bytes received over libp2p; Prysm reports messages instead, Grandine only requests and responses, Teku, Nimbus and some Lighthouse versions 0',
+    ],
+    libp2p_transmit_bytes_total: [
+      'network_libp2p_bytes_total_transmit',
+      'Bytes sent over libp2p; Grandine reports only requests and responses, Teku, Nimbus, Prysm and some Lighthouse versions 0',
+    ],
+    peers: ['network_peers_connected', 'Connected peers of the beacon node; Grandine reports 0 without --metrics'],
+    execution_connected: [
+      'sync_eth1_connected',
+      'Whether the execution client is connected; only of a machine that reported 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer versions always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is configured',
+    ],
+    synced: ['sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1'],
+    head_slot: ['sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'],
+    execution_fallback_configured: ['sync_eth1_fallback_configured', 'Whether a second execution client is configured'],
+    execution_fallback_connected: [
+      'sync_eth1_fallback_connected',
+      'Whether the second execution client is in use; no known client reports 1',
+    ],
+  }),
   // Accompanies a head slot, because its lag means nothing on an assumed chain.
   gauge(
     'chain_known',
@@ -228,37 +208,32 @@ const OF_RECORDS: readonly MachineFamily[] = [
   ),
 ];
 
-export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
-  const shown = shownMachines(options, machines, timing);
-  const neverSeen = missing(options, shown).map((name) => labelsOfMachine(options, { name }));
+export function machineFamilies(options: MachinesOptions, value: Machines, timing: Timing): Family[] {
+  const shown = shownMachines(options, value, timing);
+  const chainsOf = Map.groupBy(shown, ({ labels }) => labels.chain);
+  const until = shown.reduce((first, one) => Math.min(first, one.until ?? first), Number.POSITIVE_INFINITY);
   return [
-    lazyFamily(LAST_SEEN, () => [
-      ...LAST_SEEN.samplesOf(shown),
-      ...neverSeen.map((labels) => ({ labels: { ...labels, process: 'system' }, value: 0 })),
-    ]),
-    ...OF_RECORDS.map((one) => lazyFamily(one, () => one.samplesOf(shown))),
+    ...FAMILIES.map((one) => lazyFamily(one, () => one.samplesOf(shown))),
     family(
       'machines',
       'Machines seen within machines.forget_after, including expected machines',
-      countByChain(options, [...shown.map(({ labels }) => labels), ...neverSeen]),
+      [...new Set([...options.chains, ...chainsOf.keys()])].map((chain) => ({
+        labels: { chain },
+        value: chainsOf.get(chain)?.length ?? 0,
+        until,
+      })),
     ),
     family('machines_dropped', 'Machines that the last sweep dropped because of machines.max; normally 0', [
-      { labels: {}, value: dropped },
+      { labels: {}, value: value.dropped },
     ]),
   ];
 }
 
 /** The families of past machines, each with one record, whose time their samples have. Without those about the whole fleet. */
 export function pastMachineFamilies(past: readonly ShownMachine[]): Family[] {
-  return [LAST_SEEN, ...OF_RECORDS].map((each) =>
+  return FAMILIES.map((each) =>
     lazyFamily(each, () =>
       past.flatMap((one) => each.samplesOf([one]).map((sample) => ({ ...sample, at: lastSeen(one.seen) }))),
     ),
   );
-}
-
-function countByChain({ chains }: MachinesOptions, machines: readonly ShownMachine['labels'][]): Sample[] {
-  const counts = new Map(chains.map((chain) => [chain, 0]));
-  for (const { chain } of machines) counts.set(chain, (counts.get(chain) ?? 0) + 1);
-  return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }

@@ -1,33 +1,22 @@
 import type { Chain } from '../../facts/chain.ts';
-import { autoStaleAfter } from '../../facts/stale-after.ts';
+import { formatDuration, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import type { Timing } from '../source.ts';
+import type { Timing } from '../read.ts';
+import type { MachinesConfig } from './config.ts';
 import { chainInStep } from './learned.ts';
-import { lastSeen, type Machine } from './schema.ts';
+import { lastSeen, type Machine } from './state.ts';
 
-export interface MachinesOptions {
-  readonly intervalMs: Milliseconds;
-  readonly weight: number;
-  readonly staleAfterMs: Milliseconds | 'auto';
-  readonly forgetAfterMs: Milliseconds;
-  readonly expected: readonly string[];
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly max: number;
+export interface MachinesOptions extends Omit<MachinesConfig, 'enabled'> {
   /** The configured chains. Each gets a `beaconchain_machines` sample, also without machines. */
   readonly chains: readonly Chain[];
-  readonly chain: Chain | 'auto';
-  readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
   /** config `groups`, with names and patterns of machines. */
   readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
 }
 
-/** The label of a machine whose name is empty in the API. */
-const UNNAMED = 'unnamed';
-
+/** The label of a machine. Its name can be empty in the API. */
 export function machineName(raw: string | null | undefined): string {
-  return raw ? readableText(raw) : UNNAMED;
+  return raw ? readableText(raw) : 'unnamed';
 }
 
 export function isIncluded(options: MachinesOptions, name: string): boolean {
@@ -35,10 +24,7 @@ export function isIncluded(options: MachinesOptions, name: string): boolean {
   return options.include.length === 0 || options.include.includes(name) || options.expected.includes(name);
 }
 
-/**
- * The chain label: of the first rule whose pattern matches the whole name, else as configured for all machines,
- * else that of the machine's own node, else the first configured chain.
- */
+/** The chain label. */
 export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): Chain {
   const rule = ruleOf(options, machine.name);
   if (rule) return rule.chain;
@@ -46,7 +32,7 @@ export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' 
   return machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
-/** Whether a rule or the own node tells the chain. Nodes of two chains under one name contradict each other's label. */
+/** Whether a rule or the machine's own node tells the chain, and the node does not contradict the label. */
 export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned' | 'node'>): boolean {
   const { learned, node } = machine;
   const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
@@ -70,13 +56,17 @@ export function isMatch(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(name);
 }
 
-/** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
-export function staleAfter(options: MachinesOptions, timing: Timing): Milliseconds {
-  if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
-  return autoStaleAfter(timing.intervalMs);
+/** Whether values are withdrawn between sweeps at this pace. */
+export function doubtsAt({ staleAfterMs, intervalMs }: MachinesOptions, timing: Timing): string[] {
+  // Otherwise the warning about the configured interval covers it.
+  if (staleAfterMs === 'auto' || staleAfterMs < intervalMs + MS_PER_MINUTE) return [];
+  if (staleAfterMs >= timing.intervalMs + MS_PER_MINUTE) return [];
+  const inSeconds = (ms: Milliseconds): string => formatDuration(Math.round(ms / 1000) * 1000);
+  const lengths = `machines.stale_after (${inSeconds(staleAfterMs)}) is less than the effective interval (${inSeconds(timing.intervalMs)}) plus the minute between two pushes`;
+  return [`${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 
-/** Whether the machine is wanted, and its newest record is not too old even for last_seen. */
+/** Whether the machine is included, and its newest record is not too old even for last_seen. */
 export function isKept(options: MachinesOptions, machine: Machine, now: UnixMs): boolean {
   return isIncluded(options, machine.name) && now - lastSeen(machine) * 1000 <= options.forgetAfterMs;
 }

@@ -3,32 +3,31 @@ import type { Chain } from '../../facts/chain.ts';
 import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import type { Timing } from '../source.ts';
+import type { Timing } from '../read.ts';
+import { staleAfter } from './config.ts';
 import { afterRecord, isNameShared, trusted } from './learned.ts';
-import { chainOf, groupOf, isChainKnown, isIncluded, isKept, type MachinesOptions, staleAfter } from './options.ts';
-import type { Machine, Machines } from './schema.ts';
+import { chainOf, groupOf, isChainKnown, isIncluded, isKept, type MachinesOptions } from './options.ts';
+import type { Machine, Machines } from './state.ts';
 
 type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly group?: string };
 
-export function labelsOfMachine(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): MachineLabels {
-  const { name } = machine;
-  return { chain: chainOf(options, machine), machine: name, ...groupLabel(groupOf(options, name)) };
-}
-
 export interface ShownMachine {
   readonly labels: MachineLabels;
-  /** The same objects for all families, whose texts are then encoded once. */
+  /** All families share these objects, so that their texts are encoded once. */
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
-  /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
+  /** The records that are not forgotten. A process that no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
-  /** Those of them that are not stale, without meaningless values (see `trusted`). */
+  /** The seen records that are not stale, without meaningless values (see `trusted`). */
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
   readonly isNameShared: boolean;
+  /** When this has to be computed again. */
+  readonly until?: UnixMs;
 }
 
-function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit<ShownMachine, 'seen' | 'fresh'> {
-  const labels = labelsOfMachine(options, machine);
+function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs) {
+  const { name } = machine;
+  const labels = { chain: chainOf(options, machine), machine: name, ...groupLabel(groupOf(options, name)) };
   const of = <P extends Process>(process: P) => ({ ...labels, process });
   return {
     labels,
@@ -38,48 +37,42 @@ function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs): Omit
   };
 }
 
-/** How long values are shown: until they are stale or forgotten. */
-function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
-  return Math.min(staleAfter(options, timing), options.forgetAfterMs);
-}
-
-function recordsUpTo(
-  machine: Machine,
-  ageMs: Milliseconds,
-  now: UnixMs,
-  aheadMs: Milliseconds = Number.POSITIVE_INFINITY,
-): Partial<Machine> {
+function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) => boolean): Partial<Machine> {
   const records: Partial<Machine> = {};
   for (const process of PROCESSES) {
     const record = machine[process];
-    const age = now - (record?.timestamp ?? 0) * 1000;
-    if (record && age <= ageMs && age >= -aheadMs) Object.assign(records, { [process]: record });
+    if (record && fits(now - record.timestamp * 1000)) Object.assign(records, { [process]: record });
   }
   return records;
 }
 
-/** Expected machines that are not among those shown. */
-export function missing(options: MachinesOptions, shown: readonly ShownMachine[]): string[] {
-  const seen = new Set(shown.map(({ labels }) => labels.machine));
-  return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
+/** When a record next gets too old, or is no longer too far ahead. Withheld counters wait for a sweep. */
+function nextChange(machine: Machine, ages: readonly Milliseconds[], now: UnixMs): UnixMs {
+  const changes = PROCESSES.flatMap((process) => {
+    const at = (machine[process]?.timestamp ?? Number.NaN) * 1000;
+    // The first ms at which it is no longer too far ahead, and the first beyond each age.
+    return [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)];
+  });
+  return Math.min(...changes.filter((change) => change > now));
 }
 
-/** The machines to be shown at `timing.now`, with values or as silent, by name. */
-export function shownMachines(
-  options: MachinesOptions,
-  machines: Machines['machines'],
-  timing: Timing,
-): ShownMachine[] {
+/** The machines to be shown at `timing.now`, with values or as silent, by name. Then those expected that were never seen. */
+export function shownMachines(options: MachinesOptions, { machines }: Machines, timing: Timing): ShownMachine[] {
   const { now } = timing;
-  return machines
-    .filter((machine) => isKept(options, machine, now))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((machine) => ({
+  const { expected, exclude, forgetAfterMs } = options;
+  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);
+  const kept = machines.filter((machine) => isKept(options, machine, now)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const neverSeen = new Set(expected).difference(new Set([...exclude, ...kept.map(({ name }) => name)]));
+  return [
+    ...kept.map((machine) => ({
       ...labelsOf(options, machine, now),
-      seen: recordsUpTo(machine, options.forgetAfterMs, now),
+      seen: recordsOf(machine, now, (ageMs) => ageMs <= forgetAfterMs),
       // A record further ahead is from before the clock was set back, so its age is unknown.
-      fresh: recordsUpTo(trusted(machine, now), shownFor(options, timing), now, CLOCK_AHEAD_MS),
-    }));
+      fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
+      until: nextChange(machine, [freshMs, forgetAfterMs], now),
+    })),
+    ...[...neverSeen].map((name) => ({ ...labelsOf(options, { name }, now), seen: {}, fresh: {} })),
+  ];
 }
 
 /**
@@ -102,23 +95,4 @@ export function pastMachines(
     const at = record.timestamp * 1000;
     return { ...labelsOf(options, own, at), seen: own, fresh: trusted(own, at) };
   });
-}
-
-/** When next a value is withdrawn, a record forgotten or no longer too far ahead. Withheld counters wait for a poll. */
-export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
-  const ages = [shownFor(options, timing), options.forgetAfterMs];
-  let next = Number.POSITIVE_INFINITY;
-  for (const machine of machines) {
-    if (!isIncluded(options, machine.name)) continue;
-    for (const process of PROCESSES) {
-      const record = machine[process];
-      if (!record) continue;
-      const at = record.timestamp * 1000;
-      // The first ms at which it is no longer too far ahead, and the first beyond each age.
-      for (const change of [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)]) {
-        if (change > timing.now) next = Math.min(next, change);
-      }
-    }
-  }
-  return next;
 }

@@ -1,97 +1,84 @@
-import { type MachineRecord, PROCESSES, type ProcessRecord } from '../../api/answers/machines.ts';
+import { type MachineRecord, PROCESSES } from '../../api/answers/machines.ts';
 import type { Span } from '../../api/endpoints.ts';
-import type { RequestFailed } from '../../api/errors.ts';
+import { isFailure } from '../../api/errors.ts';
+import { isRefusal } from '../../api/refusal.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
-import { isRefusal, refusedUntil } from '../refusal.ts';
-import type { Timing } from '../source.ts';
-import { afterRecords } from './learned.ts';
-import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
-import { lastSeen, type Machine, type Machines } from './schema.ts';
+import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
+import { liveOf, silentAfter, warningsOf, withRecords, withUnknown } from './fleet.ts';
+import { type MachinesOptions, machineName } from './options.ts';
+import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts';
+import { lastSeen, type Machine, type Machines } from './state.ts';
 
-/** The times of earlier sweeps. */
-export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;
+/** A sweep is delayed by up to this share of the interval. */
+const JITTER = 0.1;
+/** On a scarce budget, one sweep in so many looks for late records, and the names are listed as rarely. */
+const SWEEPS_PER_RARE = 30;
 
-/** The state before the sweep, and what it has read so far. */
-export interface Sweep {
-  /** Age from which a machine counts as silent. */
-  readonly silentMs: Milliseconds;
-  /** The machines before the sweep. */
-  readonly before: ReadonlyMap<string, Machine>;
-  /** Those of them that were live when the last complete sweep began. */
-  readonly live: readonly Machine[];
-  /** The records of each machine that are newer than those before the sweep, in any order. */
-  readonly newRecords: Map<string, MachineRecord[]>;
-  /** Names with a record in this sweep. */
-  readonly found: Set<string>;
-  /** Names with a request of their own, and when it was sent; 0: not yet. */
-  readonly asked: Map<string, UnixMs>;
-  progress: Progress;
-}
-
-/** Records come up to this late. So a machine that is just silent may already be back. */
-const LATEST_MS = 8 * MS_PER_MINUTE;
-
-/** Whether a record is plausible at `now`: not far in the future. */
-export function isPlausibleAt(now: UnixMs): (record: ProcessRecord) => boolean {
-  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
-  return ({ timestamp }) => timestamp <= latest;
-}
-
-export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, silentMs: Milliseconds): Sweep {
-  const { machines, dropped: _, asked = [], ...progress } = previous;
-  const known = machines.filter((machine) => isKept(options, machine, now));
-  const before = new Map(known.map((machine) => [machine.name, machine]));
-  // What an outage or a stop of the program left out is not the silence of a machine.
-  const knownAt = Math.min(now, (progress.beganAt ?? Number.POSITIVE_INFINITY) * 1000);
+/** Reads the new records of all machines, and requests live machines that have none by name. */
+export function sweepRead(options: MachinesOptions): Read<Machines> {
   return {
-    silentMs,
-    before,
-    live: known.filter((machine) => knownAt - lastSeen(machine) * 1000 <= silentMs + LATEST_MS),
-    newRecords: new Map(),
-    found: new Set(),
-    asked: new Map(asked.filter(([, at]) => at === 0 || elapsed(at, now) < RECORDS_KEPT_SECONDS * 1000)),
-    progress,
+    name: 'sweep',
+    endpoints: ['machine_metrics'],
+    everyMs: options.intervalMs,
+    // A scarce budget also has to pay for the late records.
+    price: ({ intervalMs, isStretched }, usual) =>
+      ((usual + (isStretched ? 1 / SWEEPS_PER_RARE : 0)) * MS_PER_DAY) / intervalMs,
+    due: (_value, last, { intervalMs }, tick) => tick + jitterMs(last, intervalMs),
+    run: (context, value) => sweep(options, context, value),
   };
 }
 
-/** Adds a record, whatever came before it. */
-export function addRecord({ before, found, newRecords }: Sweep, options: MachinesOptions, one: MachineRecord): void {
-  const [process, record] = one;
-  const name = machineName(record.machine);
-  if (!isIncluded(options, name)) return;
-  found.add(name);
-  const held = before.get(name)?.[process]?.timestamp ?? 0;
-  if (record.timestamp > held) newRecords.set(name, [...(newRecords.get(name) ?? []), one]);
+/**
+ * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
+ * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart. A
+ * sweep that takes the whole interval is not delayed: its length varies by itself.
+ */
+function jitterMs({ attemptAt, durationMs }: Last, intervalMs: Milliseconds): Milliseconds {
+  const most = Math.min(JITTER * intervalMs, intervalMs - durationMs);
+  return Math.floor(unit(attemptAt) * Math.max(0, most));
 }
 
-/** The state after the sweep. Of too many machines, those go that are not expected, then not live, then unseen for longest. */
-export function endSweep(sweep: Sweep, { expected, max }: MachinesOptions): Machines {
-  const { before, live, newRecords, asked, progress } = sweep;
-  const machines = [...new Set([...before.keys(), ...newRecords.keys()])].map((name): Machine => {
-    const held = before.get(name) ?? { name };
-    const records = newRecords.get(name);
-    return records ? afterRecords(held, records) : held;
+/** How often to read what is not part of each sweep. If sweeps are rarer than configured, the budget is scarce. */
+export function rarely(everyMs: Milliseconds, sweepMs: Milliseconds, configuredMs: Milliseconds): Milliseconds {
+  return sweepMs > configuredMs ? Math.max(everyMs, SWEEPS_PER_RARE * sweepMs) : everyMs;
+}
+
+async function sweep(options: MachinesOptions, context: ReadContext, previous: Machines): Promise<Outcome<Machines>> {
+  const { api, timing, events } = context;
+  // By the clock of the service, which has the records: ours counts as right if it is up to a minute fast.
+  const began = (): UnixMs => timing.now - Math.floor(api.fastMs() / 1000) * 1000;
+  const range = rangeOf(options, previous, { ...timing, now: began() });
+  const swept = await readNew(context, range);
+  const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
+  const live = liveOf(options, previous, timing);
+  const left = absentNames(live, swept.records, silentAfter(options, timing), timing);
+  const found = swept.failure ? swept : await readAbsent(context, { ...swept, left }, live.length / 2, range);
+  const { records, failure } = found;
+  // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
+  const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
+  const value = { ...withRecords(options, previous, records, timing), ...(isComplete && times) };
+  events.push(...warningsOf(previous, value, timing));
+  if (failure) return { value, failure };
+  // An expected name that is not found is requested once a day.
+  const askedAt = new Map(value.asked);
+  const expected = options.expected.filter((name) => timing.now - (askedAt.get(name) ?? 0) >= MS_PER_DAY);
+  return { value: withUnknown(options, value, expected) };
+}
+
+/** A sweep reads at most this many pages for late records: six minutes of fifty machines. */
+const MAX_PAGES_WITH_LATE = 30;
+
+function readNew(context: ReadContext, range: SweepRange): Promise<Found> {
+  let pages = 0;
+  return readPages(context, { range }, NOTHING, ({ records }) => {
+    pages += 1;
+    // The newest records come first.
+    const isLate = records.length > 0 && records.every(([, { timestamp }]) => timestamp < range.newFrom);
+    return isLate && pages >= MAX_PAGES_WITH_LATE;
   });
-  const wasLive = new Set(live.map(({ name }) => name));
-  const rankOf = ({ name }: Machine): number => (expected.includes(name) ? 2 : Number(wasLive.has(name)));
-  // Both once for each machine, because a sort compares it with a dozen others.
-  const kept = machines
-    .map((machine) => ({ machine, rank: rankOf(machine), seen: lastSeen(machine) }))
-    .sort((a, b) => b.rank - a.rank || b.seen - a.seen)
-    .slice(0, max)
-    .map(({ machine }) => machine);
-  return {
-    ...progress,
-    machines: kept,
-    dropped: machines.length - kept.length,
-    asked: [...asked].filter(([name]) => !isKnown(sweep, name)),
-  };
-}
-
-function isKnown({ before, found }: Sweep, name: string): boolean {
-  return before.has(machineName(name)) || found.has(machineName(name));
 }
 
 /** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). In this time a record of each arrives. */
@@ -100,33 +87,11 @@ const MAX_SWEPT_SECONDS = 75;
 const OVERLAP_SECONDS = 5;
 /** Each machine has a record a minute, so this finds those up to five minutes late. Later ones are found by name. */
 const LATE_SECONDS = 360;
-const LATE_EVERY_MS = MS_PER_HOUR;
 /** A sweep that begins this much after it was due follows a stop, an outage or sleep. */
 const OVERDUE_MS = 2 * MS_PER_MINUTE;
-/** The service lists the names of the last five hours (api-facts 2). */
-const LIST_EVERY_MS = 6 * MS_PER_HOUR;
-/** After a failure, which can pass. */
-const LIST_AGAIN_MS = MS_PER_HOUR / 2;
-/** On a scarce budget, one sweep in so many reads late records and the list. */
-const SWEEPS_PER_RARE = 30;
-/** The cost of both on a scarce budget, per sweep. */
-export const RARE_REQUESTS = 2 / SWEEPS_PER_RARE;
-
-type When = Pick<Timing, 'now' | 'intervalMs'>;
-
-/** `configuredMs`: if the interval is longer, the budget is scarce. */
-function isDue(
-  last: UnixMs | undefined,
-  everyMs: Milliseconds,
-  { now, intervalMs }: When,
-  configuredMs: Milliseconds,
-): boolean {
-  const rarelyMs = intervalMs > configuredMs ? SWEEPS_PER_RARE * intervalMs : 0;
-  return elapsed(last, now) >= Math.max(everyMs, rarelyMs);
-}
 
 export interface SweepRange extends Span {
-  /** All records from this time on are read; earlier ones only as far as a few pages reach. */
+  /** All records from this time on are read. Earlier ones are read only as far as a few pages reach. */
   readonly newFrom: UnixSeconds;
 }
 
@@ -134,18 +99,14 @@ export interface SweepRange extends Span {
  * The range of a sweep: what came since the last complete one began. The first one, then one an hour, and one that is
  * overdue also look for records that came late.
  */
-export function rangeOf({ beganAt, lateAt }: Progress, when: When, configuredMs: Milliseconds): SweepRange {
-  const seconds = Math.floor(when.now / 1000);
-  const oldest = seconds - MAX_SWEPT_SECONDS;
-  const newFrom = Math.max(oldest, seconds - elapsed(beganAt, seconds) - OVERLAP_SECONDS);
-  const isOverdue = when.now - (beganAt ?? seconds) * 1000 > (1 + JITTER) * when.intervalMs + OVERDUE_MS;
-  const isDeep = isOverdue || isDue(lateAt, LATE_EVERY_MS, when, configuredMs);
-  const start = isDeep ? seconds - LATE_SECONDS : newFrom;
-  return { start, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
+export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines, timing: Timing): SweepRange {
+  const { now, intervalMs } = timing;
+  const seconds = Math.floor(now / 1000);
+  const newFrom = Math.max(seconds - MAX_SWEPT_SECONDS, seconds - elapsed(beganAt, seconds) - OVERLAP_SECONDS);
+  const isOverdue = now - (beganAt ?? seconds) * 1000 > (1 + JITTER) * intervalMs + OVERDUE_MS;
+  const isDeep = isOverdue || elapsed(lateAt, now) >= rarely(MS_PER_HOUR, intervalMs, options.intervalMs);
+  return { start: isDeep ? seconds - LATE_SECONDS : newFrom, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
 }
-
-/** A sweep is delayed by up to this share of the interval. */
-export const JITTER = 0.1;
 
 /** A name as the API spells it, and when the machine was last seen. */
 export interface AbsentName {
@@ -154,62 +115,84 @@ export interface AbsentName {
 }
 
 /**
- * Live machines that this sweep has not found, and whose record is older than half of `silentMs`, or would make them
- * silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that
- * were last seen together follow each other, so that few known records are read again.
+ * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
+ * them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines
+ * that were last seen together follow each other, so that few known records are read again.
  */
-export function absentNames({ silentMs, live, found }: Sweep, { now, intervalMs }: When): AbsentName[] {
+export function absentNames(
+  live: readonly Machine[],
+  records: readonly MachineRecord[],
+  silentMs: Milliseconds,
+  { now, intervalMs }: Timing,
+): AbsentName[] {
+  const found = namesIn(records);
   const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
-    .flatMap((machine) => [...rawNames(machine)].map((name) => ({ name, seen: lastSeen(machine) })))
+    .flatMap((machine) => {
+      // A label can stand for several spellings ("" and "unnamed").
+      const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
+      return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
+    })
     .sort((a, b) => a.seen - b.seen);
 }
 
-/** Where their records may be that the sweep has not read. The first one was unseen for longest. */
+function namesIn(records: readonly MachineRecord[]): Set<string> {
+  return new Set(records.map(([, { machine }]) => machineName(machine)));
+}
+
+/** The `machines` filter takes this many names (api-facts 2). */
+const NAMES_PER_REQUEST = 20;
+
+/** A search for the live machines that a sweep has not found. */
+interface Search extends Found {
+  /** Those that are still missing. */
+  readonly left: readonly AbsentName[];
+}
+
+/** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
+async function readAbsent(context: ReadContext, search: Search, half: number, range: SweepRange): Promise<Search> {
+  const isMost = search.left.length > half;
+  let found = isMost ? await readNewest(context, search, range, Math.min(half, NAMES_PER_REQUEST)) : search;
+  const { left } = found;
+  for (let i = 0; i < left.length && !found.failure; i += NAMES_PER_REQUEST)
+    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, range);
+  return found;
+}
+
+/** Requests the names that are left, until all are found or a request finds none of them. */
+async function readByName(context: ReadContext, search: Search, range: SweepRange): Promise<Search> {
+  const names = search.left.map(({ name }) => name);
+  const next = await readNewest(context, search, range, 0, names);
+  const isOver = next.failure || next.left.length === 0 || next.left.length === names.length;
+  return isOver ? next : readByName(context, next, range);
+}
+
+/**
+ * Reads until at most `enough` names are left. The newest record of a machine comes before its older ones. A page that finds
+ * none of the names has only older records of other machines, so the reading stops there too.
+ */
+async function readNewest(
+  context: ReadContext,
+  search: Search,
+  sweepRange: SweepRange,
+  enough: number,
+  names?: readonly string[],
+): Promise<Search> {
+  let { left } = search;
+  const range = rangeOfAbsent(left, sweepRange, context.timing.now);
+  const found = await readPages(context, { range, names }, search, ({ records, cursor }) => {
+    const [here, before] = [namesIn(records), left.length];
+    left = left.filter(({ name }) => !here.has(machineName(name)));
+    const isLast = left.length <= enough || (records.length > 0 && left.length === before);
+    if (!cursor) left = [];
+    return isLast;
+  });
+  return { ...found, left };
+}
+
+/** The range of their records that the sweep has not read. The first name was unseen for longest. */
 export function rangeOfAbsent([oldest]: readonly AbsentName[], { newFrom }: SweepRange, now: UnixMs): Span {
   const kept = Math.floor(now / 1000) - RECORDS_KEPT_SECONDS;
   return { start: Math.max(Math.floor(oldest?.seen ?? 0) + 1, kept), end: newFrom };
-}
-
-/** A label can stand for several spellings ("" and "unnamed"). */
-function rawNames(machine: Machine): Set<string> {
-  return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
-}
-
-export function isListDue(progress: Progress, when: When, configuredMs: Milliseconds): boolean {
-  if (when.now < refusedUntil(progress, 'machine_names')) return false;
-  return isDue(progress.namesAt, LIST_EVERY_MS, when, configuredMs);
-}
-
-/** The time that counts as that of a failed request for the list. */
-export function failedListAt(failure: RequestFailed, now: UnixMs): UnixMs {
-  return isRefusal(failure) ? now : now - LIST_EVERY_MS + LIST_AGAIN_MS;
-}
-
-/** Notes the unknown names of a list, as far as there is room. */
-export function noteNames(sweep: Sweep, options: MachinesOptions, names: readonly string[]): void {
-  const { before, asked } = sweep;
-  for (const name of names) {
-    if (before.size + asked.size >= options.max) return;
-    if (isIncluded(options, machineName(name)) && !isKnown(sweep, name) && !asked.has(name)) asked.set(name, 0);
-  }
-}
-
-/** The service keeps records for 31 days (api-facts 2). */
-export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
-/** Each name takes a request: 300 names of an old account take 30 sweeps. */
-const MAX_ASKED_PER_SWEEP = 10;
-
-/**
- * The names to request one by one, over all records that the service keeps: in a shared request, the records of one
- * machine could come before the newest one of another. An expected name is requested once a day, any other only once.
- */
-export function unknownNames(sweep: Sweep, options: MachinesOptions, now: UnixMs): string[] {
-  const { asked } = sweep;
-  const expected = options.expected.filter((name) => now - (asked.get(name) ?? 0) >= MS_PER_DAY);
-  const listed = [...asked.keys()].filter((name) => asked.get(name) === 0);
-  return [...new Set([...expected, ...listed])]
-    .filter((name) => isIncluded(options, machineName(name)) && !isKnown(sweep, name))
-    .slice(0, MAX_ASKED_PER_SWEEP);
 }

@@ -1,8 +1,7 @@
 import type { AttesterSlashing, SlotRow } from '../../api/answers/slots.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
-import type { SourceEvent } from '../source.ts';
 import { kindOf, slashedBy } from './evidence.ts';
-import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './schema.ts';
+import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './state.ts';
 
 /** How many validators of a slashing are named. */
 const MAX_NAMED = 20;
@@ -41,17 +40,8 @@ export const NO_SLASHINGS: Slashings = {
   totals: NOTHING,
 };
 
-export interface ObservedSlashing {
-  readonly slot: number;
-  readonly kind: RecentSlashing['kind'];
-  /** All validators of the slashing, ascending. */
-  readonly validators: readonly number[];
-}
-
-export function slashingEvent(watch: Watch, { slot, kind, validators }: ObservedSlashing): SourceEvent {
-  const watched = validators.filter((validator) => watches(watch, validator)).length;
-  return { type: 'slashing', slot, kind, validators: few(watch, validators), count: validators.length, watched };
-}
+/** A slashing with all its validators, ascending. */
+export type ObservedSlashing = Omit<RecentSlashing, 'count'>;
 
 /** A few validators of a slashing, which can have 131,072, the watched ones first. */
 export function few(watch: Watch, validators: readonly number[]): number[] {
@@ -78,8 +68,8 @@ export function countSlashings(
 }
 
 /** Adds a slashing to the list on the status page. */
-export function addRecent(state: Slashings, { slot, kind, validators }: ObservedSlashing): Slashings {
-  const recent = [...state.recent, { slot, kind, validators: [...validators], count: validators.length }];
+export function addRecent(state: Slashings, slashing: ObservedSlashing): Slashings {
+  const recent = [...state.recent, { ...slashing, count: slashing.validators.length }];
   return { ...state, recent: recent.toSorted((a, b) => a.slot - b.slot).slice(-MAX_RECENT) };
 }
 

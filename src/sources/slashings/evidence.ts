@@ -1,23 +1,14 @@
 import { hash } from 'node:crypto';
 import type { AttesterSlashing } from '../../api/answers/slots.ts';
-import type { Kind } from './schema.ts';
+import type { Kind } from './state.ts';
 
-interface Attestation {
-  readonly slot: number;
-  readonly index: number;
-  readonly beaconBlockRoot: string;
-  readonly sourceEpoch: number;
-  readonly sourceRoot: string;
-  readonly targetEpoch: number;
-  readonly targetRoot: string;
-  readonly indices: Uint32Array;
-}
+type Attestation = ReturnType<typeof attestationOf>;
 
 function attestationsOf(record: AttesterSlashing): readonly [Attestation, Attestation] {
   return [attestationOf(record, 1), attestationOf(record, 2)];
 }
 
-function attestationOf(record: AttesterSlashing, n: 1 | 2): Attestation {
+function attestationOf(record: AttesterSlashing, n: 1 | 2) {
   return {
     slot: record[`attestation${n}_slot`],
     index: record[`attestation${n}_index`],
@@ -40,8 +31,11 @@ export function identityOf(record: AttesterSlashing): string {
 }
 
 function fingerprint(attestation: Attestation): string {
-  const { indices, ...data } = attestation;
-  return hash('sha256', `${Object.values(data).join(' ')} ${distinct(indices).join(',')}`);
+  return hash('sha256', `${dataOf(attestation)} ${distinct(attestation.indices).join(',')}`);
+}
+
+function dataOf({ indices: _, ...data }: Attestation): string {
+  return Object.values(data).join(' ');
 }
 
 /** Ascending, each once. A set takes half as long again for 131,072 validators. */
@@ -52,12 +46,8 @@ function distinct(indices: Uint32Array): Uint32Array {
 /** consensus-specs phase0, is_slashable_attestation_data; both orders of a surround count as one kind. */
 export function kindOf(record: AttesterSlashing): Kind {
   const [one, two] = attestationsOf(record);
-  if (one.targetEpoch === two.targetEpoch) return sameData(one, two) ? 'unknown' : 'double_vote';
+  if (one.targetEpoch === two.targetEpoch) return dataOf(one) === dataOf(two) ? 'unknown' : 'double_vote';
   return surrounds(one, two) || surrounds(two, one) ? 'surround_vote' : 'unknown';
-}
-
-function sameData({ indices: _one, ...a }: Attestation, { indices: _two, ...b }: Attestation): boolean {
-  return Object.values(a).join(' ') === Object.values(b).join(' ');
 }
 
 function surrounds(outer: Attestation, inner: Attestation): boolean {

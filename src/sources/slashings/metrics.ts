@@ -2,21 +2,27 @@ import { CHAINS, slotTime } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
-import { family, fresh, nextShownChange, sample } from '../families.ts';
+import { family, fresh, sample } from '../families.ts';
+import type { Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
-import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
-import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
+import { KINDS, SLOT_STATUSES, type Slashings } from './state.ts';
 
 const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
+const HEAD_FAMILIES = [
+  ['slot', 'Slot', 'slot'],
+  ['epoch', 'Epoch', 'epoch'],
+  ['sync_participation_ratio', 'Sync aggregate participation', 'syncaggregate_participation'],
+  ['base_fee_wei', 'Base fee per gas', 'exec_base_fee_per_gas'],
+  ['gas_used', 'Gas used', 'exec_gas_used'],
+  ['gas_limit', 'Gas limit', 'exec_gas_limit'],
+  ['transactions', 'Transactions', 'exec_transactions_count'],
+  ['execution_block', 'Execution block number', 'exec_block_number'],
+] as const;
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 
-/**
- * Every family of the source for one chain, with the samples that are to be shown at `timing.now`. Only those of the
- * head become stale.
- */
+/** Only the samples of the head become stale. */
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
   const { chain } = options;
   const { totals } = state;
@@ -29,18 +35,13 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
       'Genesis time of the chain, a constant; the slot at a given time is (time - genesis) / 12',
       one(CHAINS[chain].genesis),
     ),
-    family('head_slot', `Slot ${HEAD}`, one(head?.slot)),
-    family('head_epoch', `Epoch ${HEAD}`, one(head?.epoch)),
-    family(
-      'head_sync_participation_ratio',
-      `Sync aggregate participation ${HEAD} (syncaggregate_participation)`,
-      one(head?.syncaggregate_participation),
+    ...HEAD_FAMILIES.map(([name, what, field]) =>
+      family(
+        `head_${name}`,
+        `${what} ${HEAD}${name === field ? '' : ` (${field})`}`,
+        sample(chain, head?.[field], {}, head?.until),
+      ),
     ),
-    family('head_base_fee_wei', `Base fee per gas ${HEAD} (exec_base_fee_per_gas)`, one(head?.exec_base_fee_per_gas)),
-    family('head_gas_used', `Gas used ${HEAD} (exec_gas_used)`, one(head?.exec_gas_used)),
-    family('head_gas_limit', `Gas limit ${HEAD} (exec_gas_limit)`, one(head?.exec_gas_limit)),
-    family('head_transactions', `Transactions ${HEAD} (exec_transactions_count)`, one(head?.exec_transactions_count)),
-    family('head_execution_block', `Execution block number ${HEAD} (exec_block_number)`, one(head?.exec_block_number)),
     family(
       'finalized_epoch',
       'Newest finalized epoch as last reported by the API; contradictory responses are ignored',
@@ -108,11 +109,10 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   ];
 }
 
-/** beaconchain_watched_*: the validators that the operator names. */
-function watchedFamilies({ chain, watch, groups, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
+function watchedFamilies({ chain, watch, groups, countsSeats }: SlashingsOptions, state: Slashings): Family[] {
   if (watch.length === 0) return [];
   const { watchedProposals, syncDuties } = state.totals;
-  const duties = seatsOf ? (['participated', 'missed'] as const) : [];
+  const duties = countsSeats ? (['participated', 'missed'] as const) : [];
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
   return [
     ...slashedFamilies(chain, groups, watchedSlashed(watch, state)),
@@ -147,15 +147,6 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
   return [...all.values()].sort((a, b) => a.validator - b.validator);
 }
 
-/** The head; undefined if it is stale. */
-export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  return fresh(state.head, maxHeadAge(timing), timing.now);
-}
-
-export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
-  return nextShownChange([[state.head, maxHeadAge(timing)]], timing.now);
-}
-
-function maxHeadAge({ intervalMs }: Timing): Milliseconds {
-  return Math.max(MIN_HEAD_STALE_MS, 2 * intervalMs);
+export function shownHead({ head }: Slashings, { intervalMs, now }: Timing) {
+  return fresh(head, Math.max(MIN_HEAD_STALE_MS, 2 * intervalMs), now);
 }

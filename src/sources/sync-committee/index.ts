@@ -5,9 +5,10 @@ import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
 import type { Family } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { family, sample } from '../families.ts';
-import { oncePerPeriod, type Source } from '../source.ts';
+import type { Read } from '../read.ts';
+import type { Source } from '../source.ts';
 
 /** Times are Unix seconds. */
 const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
@@ -22,26 +23,35 @@ export function syncCommitteeSource(chain: Chain, intervalMs: Milliseconds): Sou
   return {
     name: 'sync_committee',
     chain,
-    endpoints: ['sync_committee'],
-    empty: {},
+    reads: [periodRead(chain, intervalMs)],
     state: SyncCommittee,
-    ...oncePerPeriod(intervalMs, MS_PER_PERIOD, AFTER_PERIOD_END_MS, endOf),
-    async poll(api, { period: known }, _, signal) {
+    empty: {},
+    share: () => 1,
+    metrics: (value) => families(chain, value),
+    more: { probe: { questions: () => [{ request: requestTo('sync_committee', { chain }) }] } },
+  };
+}
+
+function periodRead(chain: Chain, everyMs: Milliseconds): Read<SyncCommittee> {
+  return {
+    name: 'period',
+    endpoints: ['sync_committee'],
+    everyMs,
+    period: {
+      ms: MS_PER_PERIOD,
+      from: ({ period }) => period && period.timestamp.end * 1000 + AFTER_PERIOD_END_MS,
+    },
+    async run({ api, signal }, { period: known }) {
       const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
       const { period: number } = data;
       if (periodTime(chain, number) > api.now() / 1000 + NONSENSE_AHEAD_SECONDS) {
         throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
       }
-      // An older period than the known one comes from a cache or from a node that lags.
+      // An older period comes from a cache or from a node that lags.
       if (known && number < known.number) return { value: { period: known } };
       return { value: { period: { number, epoch: range.epoch, timestamp: range.timestamp } } };
     },
-    families: (value) => families(chain, value),
   };
-}
-
-function endOf({ period }: SyncCommittee): UnixMs | undefined {
-  return period && period.timestamp.end * 1000;
 }
 
 const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [

@@ -1,97 +1,113 @@
-import { type ApiRequest, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
+import { type ApiRequest, type Endpoint, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { expectPastEpoch } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
-import { readPart } from '../refusal.ts';
-import type { Poll } from '../source.ts';
-import type { PollContext } from './options.ts';
+import { fresh, maxAge } from '../families.ts';
+import type { Read, Timing } from '../read.ts';
+import { requestsFor, type ValidatorsOptions } from './options.ts';
 import { rewardsOf } from './rewards.ts';
-import type { GroupSums, Validators } from './schema.ts';
+import type { FreshSums, GroupSums, Validators } from './state.ts';
 
-/** The figures are sums over 24 hours and change slowly: with the default interval they are read about once an hour. */
-export const POLLS_PER_AGGREGATE = 9;
+/** Sums over 24 hours change slowly: one read in so many intervals of the status, about an hour by default. */
+const STATUS_INTERVALS = 9;
 
-/** Reads the duties and scores of all watched validators. */
-export function readPerformance(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
-  const { chain } = context.options;
-  return readAggregate(
-    context,
-    previous,
-    'performance',
-    (identifiers) => requestTo('validators_performance', { chain, identifiers }),
-    (answers) => performanceOf(answers.map(({ data }) => data)),
-  );
+interface Aggregate<A, S> {
+  /** Also its key in the value. */
+  readonly name: 'duties' | 'rewards';
+  readonly endpoint: Endpoint;
+  requestFor(identifiers: readonly number[]): ApiRequest<A>;
+  /** @throws RequestFailed */
+  sumsOf(answers: readonly A[], now: UnixMs): S;
 }
 
-/** Reads what all watched validators earned and missed. */
-export function readRewards(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
-  const { chain } = context.options;
-  return readAggregate(
-    context,
-    previous,
-    'rewards',
-    (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
-    (answers) => {
-      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range.epoch, context.api.now());
-      return rewardsOf(answers);
-    },
-  );
-}
-
-/**
- * Reads the sums of each group. If the plan refuses 100 identifiers at once, they are read in small chunks. No request is
- * about two groups. Unless the sums of all groups are read, the next poll tries again.
- */
-function readAggregate<A, S>(
-  context: PollContext,
-  previous: Validators,
-  part: 'performance' | 'rewards',
-  requestOf: (identifiers: readonly number[]) => ApiRequest<A>,
-  sumsOf: (answers: readonly A[]) => S,
-): Promise<Poll<Validators>> {
-  const { api, options, signal } = context;
-  const [large, small] = IDENTIFIERS_OF_AGGREGATE;
-  let { hasSmallChunks } = previous;
-
-  async function answersOf({ watch }: WatchedGroup): Promise<A[]> {
-    const answers: A[] = [];
-    for (const identifiers of chunksOf(watch, hasSmallChunks ? small : large)) {
-      try {
-        answers.push(await api.request(requestOf(identifiers), signal));
-      } catch (error) {
-        if (identifiers.length > small && isFailure(error, 'forbidden')) {
-          hasSmallChunks = true;
-          return answersOf({ watch });
-        }
-        // Here a 404 says that the service knows none of them.
-        if (!isFailure(error, 'not_found')) throw error;
-      }
-    }
-    return answers;
-  }
-
-  return readPart(context, part, previous, async () => {
-    const read: { watch: string; sums: S }[] = [];
-    for (const group of options.groups) {
-      read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group)) });
-    }
-    const readAt = api.now();
-    return { ...previous, [part]: { groups: read.map((one) => ({ ...one, readAt })), polls: 0 }, hasSmallChunks };
+export function dutiesRead(options: ValidatorsOptions): Read<Validators> {
+  const { chain } = options;
+  return aggregateRead(options, {
+    name: 'duties',
+    endpoint: 'validators_performance',
+    requestFor: (identifiers) => requestTo('validators_performance', { chain, identifiers }),
+    sumsOf: (answers) => performanceOf(answers.map(({ data }) => data)),
   });
 }
 
-/** Pure. Whether it is the turn of an aggregate: with every ninth poll, and for a group of which nothing is known. */
-export function isAggregateDue(
-  groups: readonly WatchedGroup[],
-  known: { readonly groups: readonly GroupSums<unknown>[]; readonly polls: number },
-): boolean {
-  return known.polls >= POLLS_PER_AGGREGATE || groups.some((group) => !aggregateOf(group, known.groups));
+export function rewardsRead(options: ValidatorsOptions): Read<Validators> {
+  const { chain } = options;
+  return aggregateRead(options, {
+    name: 'rewards',
+    endpoint: 'validators_rewards',
+    requestFor: (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
+    sumsOf(answers, now) {
+      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range.epoch, now);
+      return rewardsOf(answers);
+    },
+  });
 }
 
-/** Pure. Undefined: not read, or about another set of validators. */
-export function aggregateOf<S>({ watch }: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
+/** Reads small chunks if the plan refuses 100 identifiers at once. Replaces the sums once those of all groups are read. */
+function aggregateRead<A, S>(options: ValidatorsOptions, aggregate: Aggregate<A, S>): Read<Validators> {
+  const { groups, intervalMs } = options;
+  const { name, endpoint, requestFor, sumsOf } = aggregate;
+  const [large, small] = IDENTIFIERS_OF_AGGREGATE;
+  return {
+    name,
+    endpoints: [endpoint],
+    everyMs: STATUS_INTERVALS * intervalMs,
+    cost: requestsFor(groups, large),
+    due(value, last, timing, tick) {
+      const isWhole = groups.every((group) => aggregateOf<unknown>(group, value[name]));
+      // The scheduler decides when a failed attempt is repeated.
+      if (isWhole || last.failuresInARow > 0) return tick;
+      return Math.min(tick, last.attemptAt + (timing.of('status') ?? intervalMs));
+    },
+    async run({ api, signal, isFirst }, previous) {
+      // After a start the duties, which come before the rewards, try large chunks again.
+      let hasSmallChunks = previous.hasSmallChunks === true && !(isFirst && name === 'duties');
+
+      async function answersOf(group: WatchedGroup): Promise<A[]> {
+        const answers: A[] = [];
+        for (const identifiers of chunksOf(group.watch, hasSmallChunks ? small : large)) {
+          const request = requestFor(identifiers);
+          try {
+            answers.push(await api.request(request, signal));
+          } catch (error) {
+            if (request.mayBeTooLarge && isFailure(error, 'forbidden')) {
+              hasSmallChunks = true;
+              return answersOf(group);
+            }
+            // The service has none of these validators.
+            if (!isFailure(error, 'not_found')) throw error;
+          }
+        }
+        return answers;
+      }
+
+      const read: { watch: string; sums: S }[] = [];
+      for (const group of groups) {
+        read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group), api.now()) });
+      }
+      const readAt = api.now();
+      return { value: { ...previous, [name]: read.map((one) => ({ ...one, readAt })), hasSmallChunks } };
+    },
+  };
+}
+
+/** The sums of a group. Undefined: not read, or about another set of validators. */
+function aggregateOf<S>({ watch }: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
   const ranges = rangesOf(watch);
   return known.find((one) => one.watch === ranges);
+}
+
+/** The sums of a group while they are shown: at least nine times as long as the status. */
+export function freshSums<S>(
+  { intervalMs }: ValidatorsOptions,
+  group: WatchedGroup,
+  name: Aggregate<unknown, S>['name'],
+  known: readonly GroupSums<S>[],
+  timing: Timing,
+): FreshSums<S> | undefined {
+  const maxAgeMs = maxAge(timing.of(name) ?? STATUS_INTERVALS * intervalMs, STATUS_INTERVALS * 3);
+  return fresh(aggregateOf(group, known), maxAgeMs, timing.now);
 }

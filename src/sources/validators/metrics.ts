@@ -1,24 +1,23 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
 import { epochTime } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { groupLabel, type WatchedGroup, watchedGroupOf } from '../../facts/groups.ts';
-import { type Watch, watches } from '../../facts/watch.ts';
+import { groupLabel, watchedGroupOf } from '../../facts/groups.ts';
+import { type Watch, watchedCount, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { type Performance, performanceFamilies } from '../duties.ts';
-import { family, fresh, isShown, maxAge, nextShownChange, sample } from '../families.ts';
+import { family, maxAge, sample, shownUntil } from '../families.ts';
+import type { Inputs, Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
-import type { Timing } from '../source.ts';
-import { aggregateOf, POLLS_PER_AGGREGATE } from './aggregates.ts';
-import { periodAt, startOf, watchedMembers } from './committees.ts';
+import { freshSums } from './aggregates.ts';
+import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { rewardFamilies, sumOf } from './rewards.ts';
-import type { GroupSums, Rewards, Validator, Validators } from './schema.ts';
+import type { FreshSums, Rewards, Validator, Validators } from './state.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
 
-/** Sums over a set of validators. */
 export interface Sums {
   readonly validators: readonly Validator[];
   readonly byStatus: ReadonlyMap<Status, number>;
@@ -27,9 +26,11 @@ export interface Sums {
   readonly offline: readonly Validator[];
   /** The epoch of the oldest answer. */
   readonly epoch: number;
+  /** The oldest one. */
+  readonly readAt: UnixMs;
 }
 
-/** Pure. The sums over several groups; undefined: nothing is shown of their validators. */
+/** Pure. The sums over several groups. Undefined: nothing is shown of their validators. */
 export function totalOf(shown: readonly ShownGroup[]): Sums | undefined {
   return sumsOf(shown.flatMap(({ sums }) => sums?.validators ?? []));
 }
@@ -46,6 +47,7 @@ function sumsOf(validators: readonly Validator[]): Sums | undefined {
       .filter(({ online }) => online === false)
       .sort((a, b) => sinceOf(a) - sinceOf(b) || a.index - b.index),
     epoch: validators.reduce((oldest, { epoch }) => Math.min(oldest, epoch), Number.POSITIVE_INFINITY),
+    readAt: validators.reduce((oldest, { readAt }) => Math.min(oldest, readAt), Number.POSITIVE_INFINITY),
   };
 }
 
@@ -53,49 +55,42 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
   return offlineSince ?? epoch;
 }
 
-/** The sum in wei is exact, and then rounded once. Undefined: no balance is known. */
-export function etherIn(
-  validators: readonly Validator[],
-  balanceOf: (validator: Validator) => string | null,
-): number | undefined {
-  const wei = sumOf(validators.flatMap((one) => balanceOf(one) ?? []));
+type BalanceOf = (validator: Validator) => string | null;
+
+/** The sum in wei is exact, and then rounded once. Undefined unless the balance of every watched validator is known. */
+export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): number | undefined {
+  const validators = shown.flatMap(({ sums }) => sums?.validators ?? []);
+  const watched = shown.reduce((sum, one) => sum + one.watched, 0);
+  const wei = validators.length < watched ? undefined : sumOf(validators.map(balanceOf));
   return wei === undefined ? undefined : etherOf(wei);
 }
 
 /** What is shown of a group. Undefined: not read, or stale. */
 export interface ShownGroup {
   readonly labels: Labels;
+  readonly watched: number;
   readonly sums: Sums | undefined;
-  readonly performance: Performance | undefined;
-  readonly rewards: Rewards | undefined;
+  readonly duties: FreshSums<Performance> | undefined;
+  readonly rewards: FreshSums<Rewards> | undefined;
 }
 
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards } = options;
-  const sumsIn = <S>(isOn: boolean, one: WatchedGroup, known: readonly GroupSums<S>[]): S | undefined =>
-    isOn ? fresh(aggregateOf(one, known), maxAggregateAge(timing), timing.now)?.sums : undefined;
-  const validators = status ? value.validators.filter((one) => isShown(one, maxAge(timing), timing.now)) : [];
+  const maxAgeMs = maxStatusAge(options, timing);
+  const validators = status ? value.validators.filter((one) => shownUntil(one, maxAgeMs, timing.now)) : [];
   const byGroup = Map.groupBy(validators, ({ index }) => watchedGroupOf(groups, index));
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
+    watched: watchedCount(one.watch),
     sums: sumsOf(byGroup.get(one) ?? []),
-    performance: sumsIn(status, one, value.performance.groups),
-    rewards: sumsIn(rewards, one, value.rewards.groups),
+    duties: status ? freshSums(options, one, 'duties', value.duties, timing) : undefined,
+    rewards: rewards ? freshSums(options, one, 'rewards', value.rewards, timing) : undefined,
   }));
 }
 
-function maxAggregateAge(timing: Timing): Milliseconds {
-  return POLLS_PER_AGGREGATE * maxAge(timing);
-}
-
-export function nextValidatorsChange({ chain }: ValidatorsOptions, value: Validators, timing: Timing): UnixMs {
-  const { now } = timing;
-  const { validators, performance, rewards, committees } = value;
-  const aggregates = [...performance.groups, ...rewards.groups].map((one) => [one, maxAggregateAge(timing)] as const);
-  const ages = validators.map((one) => [one, maxAge(timing)] as const);
-  const nextPeriod = committees.length > 0 ? startOf(chain, periodAt(chain, now) + 1) : Number.POSITIVE_INFINITY;
-  return Math.min(nextShownChange([...ages, ...aggregates], now), nextPeriod);
+function maxStatusAge({ intervalMs }: ValidatorsOptions, timing: Timing): Milliseconds {
+  return maxAge(timing.of('status') ?? intervalMs);
 }
 
 /** The watched validators that are reported as slashed, by the last answer or an earlier one. */
@@ -104,33 +99,38 @@ export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
 }
 
 /** Every family of the source for one chain. A part that is off has families without samples. */
-export function validatorFamilies(options: ValidatorsOptions, value: Validators, timing: Timing): Family[] {
-  const { chain, watch, groups, status, hasSlashings } = options;
+export function validatorFamilies(
+  options: ValidatorsOptions,
+  value: Validators,
+  timing: Timing,
+  { showsSlashed }: Inputs,
+): Family[] {
+  const { chain, watch, groups, status } = options;
   const shown = shownGroups(options, value, timing);
   return [
     // The slashings source adds to these from the blocks of the chain.
-    ...(hasSlashings ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
-    ...statusFamilies(options, shown, totalOf(shown)),
+    ...(showsSlashed ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
+    ...statusFamilies(options, shown, timing),
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
   ];
 }
 
-/** `all`: the sums over all groups. */
-function statusFamilies(
-  { chain, groups }: ValidatorsOptions,
-  shown: readonly ShownGroup[],
-  all: Sums | undefined,
-): Family[] {
-  const each = (pick: (sums: Sums) => number | undefined): Sample[] =>
-    shown.flatMap(({ labels, sums }) => sample(chain, sums && pick(sums), labels));
+function statusFamilies(options: ValidatorsOptions, shown: readonly ShownGroup[], timing: Timing): Family[] {
+  const { chain, groups } = options;
+  const all = totalOf(shown);
+  const until = all && shownUntil(all, maxStatusAge(options, timing), timing.now);
+  const each = (pick: (sums: Sums) => number): Sample[] =>
+    shown.flatMap(({ labels, sums }) => sample(chain, sums && pick(sums), labels, until));
+  const ether = (balanceOf: BalanceOf): Sample[] =>
+    shown.flatMap((one) => sample(chain, etherIn([one], balanceOf), one.labels, until));
   return [
     family(
       'watched_validators_by_status',
       'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them',
       shown.flatMap(({ labels, sums }) =>
-        [...(sums?.byStatus ?? [])].flatMap(([status, value]) => sample(chain, value, { ...labels, status })),
+        [...(sums?.byStatus ?? [])].flatMap(([status, value]) => sample(chain, value, { ...labels, status }, until)),
       ),
     ),
     family(
@@ -148,55 +148,56 @@ function statusFamilies(
       `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
       (all?.offline ?? [])
         .slice(0, MAX_NAMED)
-        .flatMap((own) => sample(chain, epochTime(chain, sinceOf(own)), validatorLabels(groups, own.index))),
+        .flatMap((own) => sample(chain, epochTime(chain, sinceOf(own)), validatorLabels(groups, own.index), until)),
     ),
     family(
       'watched_validators_offline_effective_balance_ether',
       'Sum of the effective balances of the watched validators that are offline (data[].balances.effective)',
-      each(({ offline }) => (offline.length === 0 ? 0 : etherIn(offline, ({ effectiveBalance }) => effectiveBalance))),
+      ether(({ online, effectiveBalance }) => (online === false ? effectiveBalance : '0')),
     ),
     family(
       'watched_validators_balance_ether',
       'Sum of the balances of the watched validators (data[].balances.current)',
-      each(({ validators }) => etherIn(validators, ({ balance }) => balance)),
+      ether(({ balance }) => balance),
     ),
     family(
       'watched_validators_effective_balance_ether',
       'Sum of the effective balances of the watched validators (data[].balances.effective)',
-      each(({ validators }) => etherIn(validators, ({ effectiveBalance }) => effectiveBalance)),
+      ether(({ effectiveBalance }) => effectiveBalance),
     ),
     family(
       'watched_validators_epoch',
       'Epoch of the oldest status answer that is shown (range.epoch.end)',
-      sample(chain, all?.epoch),
+      sample(chain, all?.epoch, {}, until),
     ),
     family(
       'watched_validators_epoch_timestamp_seconds',
       'Start of the epoch of the oldest status answer that is shown',
-      sample(chain, all && epochTime(chain, all.epoch)),
+      sample(chain, all && epochTime(chain, all.epoch), {}, until),
     ),
   ];
 }
 
-/** Without samples where the members are not known. */
 function memberFamilies(options: ValidatorsOptions, value: Validators, now: UnixMs): Family[] {
-  const { chain, groups, syncCommittee } = options;
+  const { chain, watch, groups, syncCommittee } = options;
   const current = periodAt(chain, now);
+  const until = startOf(chain, current + 1);
   const known = (['current', 'next'] as const).flatMap((period) => {
-    const members = syncCommittee && watchedMembers(options, value, period === 'current' ? current : current + 1);
+    const number = period === 'current' ? current : current + 1;
+    const members = syncCommittee && watchedMembers(watch, value.committees, number);
     return members ? [{ period, members }] : [];
   });
   return [
     family(
       'watched_sync_committee_validators',
       'Number of watched validators in the sync committee of the current or the next period; absent until known (data.validators)',
-      known.flatMap(({ period, members }) => sample(chain, members.length, { period })),
+      known.flatMap(({ period, members }) => sample(chain, members.length, { period }, until)),
     ),
     family(
       'watched_sync_committee_validator',
       'Always 1, for each watched validator in the sync committee of the current or the next period; absent until known (data.validators)',
       known.flatMap(({ period, members }) =>
-        members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) })),
+        members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) }, until)),
       ),
     ),
   ];

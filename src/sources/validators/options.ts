@@ -1,19 +1,16 @@
 import type { WatchedGroup } from '../../facts/groups.ts';
-import type { Watch } from '../../facts/watch.ts';
-import type { ChainOptions, PollContext as SourceContext } from '../source.ts';
+import { watchedCount } from '../../facts/watch.ts';
+import type { WatchOptions } from '../source.ts';
 
-export interface ValidatorsOptions extends ChainOptions {
-  /** Not empty. */
-  readonly watch: Watch;
-  /** Each of them once. */
-  readonly groups: readonly WatchedGroup[];
+export interface ValidatorsOptions extends WatchOptions {
   /** Whether to read status, balances and duties. */
   readonly status: boolean;
-  /** Whether to read rewards as well. They come with the status, so it requires that. */
+  /** Whether to read rewards as well. Requires the status. */
   readonly rewards: boolean;
   readonly syncCommittee: boolean;
-  /** Whether the source slashings is on, which counts the watched validators and the slashed ones among them. */
-  readonly hasSlashings: boolean;
 }
 
-export type PollContext = SourceContext<ValidatorsOptions>;
+/** The number of requests for all validators. No request is about two groups. */
+export function requestsFor(groups: readonly WatchedGroup[], identifiers: number): number {
+  return groups.reduce((sum, { watch }) => sum + Math.ceil(watchedCount(watch) / identifiers), 0);
+}

@@ -3,8 +3,8 @@ import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { allKnown, DUTIES } from '../duties.ts';
-import { family, UNPROVEN } from '../families.ts';
-import type { PerDuty, Rewards } from './schema.ts';
+import { family, sample, UNPROVEN } from '../families.ts';
+import type { FreshSums, PerDuty, Rewards } from './state.ts';
 
 type Data = RewardsAnswer['data'];
 type Amounts = readonly (string | null | undefined)[];
@@ -39,7 +39,7 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   };
 }
 
-/** Exact. Undefined if there is none, or one of them is not known. */
+/** The exact sum. Undefined if there is no amount, or one of them is not known. */
 export function sumOf(amounts: Amounts): string | undefined {
   return allKnown(amounts)
     ?.reduce((sum, wei) => sum + BigInt(wei), 0n)
@@ -48,18 +48,19 @@ export function sumOf(amounts: Amounts): string | undefined {
 
 export function rewardFamilies(
   chain: Chain,
-  shown: readonly { readonly labels: Labels; readonly rewards: Rewards | undefined }[],
+  shown: readonly { readonly labels: Labels; readonly rewards: FreshSums<Rewards> | undefined }[],
 ): Family[] {
   const gauge = (name: string, help: string, samples: readonly Sample[]): Family =>
     family(`watched_validators_${name}`, `${help}. ${UNPROVEN}`, samples);
   const each = (pick: (rewards: Rewards) => string | undefined, more: Labels = {}): Sample[] =>
     shown.flatMap(({ labels, rewards }) => {
-      const wei = rewards && pick(rewards);
-      return wei === undefined ? [] : [{ labels: { ...labels, ...more }, value: etherOf(wei) }];
+      const wei = rewards && pick(rewards.sums);
+      return wei === undefined ? [] : sample(chain, etherOf(wei), { ...labels, ...more }, rewards?.until);
     });
   const byDuty = (of: 'earned' | 'missed'): Sample[] =>
     DUTIES.flatMap((duty) => each((rewards) => rewards[of][duty], { duty }));
-  const epochs = shown.flatMap(({ rewards }) => rewards?.epoch ?? []);
+  const epochs = shown.flatMap(({ rewards }) => rewards?.sums.epoch ?? []);
+  const until = Math.min(...shown.flatMap(({ rewards }) => rewards?.until ?? []));
   return [
     gauge(
       'rewards_ether',
@@ -84,7 +85,7 @@ export function rewardFamilies(
     gauge(
       'rewards_epoch',
       'Last epoch of the 24 hours of the oldest answer about rewards that is shown (range.epoch.end)',
-      epochs.length > 0 ? [{ labels: { chain }, value: Math.min(...epochs) }] : [],
+      sample(chain, epochs.length > 0 ? Math.min(...epochs) : undefined, {}, until),
     ),
   ];
 }

@@ -1,82 +1,79 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
+import type { Api } from '../../api/client.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
-import { epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
-import { chunksOf } from '../../facts/watch.ts';
-import { expectPastEpoch } from '../answers.ts';
-import { isShown, maxAge } from '../families.ts';
-import { afterFailure, afterSuccess } from '../refusal.ts';
+import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { chunksOf, watches } from '../../facts/watch.ts';
+import { attempt, expectPastEpoch } from '../answers.ts';
+import { maxAge, shownUntil } from '../families.ts';
+import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
-import type { Poll } from '../source.ts';
-import type { PollContext } from './options.ts';
-import type { Validator, Validators } from './schema.ts';
+import { requestsFor, type ValidatorsOptions } from './options.ts';
+import type { Validator, Validators } from './state.ts';
 
 /** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
-/** After this many failures in a row the poll ends: it is more than one odd answer. */
+/** After this many failures in a row the run ends: more than one odd answer is an outage. */
 const MAX_FAILURES = 3;
 
-/**
- * Reads every watched validator, ten of a group a request. If a request fails, its validators keep their values. The status counts
- * as refused only if no request was answered.
- */
-export async function readStatus(context: PollContext, previous: Validators): Promise<Poll<Validators>> {
-  const known = new Map(previous.validators.map((one) => [one.index, one]));
-  const read: Read[] = [];
-  let answers = 0;
-  let failures = 0;
-  let failure: Error | undefined;
-  for (const chunk of context.options.groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE))) {
-    try {
-      read.push(...(await readChunk(context, chunk)));
-      answers += 1;
-      failures = 0;
-    } catch (error) {
-      if (context.signal.aborted || !(error instanceof Error)) throw error;
-      failure ??= error;
-      failures += 1;
-      // If the plan does not include the endpoint, the next request would get the same answer.
-      if (failures >= MAX_FAILURES || isFailure(error, 'forbidden')) break;
-    }
-  }
-  // All are shown at the end, so their age begins there: the next sweep may take as long.
-  const readAt = context.api.now();
-  for (const one of read) {
-    const last = known.get(one.index);
-    const isKnown = last && isShown(last, maxAge(context.timing), readAt);
-    // Nobody knows what happened while its values were withdrawn, so being offline begins anew after that.
-    const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
-    known.set(one.index, withHistory({ ...one, readAt }, before));
-  }
-  const validators = [...known.values()].sort((a, b) => a.index - b.index);
-  const { performance, rewards } = previous;
-  const value = {
-    ...previous,
-    validators,
-    performance: { ...performance, polls: performance.polls + 1 },
-    rewards: { ...rewards, polls: rewards.polls + 1 },
+/** Ten validators of a group a request. If a request fails, its validators keep their values. */
+export function statusRead(options: ValidatorsOptions): Read<Validators> {
+  const { watch, groups, intervalMs } = options;
+  return {
+    name: 'status',
+    endpoints: ['validators'],
+    everyMs: intervalMs,
+    cost: requestsFor(groups, PAGE_SIZE),
+    async run({ api, signal, timing }, previous) {
+      const { rows, failure } = await readRows(options, api, signal);
+      // The next run may take as long as this one, so the age of all values begins at the end.
+      const readAt = api.now();
+      const known = new Map(previous.validators.map((one) => [one.index, one]));
+      for (const row of rows) {
+        const last = known.get(row.index);
+        const isKnown = last && shownUntil(last, maxAge(timing.intervalMs), readAt) !== undefined;
+        // While its values are withdrawn its state is unknown, so the offline time restarts.
+        const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
+        known.set(row.index, withHistory({ ...row, readAt }, before));
+      }
+      const watched = [...known.values()].filter(({ index }) => watches(watch, index));
+      return { value: { ...previous, validators: watched.sort((a, b) => a.index - b.index) }, failure };
+    },
   };
-  if (failure && answers === 0) return afterFailure(context, 'status', value, failure);
-  return { value: afterSuccess('status', value), failure };
 }
 
-/** A row, before it is known when the sweep ends. */
-type Read = Omit<Validator, 'readAt'>;
+/** A validator, before it is known when the run ends. */
+type Row = Omit<Validator, 'readAt'>;
+
+async function readRows({ chain, groups }: ValidatorsOptions, api: Api, signal: AbortSignal) {
+  const rows: Row[] = [];
+  let failures = 0;
+  let failure: Error | undefined;
+  for (const chunk of groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE))) {
+    const answered = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
+    const isRead = !(answered instanceof Error);
+    failures = isRead ? 0 : failures + 1;
+    if (isRead) rows.push(...answered);
+    else failure ??= answered;
+    // If the plan does not include the endpoint, the next request would get the same answer.
+    if (failures >= MAX_FAILURES || isFailure(answered, 'forbidden')) break;
+  }
+  return { rows, failure };
+}
 
 /** The validators of one request. A validator that a readable answer lacks is not found. */
-async function readChunk({ options, api, signal }: PollContext, chunk: readonly number[]): Promise<Read[]> {
-  const { chain } = options;
+async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signal: AbortSignal): Promise<Row[]> {
   let answer: AnswerOf<'validators'>;
   try {
     answer = await api.request(requestTo('validators', { chain, identifiers: chunk }), signal);
   } catch (error) {
-    // Here a 404 says that the service knows none of them.
+    // The service has none of these validators.
     if (!isFailure(error, 'not_found')) throw error;
     answer = { data: [], range: { epoch: epochAt(chain, api.now()) } };
   }
   const { data, range, paging } = answer;
-  // A sweep of many validators takes several epochs.
+  // A run over many validators takes several epochs.
   expectPastEpoch('validators', chain, range.epoch, api.now());
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
@@ -90,8 +87,8 @@ async function readChunk({ options, api, signal }: PollContext, chunk: readonly 
 /** A validator that is waiting or has left has no duties, so it is never offline (api-facts 10.1). */
 const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 
-/** As the row says it; without one, a validator that the service does not know. */
-function validatorOf(index: number, epoch: number, row?: ValidatorRow): Read {
+/** As the row reports it. Without a row, the service has no validator with this index. */
+function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
   const status = row?.status ?? 'not_found';
   const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {

@@ -1,4 +1,4 @@
-import type { UnixSeconds } from '../lib/time.ts';
+import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 
 export type MetricType = 'gauge' | 'counter' | 'histogram';
 
@@ -11,6 +11,8 @@ export interface Sample {
   readonly at?: UnixSeconds;
   /** Of a histogram: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;
+  /** When it has to be computed anew. Absent: only after a change. */
+  readonly until?: UnixMs | undefined;
 }
 
 /** A metric family as plain data. Counters are named with their `_total`. */

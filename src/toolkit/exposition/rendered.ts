@@ -1,4 +1,5 @@
 import type { Pause } from '../lib/clock.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE_LINES } from './encode.ts';
 import type { Family } from './family.ts';
 
@@ -22,6 +23,8 @@ export const NOTHING: Rendered = { text: NO_BYTES, openmetrics: NO_BYTES };
  * they are few: those are copied into one buffer for each format, so that a scrape has few chunks and gzip few members.
  */
 export class Rendering {
+  /** The earliest time at which one of the samples has to be computed anew. */
+  until: UnixMs = Number.POSITIVE_INFINITY;
   readonly #text: Blocks;
   readonly #openmetrics: Blocks;
   readonly #pause: Pause;
@@ -42,6 +45,7 @@ export class Rendering {
     const { name, type, help, samples } = given;
     if (samples.length === 0) return;
     const family = { name, type, help, samples };
+    for (const { until = this.until } of samples) if (until < this.until) this.until = until;
     this.#text.add(encodeHead(family, 'text', units));
     this.#openmetrics.add(encodeHead(family, 'openmetrics', units));
     let block: Bytes | undefined;

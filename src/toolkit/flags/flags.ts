@@ -11,7 +11,6 @@ export interface FlagDescription {
   readonly value?: string;
   /** The value if the flag is given without one. */
   readonly fallback?: string;
-  /** It may be given several times. */
   readonly isRepeatable?: true;
   /** A boolean that is true by default. */
   readonly isOn?: true;
@@ -24,7 +23,6 @@ export interface Flag<Name extends string = string> extends FlagDescription {
   readonly commands: readonly Name[];
 }
 
-/** The command line of a program. */
 export interface Program<Name extends string> {
   readonly name: string;
   readonly about: string;
@@ -111,49 +109,33 @@ function readLine(
     allowPositionals: true,
     tokens: true,
   });
+  const names = flags.map((flag) => `--${flag.name}`);
   const typed = new Map<string, string[]>();
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
-    const negated = negatedBy(flags, token);
-    const name = negated?.name ?? token.name;
+    const { rawName, value } = token;
+    const negated = flags.find((flag) => !flag.value && `no-${flag.name}` === token.name);
+    if (negated && value !== undefined) throw new UsageError(`${rawName} expects no value`);
+    const flag = negated ?? flags.find(({ name }) => name === token.name);
+    const name = flag?.name ?? token.name;
+    if (!flag && name !== 'help' && name !== 'version') throw unknown('flag', rawName, names);
     const before = typed.get(name) ?? [];
-    if (before.length > 0 && !flagOf(flags, name)?.isRepeatable)
-      throw new UsageError(`${token.rawName} is given twice`);
-    typed.set(name, [...before, negated ? 'false' : textOf(flags, token)]);
+    if (before.length > 0 && !flag?.isRepeatable) throw new UsageError(`${rawName} is given twice`);
+    typed.set(name, [...before, negated ? 'false' : textOf(flag, token)]);
   }
   return { typed, words };
 }
 
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
 
-/** The boolean that `--no-NAME` sets to false. */
-function negatedBy(flags: readonly Flag[], { name, rawName, value }: OptionToken): Flag | undefined {
-  const flag = name.startsWith('no-') ? flagOf(flags, name.slice('no-'.length)) : undefined;
-  if (!flag || flag.value) return undefined;
-  if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
-  return flag;
-}
-
-function textOf(flags: readonly Flag[], { name, rawName, value, inlineValue }: OptionToken): string {
-  const flag = flagOf(flags, name);
-  const names = flags.map((known) => `--${known.name}`);
-  if (!flag && name !== 'help' && name !== 'version') throw unknown('flag', rawName, names);
+function textOf(flag: Flag | undefined, { rawName, value, inlineValue }: Extract<Token, { kind: 'option' }>): string {
   if (!flag?.value) return value ?? 'true';
   if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
   if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
   return value;
-}
-
-function flagOf(flags: readonly Flag[], name: string): Flag | undefined {
-  return flags.find((known) => known.name === name);
 }
 
 function unknown(what: string, word: string, names: readonly string[]): UsageError {
@@ -184,7 +166,6 @@ function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: written, origin } };
 }
 
-/** The environment variable of a flag. */
 export function variableOf(program: Pick<Program<string>, 'name'>, flag: string): string {
   return `${program.name}_${flag}`.toUpperCase().replace(/[.-]/g, '_');
 }

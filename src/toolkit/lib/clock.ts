@@ -59,11 +59,9 @@ export function pauseBetweenSlices(clock: Pick<Clock, 'monotonic'>): Pause {
 export class Nap {
   #alarm = new AbortController();
 
-  /** Resolves after `ms`, or when it is woken. */
   async sleep(clock: Clock, ms: Milliseconds): Promise<void> {
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    await clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
+    this.#alarm = new AbortController();
+    await clock.sleep(Math.max(0, ms), this.#alarm.signal).catch(() => undefined);
   }
 
   wake(): void {
@@ -86,9 +84,8 @@ export const systemClock: Clock = {
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
       // setTimeout rejects with its own AbortError instead of the signal's reason.
-      await setTimeout(Math.min(Math.ceil(left), MAX_TIMER_MS), undefined, signal ? { signal } : {}).catch(() =>
-        signal?.throwIfAborted(),
-      );
+      const ms = Math.min(Math.ceil(left), MAX_TIMER_MS);
+      await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
     signal?.throwIfAborted();
   },

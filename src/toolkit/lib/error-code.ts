@@ -22,8 +22,7 @@ export const CODE_MEANINGS: Readonly<Record<string, string>> = {
 };
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  const code = codeOf(error);
-  return code !== undefined && codes.includes(code);
+  return codes.includes(codeOf(error) ?? '');
 }
 
 export function messageOf(error: unknown): string {

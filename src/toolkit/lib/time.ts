@@ -4,11 +4,6 @@ export type UnixMs = number;
 /** Wall-clock time: seconds since 1970. */
 export type UnixSeconds = number;
 
-/** Whether a Unix time is in milliseconds: in seconds it would be after the year 5138. */
-export function isMilliseconds(time: number): boolean {
-  return time > 1e11;
-}
-
 /** The time since `at`. Infinity: there is none, or it is in the future, from before the clock was set back. */
 export function elapsed(at: number | undefined, now: number): number {
   return at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;

@@ -27,24 +27,18 @@ export async function cleanUp(dir: string): Promise<void> {
 
 /** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
-  return `the state directory ${dir} cannot be used: ${meaningAndCode(error)}${toWhom(error)}`;
+  return `the state directory ${dir} cannot be used: ${why(error)}`;
 }
 
 /** A file of the state cannot be used. Its message names the file, the reason and the remedy. */
 export function unreadable(file: string, error: unknown): Error {
-  return new Error(
-    `${file}: ${meaningAndCode(error)}${toWhom(error)}. Correct this, or begin without the file: ${anewIn(file)}`,
-  );
+  return new Error(`${file}: ${why(error)}. Correct this, or begin without the file: ${anewIn(file)}`);
 }
 
-function meaningAndCode(error: unknown): string {
+/** The meaning and the code of an error, and the user to whom access is denied. */
+function why(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return messageOf(error);
-  return [CODE_MEANINGS[code], code].filter(Boolean).join(', ');
-}
-
-/** The user to whom access is denied. */
-function toWhom(error: unknown): string {
-  const user = process.getuid?.();
-  return hasCode(error, 'EACCES', 'EPERM') && user !== undefined ? ` (to user ${user})` : '';
+  const toWhom = hasCode(error, 'EACCES', 'EPERM') ? ` (to user ${process.getuid?.()})` : '';
+  return [CODE_MEANINGS[code], code].filter(Boolean).join(', ') + toWhom;
 }

@@ -23,16 +23,12 @@ export function anewIn(dir: string): string {
 
 type Parsed<T> = { success: true; data: T } | { success: false; why: string; isOfOtherVersion?: true };
 
-export function wrap(version: number, value: unknown): string {
-  return JSON.stringify({ version, value });
-}
-
 /** Stringified in less than a millisecond. */
 const PIECE_CHARACTERS = 128 * 1024;
 const PART_ITEMS = 50;
 
-/** The text of `wrap` in pieces, between which other work can run. The value must not change until the last one. */
-export function* wrapInPieces(version: number, value: unknown): Generator<string> {
+/** The text of a document in pieces, between which other work can run. The value must not change until the last one. */
+export function* wrap(version: number, value: unknown): Generator<string> {
   let piece = '';
   for (const part of partsOf({ version, value })) {
     piece += part;
@@ -70,8 +66,7 @@ export function unwrap(ours: number, text: string): Parsed<unknown> {
   } catch {
     return { success: false, why: 'not JSON' };
   }
-  const envelope = Envelope.safeParse(json);
-  const { version = 0, value } = envelope.data ?? {};
+  const { version = 0, value } = Envelope.safeParse(json).data ?? {};
   // No version of the program has written a lower one.
   if (version >= 1 && version !== ours) {
     const age = version > ours ? 'a newer' : 'an older';

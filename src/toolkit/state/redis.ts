@@ -71,8 +71,6 @@ redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
 return 1
 `;
 
-type RedisClient = Pick<ReturnType<typeof createClient>, 'sendCommand' | 'destroy'>;
-
 /**
  * The state in Redis: each method is one request, and throws RedisAway. There is one connection. While the server is
  * unreachable, commands are not queued: each one fails, and the next one connects again.
@@ -81,7 +79,7 @@ export class RedisState {
   readonly #settings: RedisSettings;
   readonly #clock: Clock;
   readonly #timeoutMs: Milliseconds;
-  #client: Promise<RedisClient> | undefined;
+  #connection: ReturnType<typeof connect> | undefined;
 
   /** @param timeoutMs How long a command may take, with the connection if there is none. */
   constructor(settings: RedisSettings, clock: Clock, timeoutMs: Milliseconds) {
@@ -130,43 +128,37 @@ export class RedisState {
   }
 
   #run(script: string, names: readonly string[], args: readonly string[]): Promise<unknown> {
-    const keys = names.map((name) => this.#key(name));
-    return this.#send(['EVAL', script, String(keys.length), ...keys, ...args]);
+    return this.#send(['EVAL', script, String(names.length), ...names.map((name) => this.#key(name)), ...args]);
   }
 
   async #send(command: readonly string[]): Promise<unknown> {
     // Loaded only where Redis is used, and before the time of a command begins.
     const { default: redis } = await import('@redis/client');
-    this.#client ??= connect(redis.createClient, this.#settings, this.#clock, this.#timeoutMs);
-    const client = this.#client;
+    this.#connection ??= connect(redis.createClient, this.#settings, this.#timeoutMs);
+    const connection = this.#connection;
     try {
-      const answered = client.then((opened) => opened.sendCommand(command));
+      const answered = connection.opened.then(() => connection.client.sendCommand(command));
       return await within(this.#clock, this.#timeoutMs, answered, () => {
         throw new RedisAway('no answer in time');
       });
     } catch (error) {
-      if (this.#client === client) this.close();
+      if (this.#connection === connection) this.close();
       throw error instanceof RedisAway ? error : new RedisAway(whyAway(error, this.#settings));
     }
   }
 
   close(): void {
-    this.#client?.then(
-      (client) => client.destroy(),
-      () => undefined,
-    );
-    this.#client = undefined;
+    this.#connection?.client.destroy();
+    this.#connection = undefined;
   }
 }
 
-async function connect(
-  create: typeof createClient,
-  { url, password }: RedisSettings,
-  clock: Clock,
-  connectTimeout: Milliseconds,
-): Promise<RedisClient> {
+function connect(create: typeof createClient, settings: RedisSettings, connectTimeout: Milliseconds) {
+  const url = new URL(settings.url);
+  // The client takes user and password either from the URL or from its options, never one from each.
+  if (settings.password !== undefined) url.password = encodeURIComponent(settings.password);
   const client = create({
-    url: withPassword(url, password),
+    url: url.href,
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
@@ -174,23 +166,7 @@ async function connect(
   });
   // Without a listener an error would end the process. The command in progress reports it.
   client.on('error', () => undefined);
-  try {
-    // The client's own limit ends before the login, which a frozen server never answers.
-    await within(clock, connectTimeout, client.connect(), () => {
-      throw new RedisAway('no answer in time');
-    });
-    return client;
-  } catch (error) {
-    client.destroy();
-    throw error;
-  }
-}
-
-/** The client takes user and password either from the URL or from its options, never one from each. */
-function withPassword(text: string, password: string | undefined): string {
-  const url = new URL(text);
-  if (password !== undefined) url.password = encodeURIComponent(password);
-  return url.href;
+  return { client, opened: client.connect() };
 }
 
 const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';

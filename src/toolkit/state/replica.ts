@@ -75,6 +75,7 @@ export function judge(id: string, before: Lease, { holder, term }: Lease): 'rene
  * others read its documents. Each one keeps all documents in memory: if Redis loses data, they are written back.
  */
 export class Replica implements StateStore {
+  heartbeatAt: MonotonicMs;
   readonly #id: string;
   readonly #redis: RedisState;
   readonly #version: number;
@@ -86,12 +87,10 @@ export class Replica implements StateStore {
   readonly #documents = new Map<string, { readonly revision: string; readonly text: string }>();
   #events: ReplicaEvents = { onLead() {}, onLapse() {}, onDocument() {} };
   #loop: Promise<void> = Promise.resolve();
-  #heartbeatAt: MonotonicMs;
   #isAway = false;
   #isLeader = false;
   /** As last read. */
   #lease: Lease = { holder: '', term: '' };
-  /** Numbers the writes of this process. */
   #writes = 0;
   /** No other replica can hold the lease before this time. */
   #validUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
@@ -107,7 +106,7 @@ export class Replica implements StateStore {
     this.#clock = clock;
     this.#log = log;
     this.#timings = timings ?? LEASE_TIMINGS;
-    this.#heartbeatAt = clock.monotonic();
+    this.heartbeatAt = clock.monotonic();
   }
 
   /**
@@ -155,10 +154,6 @@ export class Replica implements StateStore {
     return this.#isLeader;
   }
 
-  get heartbeatAt(): MonotonicMs {
-    return this.#heartbeatAt;
-  }
-
   /** @throws StateOfOtherVersion; RedisAway: the document cannot be read, and could not be moved aside */
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const known = this.#documents.get(name);
@@ -183,7 +178,7 @@ export class Replica implements StateStore {
     if (!this.checkLead()) throw new LeaseLost();
     this.#writes += 1;
     const revision = `${this.#lease.term}.${String(this.#writes).padStart(10, '0')}`;
-    const text = wrap(this.#version, value);
+    const text = [...wrap(this.#version, value)].join('');
     if (await this.#redis.write(this.#lease.term, name, revision, text)) {
       this.#documents.set(name, { revision, text });
       return;
@@ -216,9 +211,9 @@ export class Replica implements StateStore {
   }
 
   async #beat(): Promise<void> {
-    this.#heartbeatAt = this.#clock.monotonic();
+    this.heartbeatAt = this.#clock.monotonic();
     try {
-      await this.#heartbeat(this.#heartbeatAt);
+      await this.#heartbeat(this.heartbeatAt);
       if (this.#isAway) this.#log.info('redis is reachable again');
       this.#isAway = false;
     } catch (error) {

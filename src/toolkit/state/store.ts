@@ -18,7 +18,6 @@ export interface StateStore {
 
 const RETRY_MS = 15_000;
 
-/** How a value is written that changes often. */
 export interface LatestWriterOptions {
   /** Reads the value when it is called. */
   readonly write: () => Promise<void>;
@@ -39,28 +38,25 @@ export function latestWriter({ write, onError, clock, everyMs }: LatestWriterOpt
   let isWaiting = false;
   let notBefore: MonotonicMs = Number.NEGATIVE_INFINITY;
 
-  /** The value has changed. */
   function touch(): void {
     isChanged = true;
-    if (!writing) writeLater(notBefore - clock.monotonic());
+    writeInTime();
   }
 
-  function writeLater(ms: Milliseconds): void {
-    if (ms <= 0) start();
-    // One wait at a time: a change during it is written with the others.
-    if (ms <= 0 || isWaiting) return;
+  /** Writes what has changed as soon as the next write may begin. */
+  function writeInTime(): void {
+    if (!isChanged || writing || isWaiting) return;
+    const ms = notBefore - clock.monotonic();
+    if (ms <= 0) {
+      writing = run();
+      return;
+    }
     isWaiting = true;
-    clock.sleep(ms, closing.signal).then(
-      () => {
-        isWaiting = false;
-        if (isChanged && !writing) writeLater(notBefore - clock.monotonic());
-      },
-      () => undefined,
-    );
-  }
-
-  function start(): void {
-    writing ??= run();
+    const endWait = (): void => {
+      isWaiting = false;
+      writeInTime();
+    };
+    clock.sleep(ms, closing.signal).then(endWait, () => undefined);
   }
 
   async function run(): Promise<void> {
@@ -74,13 +70,13 @@ export function latestWriter({ write, onError, clock, everyMs }: LatestWriterOpt
       onError(error);
     }
     writing = undefined;
-    if (isChanged) writeLater(notBefore - clock.monotonic());
+    writeInTime();
   }
 
   /** Resolves when every change so far has been written, or its write has failed. */
   async function flush(): Promise<void> {
     await writing;
-    if (isChanged) start();
+    if (isChanged) writing ??= run();
     await writing;
   }
 

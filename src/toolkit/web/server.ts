@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../exposition/encode.ts';
+import type { ListenAddress } from '../yaml/fields.ts';
 import type { Access } from './access.ts';
 import { isFromPage } from './from-page.ts';
 import { send, sendText } from './send.ts';
@@ -31,11 +32,7 @@ export interface Pages {
   onError(error: unknown): void;
 }
 
-export interface ServerOptions {
-  /** Undefined: all interfaces. */
-  readonly host: string | undefined;
-  /** 0: any free port. */
-  readonly port: number;
+export interface ServerOptions extends ListenAddress {
   readonly telemetryPath: string;
   /** Whether a reload may be requested; default true. */
   readonly hasLifecycle?: boolean | undefined;
@@ -44,9 +41,7 @@ export interface ServerOptions {
   readonly limits?: ServerLimits;
 }
 
-export interface RunningServer {
-  readonly address: string;
-  readonly port: number;
+export interface RunningServer extends Pick<AddressInfo, 'address' | 'port'> {
   /** Closes at once: an interrupted scrape is repeated, but a shutdown that hangs is killed. */
   close(): Promise<void>;
 }
@@ -104,28 +99,25 @@ export async function startServer(options: ServerOptions, pages: Pages): Promise
 }
 
 type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
-type MethodHandlers = Readonly<Record<string, PageHandler>>;
 
-function reading(page: PageHandler): MethodHandlers {
-  return { GET: page, HEAD: page };
-}
+const RELOAD = '/-/reload';
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
-  const routes = new Map<string, MethodHandlers>([
-    ...[...pages.pages].map(([path, page]) => [path, reading((_, response) => page(response))] as const),
-    ['/-/healthy', reading((_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy()))],
-    ['/-/ready', reading((_, response) => sendOutcome(response, 'ready', 503, pages.unready()))],
-    ['/-/reload', { POST: (request, response) => sendReload(request, response, hasLifecycle, pages) }],
-    [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
+  const routes = new Map<string, PageHandler>([
+    ...[...pages.pages].map(([path, page]): [string, PageHandler] => [path, (_, response) => page(response)]),
+    ['/-/healthy', (_, response) => sendOutcome(response, 'healthy', 503, pages.unhealthy())],
+    ['/-/ready', (_, response) => sendOutcome(response, 'ready', 503, pages.unready())],
+    [RELOAD, (request, response) => sendReload(request, response, hasLifecycle, pages)],
+    [telemetryPath, (request, response) => sendMetrics(request, response, pages)],
   ]);
   return async (request, response) => {
     if (!response.hasHeader('X-Content-Type-Options')) response.setHeader('X-Content-Type-Options', 'nosniff');
     const path = pathOf(request.url);
-    const route = routes.get(path);
-    if (!route) return sendText(response, 404, 'not found\n');
-    const page = route[request.method ?? ''];
-    if (!page) {
-      response.setHeader('Allow', Object.keys(route).join(', '));
+    const page = routes.get(path);
+    if (!page) return sendText(response, 404, 'not found\n');
+    const methods = path === RELOAD ? ['POST'] : ['GET', 'HEAD'];
+    if (!methods.includes(request.method ?? '')) {
+      response.setHeader('Allow', methods.join(', '));
       return sendText(response, 405, 'method not allowed\n');
     }
     try {
@@ -140,11 +132,9 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
 
 /** The path of a request target, which a proxy may send in absolute form (RFC 9112, 3.2.2). */
 function pathOf(target = '/'): string {
-  const [path = '/'] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
-  return path === '' ? '/' : path;
+  return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] || '/';
 }
 
-/** Says that it is so, or why not. */
 function sendOutcome(response: ServerResponse, is: string, statusIfNot: number, whyNot: string | undefined): void {
   if (whyNot === undefined) sendText(response, 200, `${is}\n`);
   else sendText(response, statusIfNot, `not ${is}: ${whyNot}\n`);
@@ -164,7 +154,8 @@ async function sendReload(
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
   const format = preferredFormat(request.headers.accept);
-  const gzipped = takesGzip(request.headers['accept-encoding']);
+  // Without the header the answer is not compressed, although the standard would allow it.
+  const gzipped = new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
   const body = pages.metrics(format, gzipped);
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
   response.setHeader('Vary', 'Accept, Accept-Encoding');
@@ -180,10 +171,4 @@ export function preferredFormat(accept: string | undefined): Format {
   const negotiator = new Negotiator({ headers: { accept: header } });
   const best = negotiator.mediaType([CONTENT_TYPES.text, CONTENT_TYPES.openmetrics, 'text/plain; version=0.0.4']);
   return best === CONTENT_TYPES.openmetrics ? 'openmetrics' : 'text';
-}
-
-/** Without the header the answer is not compressed, although the standard would allow it. */
-function takesGzip(accept: string | undefined): boolean {
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
-  return negotiator.encoding(['gzip', 'identity']) === 'gzip';
 }

@@ -10,9 +10,9 @@ import { either, flag, optional, section } from '../yaml/fields.ts';
 import {
   ConfigError,
   type Finding,
-  fileFailure,
   locate,
   notBoth,
+  readFailure,
   readOrRefuse,
   schemaFindings,
 } from '../yaml/mistakes.ts';
@@ -49,14 +49,10 @@ const VERSIONS = {
   TLS13: 'TLSv1.3',
 } as const satisfies Record<string, SecureVersion>;
 
-/** Whether a server asks clients for a certificate, requires one, and verifies it with its CAs. */
-interface ClientPolicy {
-  readonly isAsked: boolean;
-  readonly isRequired: boolean;
-  readonly isVerified: boolean;
-}
-
-/** https://pkg.go.dev/crypto/tls#ClientAuthType */
+/**
+ * Whether a server asks clients for a certificate, requires one, and verifies it with its CAs. Source of the names:
+ * https://pkg.go.dev/crypto/tls#ClientAuthType
+ */
 const CLIENT_POLICIES = {
   NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
   RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
@@ -65,7 +61,7 @@ const CLIENT_POLICIES = {
   RequireClientCert: { isAsked: true, isRequired: true, isVerified: false },
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
-} as const satisfies Record<string, ClientPolicy>;
+} as const;
 
 // Errors are written as in yaml/fields.ts.
 
@@ -127,8 +123,6 @@ const HeadersSection = section({
   'Strict-Transport-Security': header,
 });
 
-const Http = section({ http2: filled(flag), headers: optional(HeadersSection) });
-
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
 const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.test(value), {
@@ -139,7 +133,7 @@ const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.tes
 const WebConfigDocument = optional(
   section({
     tls_server_config: optional(Tls),
-    http_server_config: optional(Http),
+    http_server_config: optional(section({ http2: filled(flag), headers: optional(HeadersSection) })),
     basic_auth_users: optional(z.record(z.string(), hash, { error: 'a mapping of names to bcrypt hashes' })),
   }),
 );
@@ -147,7 +141,7 @@ type WebConfigDocument = z.output<typeof WebConfigDocument>;
 
 export interface TlsSettings {
   readonly context: SecureContextOptions;
-  readonly clients: ClientPolicy;
+  readonly clients: (typeof CLIENT_POLICIES)[keyof typeof CLIENT_POLICIES];
   /** A client certificate must have one of these names; undefined: any certificate is accepted. */
   readonly allowedSans: readonly string[] | undefined;
   /** From which the certificates are read again. Paths are relative to the folder. */
@@ -261,7 +255,7 @@ async function readPems(document: unknown, folder: string): Promise<{ pems: Pems
     try {
       pems[name] = { path, text: await readWhole(tried) };
     } catch (error) {
-      findings.push({ path, message: fileFailure(tried, error) });
+      findings.push({ path, message: `the file ${tried} ${readFailure(error)}` });
     }
   }
   if (pems.cert && pems.key) findings.push(...pairFindings(pems.cert, pems.key));
@@ -271,7 +265,6 @@ async function readPems(document: unknown, folder: string): Promise<{ pems: Pems
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** What is wrong with a certificate and its key. */
 function pairFindings(cert: Pem, key: Pem): Finding[] {
   const certificate = tryParse(() => new X509Certificate(cert.text));
   const secret = tryParse(() => createPrivateKey(key.text));

@@ -50,7 +50,6 @@ export function parsed<T>(expected: string, parse: (text: string) => T | undefin
 /** A century, because times are shown as dates, and dates have a limit. */
 const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
 
-/** A duration within bounds. */
 export function duration(min: Milliseconds, max: Milliseconds = MAX_DURATION_MS) {
   const bounded = z
     .number()
@@ -63,7 +62,6 @@ export function duration(min: Milliseconds, max: Milliseconds = MAX_DURATION_MS)
     .meta({ type: min === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
 }
 
-/** `auto`, or a duration. */
 export function autoOrDuration(min: Milliseconds) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
@@ -103,22 +101,19 @@ function isRedisUrl(text: string): boolean {
   return isHost && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
 }
 
-const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
+const PREFIX = { error: 'letters, digits and any of : . _ { } -' };
 
-/** The prefix of the names of Redis keys. */
-export const keyPrefix = parsed('letters, digits and any of : . _ { } -', (text) =>
-  KEY_PREFIX.test(text) ? text : undefined,
-).meta({ pattern: KEY_PREFIX.source });
+export const keyPrefix = z.string(PREFIX).regex(/^[\w:.{}-]{1,100}$/, PREFIX);
 
 export interface ListenAddress {
   /** Absent: every interface. IPv6 addresses are without brackets. */
   readonly host: string | undefined;
+  /** 0: any free port. */
   readonly port: number;
 }
 
 const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
 
-/** The forms of a listen address. */
 export const ADDRESS = 'host:port, :port, or [::1]:port for IPv6';
 const listenAddress = parsed(ADDRESS, parseListenAddress)
   .refine(({ host = '' }) => !/^[\d.]+$/.test(host) || isIPv4(host), {

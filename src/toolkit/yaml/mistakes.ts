@@ -124,11 +124,6 @@ export function readFailure(error: unknown): string {
   return `cannot be read: ${CODE_MEANINGS[code] ?? code}`;
 }
 
-/** The same for a file that a setting names. @param file Its absolute path. */
-export function fileFailure(file: string, error: unknown): string {
-  return `the file ${file} ${readFailure(error)}`;
-}
-
 /** The text of a config file. @throws ConfigError */
 export async function readOrRefuse(file: string): Promise<string> {
   try {

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../../src/api/errors.ts';
-import { foundIn } from '../../../src/commands/probe/found.ts';
-import { replyOf } from '../../../src/commands/probe/probe.ts';
-import { accountQuestions, chainQuestions, type Question } from '../../../src/commands/probe/questions.ts';
+import { foundIn, replyOf } from '../../../src/commands/probe/probe.ts';
 import { machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
 import { validatorRow } from '../../support/answers/validators.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
+import { questionTo } from './questions.ts';
 
-const NOW = 1_790_769_700_000;
 const CONFIG = defaultConfig();
-const [NAMES, RECORDS] = [...accountQuestions(() => NOW)] as [Question, Question];
 const REFUSED = new RequestFailed('validators', 'forbidden', '403');
 
 /** What is found in answers about the machine node-a and others. */
@@ -17,8 +14,8 @@ function machinesFound(names: unknown, expected: string[], machines: string[] = 
   const groups = [{ name: 'home', machines, watch: { mainnet: [], hoodi: [] } }];
   const records = machinesPage({ system: [systemRecord({ machine: 'node-a' })] });
   return foundIn({ ...CONFIG, machines: { ...CONFIG.machines, expected }, groups }, [
-    replyOf(RECORDS, undefined, records),
-    replyOf(NAMES, undefined, names),
+    replyOf(questionTo('machine_metrics'), undefined, undefined, records),
+    replyOf(questionTo('machine_names'), undefined, undefined, names),
   ]);
 }
 
@@ -58,9 +55,8 @@ describe('commands/probe: what it found', () => {
     ['', 2, answerWith([1], 'next')],
   ])('says of watched validators, if the answer is whole: %s', (text, last, answer) => {
     const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
-    const question = chainQuestions('mainnet', watch.mainnet, () => NOW)[3] as Question;
     const found = foundIn({ ...CONFIG, validators: { ...CONFIG.validators, watch } }, [
-      replyOf(question, undefined, answer),
+      replyOf(questionTo('validators', undefined, last), 'mainnet', undefined, answer),
     ]);
     expect(found).toEqual(text ? [`Validators of mainnet: ${text}.`] : []);
   });

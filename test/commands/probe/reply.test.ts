@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../../src/api/endpoints.ts';
 import { RequestFailed } from '../../../src/api/errors.ts';
-import { mayBeAbsent, replyOf } from '../../../src/commands/probe/probe.ts';
-import {
-  accountQuestions,
-  chainQuestions,
-  type Question,
-  slashingsQuestions,
-} from '../../../src/commands/probe/questions.ts';
+import { mayBeAbsent, type Reply, replyOf } from '../../../src/commands/probe/probe.ts';
 import { datapoint, returnsPage } from '../../support/answers/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
@@ -18,40 +13,35 @@ import {
   validatorRow,
   validatorsAnswer,
 } from '../../support/answers/validators.ts';
+import { questionTo } from './questions.ts';
 
-const NOW = 1_790_769_700_000;
 const EPOCH = 479_000;
 const SLOTS = { data: epochRows(EPOCH, { 1: { status: '2' } }) };
 const RANGE = { epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } };
 
-type Nine = [Question, Question, Question, Question, Question, Question, Question, Question, Question];
-const [days, committee, members, status, performance, rewards, network, queues, rows] = chainQuestions(
-  'mainnet',
-  [{ first: 1, last: 99 }],
-  () => NOW,
-) as Nine;
-const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
-
-/** Every question with a whole answer to it, and how many records that has. */
-const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
+/** Each endpoint with a whole answer, and how many records that has. */
+const ANSWERS: readonly (readonly [Endpoint, unknown, number])[] = [
   [
     'machine_metrics',
-    [...accountQuestions(() => NOW)][1] as Question,
     machinesPage({ system: [systemRecord()], validator: [validatorRecord()], node: [nodeRecord()] }),
     3,
   ],
-  ['daily_returns', days, returnsPage(datapoint()), 1],
-  ['sync_committee', committee, { data: { period: 1 }, range: RANGE }, 1],
-  ['sync_committee_members', members, { data: { period: 1, validators: committeeOf([5, 6]) } }, 1],
-  ['validators', status, validatorsAnswer(1, [validatorRow(1), validatorRow(2)]), 2],
-  ['validators_performance', performance, NETWORK_PERFORMANCE, 1],
-  ['validators_rewards', rewards, rewardsAnswer(), 1],
-  ['network_performance', network, NETWORK_PERFORMANCE, 1],
-  ['queues', queues, QUEUES, 1],
-  ['epoch_slots', rows, SLOTS, 32],
-  ['attester_slashings', attester, { data: [slashing(1, [2, 3])] }, 1],
-  ['proposer_slashings', proposer, { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
+  ['daily_returns', returnsPage(datapoint()), 1],
+  ['sync_committee', { data: { period: 1 }, range: RANGE }, 1],
+  ['sync_committee_members', { data: { period: 1, validators: committeeOf([5, 6]) } }, 1],
+  ['validators', validatorsAnswer(1, [validatorRow(1), validatorRow(2)]), 2],
+  ['validators_performance', NETWORK_PERFORMANCE, 1],
+  ['validators_rewards', rewardsAnswer(), 1],
+  ['network_performance', NETWORK_PERFORMANCE, 1],
+  ['queues', QUEUES, 1],
+  ['epoch_slots', SLOTS, 32],
+  ['attester_slashings', { data: [slashing(1, [2, 3])] }, 1],
+  ['proposer_slashings', { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
 ];
+
+function replyTo(endpoint: Endpoint, result: unknown): Reply {
+  return replyOf(questionTo(endpoint), 'mainnet', undefined, result);
+}
 
 /** The same JSON without any member of this name. */
 function without(json: unknown, name: string): unknown {
@@ -59,14 +49,13 @@ function without(json: unknown, name: string): unknown {
 }
 
 describe('commands/probe: replies', () => {
-  it.each(ANSWERS)('finds nothing missing in a whole answer of %s', (endpoint, question, answer, records) => {
-    const reply = replyOf(question, undefined, answer);
-    expect(question.request.endpoint).toBe(endpoint);
+  it.each(ANSWERS)('finds nothing missing in a whole answer of %s', (endpoint, answer, records) => {
+    const reply = replyTo(endpoint, answer);
     expect(reply).toMatchObject({ failure: undefined, read: records, unreadable: 0 });
     expect(reply.absent.filter((field) => !mayBeAbsent(field))).toEqual([]);
   });
 
-  it.each([
+  it.each<[Endpoint, string, string[]]>([
     ['daily_returns', 'moving_averages', ['data[].moving_averages']],
     [
       'daily_returns',
@@ -78,9 +67,8 @@ describe('commands/probe: replies', () => {
     ['queues', 'deposit_balance', ['data.deposit_queue.deposit_balance']],
     ['network_performance', 'correct_head', ['data.duties.attestation.correct_head']],
   ])('of %s, misses %s', (endpoint, name, fields) => {
-    const [, question, answer] = ANSWERS.find(([of]) => of === endpoint) ?? [];
-    if (!question) throw new TypeError(endpoint);
-    expect(replyOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
+    const [, answer] = ANSWERS.find(([of]) => of === endpoint) ?? [];
+    expect(replyTo(endpoint, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
   });
 
   it('lets the service leave out a cursor, and zeros of machines', () => {
@@ -91,41 +79,41 @@ describe('commands/probe: replies', () => {
 
   it('reads queues in the form before v2.1 too, and misses what only the newer one has', () => {
     const fields = ['deposit_balance', 'topup_count', 'topup_balance'].map((name) => `data.deposit_queue.${name}`);
-    expect(replyOf(queues, undefined, LEGACY_QUEUES)).toMatchObject({
+    expect(replyTo('queues', LEGACY_QUEUES)).toMatchObject({
       failure: undefined,
       absent: [...fields, 'data.exit_queue.count'],
     });
   });
 
   it('counts what the exporter would drop, and says why', () => {
-    const [, question, answer] = ANSWERS.find(([of]) => of === 'epoch_slots') as (typeof ANSWERS)[number];
-    const data = (answer as typeof SLOTS).data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
-    const reply = replyOf(question, undefined, { data });
+    const data = SLOTS.data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
+    const reply = replyTo('epoch_slots', { data });
     expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
     expect(reply.firstReason).toBe('slot: Invalid input: expected number, received string');
   });
 
   it('takes a 404 about validators for none found, and any other for a failure', () => {
     const notFound = new RequestFailed('validators', 'not_found', '404');
-    for (const one of [status, performance]) {
-      expect(replyOf(one, undefined, notFound)).toMatchObject({ failure: undefined, read: 0 });
+    for (const endpoint of ['validators', 'validators_performance'] as const) {
+      expect(replyTo(endpoint, notFound)).toMatchObject({ failure: undefined, read: 0 });
     }
-    expect(replyOf(members, undefined, notFound)).toMatchObject({ failure: notFound });
+    expect(replyTo('sync_committee_members', notFound)).toMatchObject({ failure: notFound });
   });
 
   it('asks about the first ten watched validators, and twenty for their duties', () => {
-    const asked = [status, performance].map(({ request }) => identifiersOf(request));
+    const endpoints = ['validators', 'validators_performance'] as const;
+    const asked = endpoints.map((endpoint) => identifiersOf(questionTo(endpoint).request));
     expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
-    expect(chainQuestions('hoodi', [{ first: 5, last: 5 }], () => NOW)[3]?.request.body).toEqual({
-      chain: 'hoodi',
-      validator: { validator_identifiers: [5] },
+    expect(questionTo('validators', undefined, 1).request.body).toEqual({
+      chain: 'mainnet',
+      validator: { validator_identifiers: [1] },
       page_size: 10,
     });
   });
 
   it('asks about a slot with a slashing if there is one, else about the last block', () => {
     const pathsOf = (slots: unknown): string[] =>
-      slashingsQuestions('mainnet', slots, NOW).map(({ request }) => request.path);
+      (['attester_slashings', 'proposer_slashings'] as const).map((one) => questionTo(one, slots).request.path);
     const announced = { data: epochRows(EPOCH, { 3: { attesterslashingscount: 1 }, 31: { status: '0' } }) };
     expect(pathsOf(announced)).toEqual([
       `/api/v1/slot/${EPOCH * 32 + 3}/attesterslashings`,

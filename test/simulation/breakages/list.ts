@@ -86,8 +86,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'scheduled slot of a finalized epoch counted at once',
-    find: "rows.some((row) => row.status === '0') || unreadBlocks",
-    replace: 'unreadBlocks',
+    find: "unread !== undefined || own.rows.some(({ status }) => status === '0');",
+    replace: 'unread !== undefined;',
   },
   {
     name: 'orphaned row preferred',
@@ -106,8 +106,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'slashings of an orphaned block counted',
-    find: 'records.filter((record) => record.block_root === row.blockroot);',
-    replace: 'records;',
+    find: 'data).filter(({ block_root }) => block_root === blockroot);',
+    replace: 'data);',
   },
   {
     name: 'incomplete slashings taken for all',
@@ -117,33 +117,33 @@ export const BREAKAGES: readonly Breakage[] = [
   // The other sources.
   {
     name: 'page that is not full taken for the last',
-    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, count };',
-    replace: '    return { cursor: count < 10 ? undefined : next, count };',
+    find: 'isLast(page) ? {',
+    replace: 'page.count < 10 ? {',
   },
   {
     name: 'failed sweep publishes nothing',
-    find: '    return { value: endedSweep(context), events, failure: error };',
-    replace: '    throw error;',
+    find: '  if (failure) return { value, failure };',
+    replace: '  if (failure) throw failure;',
   },
   {
     name: 'older record replaces a newer one',
-    find: '  if (record.timestamp > held) newRecords.set(',
-    replace: '  newRecords.set(',
+    find: 'records.filter(([process, { timestamp }]) => timestamp > (machine[process]?.timestamp ?? 0));',
+    replace: 'records;',
   },
   {
     name: 'stale values not withdrawn',
-    find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
-    replace: '  return options.forgetAfterMs;',
+    find: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);',
+    replace: '  const freshMs = forgetAfterMs;',
   },
   {
     name: 'stale values withdrawn only by a poll',
-    find: 'nextChange: (value, timing) => nextMachineChange(options, value, timing),',
-    replace: 'nextChange: () => Number.POSITIVE_INFINITY,',
+    find: 'until: nextChange(machine, [freshMs, forgetAfterMs], now),',
+    replace: 'until: Number.POSITIVE_INFINITY,',
   },
   {
     name: 'values withdrawn too early',
-    find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
-    replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
+    find: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);',
+    replace: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs) / 4;',
   },
   {
     name: 'smaller day replaces a larger one',
@@ -152,9 +152,13 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'next sync committee never asked for',
-    find: '    async poll(api, { period: known }, _, signal) {',
-    replace:
-      '    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),\n    async poll(api, { period: known }, _, signal) {',
+    find: `    period: {
+      ms: MS_PER_PERIOD,
+      from: ({ period }) => period && period.timestamp.end * 1000 + AFTER_PERIOD_END_MS,
+    },
+    async run(`,
+    replace: `    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),
+    async run(`,
   },
   // The scheduler, a start, a reload, and /metrics.
   {
@@ -171,9 +175,9 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'value shown before it is written',
-    find: '    const entry = task.current;\n',
-    replace: `    const entry = task.current;
-    task.saved = entry;
+    find: '    const { rounds } = task;\n',
+    replace: `    const { rounds } = task;
+    task.saved = task.current;
     onChange(task.source);
 `,
   },
@@ -181,9 +185,9 @@ export const BREAKAGES: readonly Breakage[] = [
     name: 'failed write taken for success',
     find: `      return;
     }
-    // A reload may have made it anew.`,
+    // Not the entry that was saved`,
     replace: `    }
-    // A reload may have made it anew.`,
+    // Not the entry that was saved`,
   },
   {
     name: 'polls of one source overlap',
@@ -191,9 +195,9 @@ export const BREAKAGES: readonly Breakage[] = [
     replace: '      if (task.stop.signal.aborted) continue;',
   },
   {
-    name: 'clock set back stops polling',
-    find: '  if ((entry.lastAttemptAt ?? 0) > timing.now) return Math.max(timing.now, permittedAt);\n',
-    replace: '',
+    name: 'late read never taken back',
+    find: '? RESUME_FACTOR : 1;',
+    replace: '? Number.POSITIVE_INFINITY : 1;',
   },
   {
     name: 'reload restarts the polls',
@@ -202,8 +206,8 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'reload makes every source new',
-    find: 'const task = known && !known.stop.signal.aborted ? known : newTask(id, source, entries.get(id));',
-    replace: 'const task = known ? newTask(id, source) : newTask(id, source, entries.get(id));',
+    find: 'const task = known && !known.stop.signal.aborted ? known : newTask(source, entries.get(id));',
+    replace: 'const task = known ? newTask(source) : newTask(source, entries.get(id));',
   },
   {
     name: 'quotes of a label not escaped',

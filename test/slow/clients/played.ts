@@ -1,12 +1,15 @@
-import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
 import { link } from '../../../src/sources/content.ts';
+import { NO_INPUTS } from '../../../src/sources/read.ts';
+import { sourcesOf } from '../../../src/sources/registry.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
 import { encodeFamilies } from '../../support/exposition/encode.ts';
 import type { FleetRequest } from '../../support/model/fleet.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
-import { HOUR, MINUTE, noSignal, polls, SECOND, timing } from '../../support/time/timing.ts';
+import { round } from '../../support/runs/round.ts';
+import { HOUR, MINUTE, polls, SECOND, timing } from '../../support/time/timing.ts';
 import { BOOT, type Pushed, WRITTEN_AT } from './pushed.ts';
 
 /** A process that pushes a body every minute. */
@@ -118,15 +121,17 @@ export async function play(instance: string, setup: Setup, omitsZeros = false): 
   const api = fakeApi(answers([...kept(setup)], omitsZeros, () => now));
   const series = new Map<string, string[]>();
   const notices = new Set<string>();
-  let value = source.empty;
+  let entry: Entry | undefined;
   const minutes = (setup.hours ?? 2) * 60;
   for (let minute = 0; minute < minutes; minute += 1, now += MINUTE) {
-    const poll = await source.poll(api, value, timing({ now }), noSignal());
-    if (poll.failure) throw poll.failure;
-    value = source.state.parse(JSON.parse(JSON.stringify(poll.value)));
-    const summary = source.summary?.(value, timing({ now }), polls({ lastSuccessAt: now }), link);
+    // Without attempts every read is due.
+    const sweep = await round(source, api, entry && { ...entry, reads: {} }, { now });
+    if (sweep.failure) throw sweep.failure;
+    ({ entry } = sweep);
+    const shown = { inputs: NO_INPUTS, linked: link, polls: polls({ lastSuccessAt: now }) };
+    const summary = source.page?.(entry.value, timing({ now }), shown);
     for (const { tone, alert, text } of summary?.notices ?? []) if (tone !== 'neutral') notices.add(alert ?? text);
-    const text = `${encodeFamilies(source.families(value, timing({ now })), 'text')}
+    const text = `${encodeFamilies(source.metrics(entry.value, timing({ now }), NO_INPUTS), 'text')}
 beaconchain_source_last_success_timestamp_seconds{source="machines"} ${now / SECOND}
 beaconchain_source_interval_seconds{source="machines"} ${MINUTE / SECOND}`;
     for (const [, name, labels, sample = ''] of text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)) {

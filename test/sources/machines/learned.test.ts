@@ -3,7 +3,7 @@ import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/
 import type { Chain } from '../../../src/facts/chain.ts';
 import { afterRecords, isNameShared, isNetworkWithheld, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
-import type { Learned, Machine } from '../../../src/sources/machines/schema.ts';
+import type { Learned, Machine } from '../../../src/sources/machines/state.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { slotAt } from '../../support/answers/slot-rows.ts';
 

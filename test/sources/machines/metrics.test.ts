@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
+import { Machines } from '../../../src/sources/machines/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
@@ -106,7 +106,7 @@ describe('sources/machines/metrics', () => {
           .flatMap(({ samples }) => [...samples])
           .filter(({ labels }) => 'machine' in labels);
       const [grouped, plain] = [of({ expected, groups }), of({ expected })];
-      expect(grouped).toEqual(plain.map(({ labels, value }) => ({ labels: { ...labels, group: 'home' }, value })));
+      expect(grouped).toEqual(plain.map(({ labels, ...one }) => ({ labels: { ...labels, group: 'home' }, ...one })));
       expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
     });
 

@@ -20,9 +20,9 @@ describe('sources/machines/options', () => {
   describe('chain rules', () => {
     it('takes the first rule that matches the whole name', () => {
       const chainRules = [
-        { match: 'hoodi-1', chain: 'hoodi' },
-        { match: 'hoodi-*', chain: 'mainnet' },
-      ] as const;
+        { match: 'hoodi-1', chain: 'hoodi' as const },
+        { match: 'hoodi-*', chain: 'mainnet' as const },
+      ];
       const options = machinesOptions({ chain: 'hoodi', chainRules });
       expect(chainOf(options, { name: 'hoodi-1' })).toBe('hoodi');
       expect(chainOf(options, { name: 'hoodi-12' })).toBe('mainnet');

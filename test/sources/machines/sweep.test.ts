@@ -1,164 +1,220 @@
 import { describe, expect, it } from 'vitest';
-import { NodeRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
-import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { Machines } from '../../../src/sources/machines/state.ts';
+import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
-  absentNames,
-  addRecord,
-  endSweep,
-  type Progress,
-  rangeOf,
-  rangeOfAbsent,
-  startSweep,
-} from '../../../src/sources/machines/sweep.ts';
-import { machinesOptions } from '../../support/answers/machine-records.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+  type Arrays,
+  machinesOptions,
+  machinesPage,
+  nodeRecord,
+  systemRecord,
+  validatorRecord,
+} from '../../support/answers/machine-records.ts';
+import type { FleetRequest } from '../../support/model/fleet.ts';
+import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
+import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
 
 const SECONDS = NOW / 1000;
-const STALE = 10 * MINUTE;
-const EVERY_MINUTE = { now: NOW, intervalMs: MINUTE };
-/** Of a sweep a minute after the one before. */
-const RANGE = { start: SECONDS - 65, newFrom: SECONDS - 65, end: SECONDS + 300 };
 
-function known(...names: string[]): Machines {
-  const machines = names.map((name) => ({ name, system: { timestamp: SECONDS - 360, machine: name } }));
-  return { machines, dropped: 3 };
-}
+const SOURCE = machinesSource(machinesOptions());
 
-function seenApart(seconds: number, ...names: string[]): Machines {
-  const machines = names.map((name, i) => ({ name, system: { timestamp: SECONDS - seconds * i, machine: name } }));
-  return { machines, dropped: 0 };
+/** A state in which no late records are due at `now`. */
+function quietAt(now: number): Machines {
+  return { machines: [], dropped: 0, lateAt: now, asked: [] };
 }
-
-function namesOf({ machines }: Machines): string[] {
-  return machines.map(({ name }) => name);
-}
+const EMPTY = quietAt(NOW);
 
 describe('sources/machines/sweep', () => {
-  it('drops machines beyond max and counts each once', () => {
-    const options = machinesOptions({ max: 2 });
-    const sweep = startSweep(options, known('a'), NOW, STALE);
-    for (const machine of ['b', 'c', 'd', 'c', 'a'])
-      addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
-    expect(endSweep(sweep, options)).toMatchObject({ dropped: 2 });
-    expect(namesOf(endSweep(sweep, options))).toEqual(['a', 'b']);
+  /** A sweep alone: the other reads have just run. */
+  function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()): Promise<RoundResult<Machines>> {
+    const ran = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
+    const entry = { ...entryWith(SOURCE, previous), reads: { names: ran, unknown: ran } };
+    return round(SOURCE, api, entry, { now, signal });
+  }
+
+  /** What a poll of the one page with these records makes of `previous`. */
+  async function swept(arrays: Arrays, previous = EMPTY, now = NOW): Promise<Machines> {
+    return (await poll(answering(machinesPage(arrays)), previous, now)).value;
+  }
+
+  it('asks for the last 75 seconds, and 5 minutes ahead because clocks differ', async () => {
+    const api = answering(machinesPage({}));
+    expect(await poll(api)).toMatchObject({ value: { ...EMPTY, beganAt: SECONDS }, events: [], failure: undefined });
+    expect(api.requests).toEqual([
+      {
+        endpoint: 'machine_metrics',
+        priority: 'fleet',
+        path: '/api/v2/machine-metrics',
+        body: { range: { timestamp: { start: SECONDS - 75, end: SECONDS + 300 } }, page_size: 10 },
+      },
+    ]);
   });
 
-  it('drops the longest unseen of those already known when max is lowered, and counts them; silent expected ones stay', () => {
-    const options = machinesOptions({ max: 2, expected: ['d'] });
-    const end = endSweep(startSweep(options, seenApart(3_600, 'a', 'b', 'c', 'd'), NOW, STALE), options);
-    expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
-    expect(end.dropped).toBe(2);
-  });
-
-  it('lets the machine that has been silent for longest go for one that reports, and no live one', () => {
-    const options = machinesOptions({ max: 3 });
-    const sweep = startSweep(options, seenApart(3_600, 'live', 'silent', 'longest'), NOW, STALE);
-    for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
-      addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
+  it('never lets an older record replace a newer one within a sweep, in any order', async () => {
+    const older = systemRecord({ timestamp: 1790769563000, cpu_cores: 1 });
+    for (const system of [
+      [systemRecord(), older],
+      [older, systemRecord()],
+    ]) {
+      expect((await swept({ system })).machines[0]?.system).toMatchObject({ timestamp: 1790769623, cpu_cores: 8 });
     }
-    const end = endSweep(sweep, options);
-    expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
-    expect(end.dropped).toBe(3);
   });
 
-  it('keeps out machines that are not admitted, known or not', () => {
-    const options = machinesOptions({ exclude: ['out'] });
-    const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'out' }]);
-    expect(namesOf(endSweep(sweep, options))).toEqual(['in']);
+  it('counts a record that cannot be read and keeps its neighbours', async () => {
+    const bad = [systemRecord({ cpu_cores: 'eight' }), systemRecord({ timestamp: undefined }), null, 7];
+    const api = answering(machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));
+    const { value, failure } = await poll(api);
+    expect(failure).toBeUndefined();
+    expect(api.invalidRecords()).toBe(4);
+    expect(value.machines).toEqual([expect.objectContaining({ system: expect.anything(), node: expect.anything() })]);
   });
 
-  it('lets go of machines that were not seen for forget_after', () => {
-    const options = machinesOptions();
-    const keptAt = (now: number): string[] => namesOf(endSweep(startSweep(options, known('a'), now, STALE), options));
-    const last = NOW + 31 * DAY - 6 * MINUTE;
-    expect([keptAt(last), keptAt(last + 1)]).toEqual([['a'], []]);
+  it('refuses a record more than five minutes ahead of our clock, in seconds and in milliseconds', async () => {
+    for (const unit of [1, 1_000]) {
+      const system = [systemRecord({ machine: 'ahead', timestamp: (SECONDS + 300) * unit })];
+      const validator = [validatorRecord({ timestamp: (SECONDS + 301) * unit })];
+      const node = [nodeRecord({ timestamp: (SECONDS + 301) * unit })];
+      const api = answering(machinesPage({ system, validator, node }));
+      expect((await poll(api)).value.machines.map(({ name }) => name)).toEqual(['ahead']);
+      expect(api.invalidRecords()).toBe(2);
+    }
   });
 
-  it('joins the nameless records with those of a machine called unnamed', () => {
-    const options = machinesOptions();
-    const sweep = startSweep(options, known(), NOW, STALE);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS - 400, machine: '' }]);
-    addRecord(sweep, options, ['validator', ValidatorRecord.parse({ timestamp: SECONDS - 400 })]);
-    addRecord(sweep, options, ['node', NodeRecord.parse({ timestamp: SECONDS - 400, machine: 'unnamed' })]);
-    expect(namesOf(endSweep(sweep, options))).toEqual(['unnamed']);
-    const next = startSweep(options, endSweep(sweep, options), NOW, STALE);
-    const names = ['', 'unnamed'].map((name) => ({ name, seen: SECONDS - 400 }));
-    expect(absentNames(next, EVERY_MINUTE)).toEqual(names);
-    expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
+  it('takes a record by the clock after its answer, which can show that our clock was slow', async () => {
+    const api = fakeApi(() => {
+      api.at = NOW + MINUTE;
+      return machinesPage({ system: [systemRecord({ timestamp: SECONDS + 301 })] });
+    });
+    expect((await poll(api)).value.machines).toHaveLength(1);
+    expect(api.invalidRecords()).toBe(0);
   });
 
-  it('requests no machine that was found, even if values become stale soon', () => {
-    const options = machinesOptions();
-    const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
-    addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
-    expect(absentNames({ ...sweep, silentMs: 100_000 }, EVERY_MINUTE)).toEqual([]);
-    const next = startSweep(options, endSweep(sweep, options), NOW, STALE);
-    expect(absentNames({ ...next, silentMs: 300_000 }, EVERY_MINUTE).map(({ name }) => name)).toEqual(['b']);
+  it('keeps what came before a failure in the middle of a sweep', async () => {
+    const api = fakeApi((request) => {
+      if (api.requests.length === 2) throw failed(request, 'server_error');
+      return machinesPage({ system: [systemRecord()] }, 'more');
+    });
+    const { value, failure } = await poll(api);
+    expect(failure).toMatchObject({ reason: 'server_error' });
+    expect(value.machines.map(({ name }) => name)).toEqual(['node-a']);
+    // The next sweep reaches back to the last complete one.
+    expect(value.beganAt).toBeUndefined();
   });
 
-  it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
-    const [live, silent] = [18 * MINUTE, 18 * MINUTE + 1].map((age) => SECONDS - DAY / 500 - age / 1000);
-    const machines = [live, silent].map((timestamp, i) => ({ name: `m${i}`, system: { timestamp, machine: `m${i}` } }));
-    const at = (beganAt?: number): string[] => {
-      const previous = { machines, dropped: 0, ...(beganAt !== undefined && { beganAt }) } as Machines;
-      const sweep = startSweep(machinesOptions(), previous, NOW, STALE);
-      return absentNames(sweep, EVERY_MINUTE).map(({ name }) => name);
-    };
-    expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
-    expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
-    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400 }], RANGE, NOW);
-    expect(start).toBe(SECONDS - 31 * 86_400);
+  it('says once that several hosts report under one name', async () => {
+    let state = EMPTY;
+    const said: unknown[] = [];
+    for (let now = NOW, i = 0; i < 9; i += 1, now += MINUTE) {
+      const boot = { misc_node_boot_ts_seconds: SECONDS - 9_000 - (i % 2) * 9_000 };
+      const page = machinesPage({ system: [systemRecord({ timestamp: now, ...boot })] });
+      const { value, events } = await poll(answering(page), state, now);
+      state = value;
+      said.push(...events);
+    }
+    expect(said).toEqual([{ type: 'name_shared', reason: 'name_shared', machines: ['node-a'] }]);
   });
 
-  describe('range', () => {
-    const since = (progress: Progress, timing = EVERY_MINUTE, configuredMs = MINUTE): number[] => {
-      const { start, newFrom } = rangeOf(progress, timing, configuredMs);
-      return [start - SECONDS, newFrom - SECONDS];
-    };
+  it('is not a result when it is aborted', async () => {
+    const stop = new AbortController();
+    const api = fakeApi(() => {
+      stop.abort(new Error('stopping'));
+      return machinesPage({}, 'more');
+    });
+    expect(await poll(api, EMPTY, NOW, stop.signal)).toMatchObject({ value: EMPTY, events: [], ran: [] });
+  });
 
-    it('reaches to 5 s before the last complete sweep began, at most 75 s back, and 5 min ahead', () => {
-      for (const [ago, back] of [
-        [0, 5],
-        [63, 68],
-        [70, 75],
-        [71, 75],
-      ] as const)
-        expect(since({ beganAt: SECONDS - ago, lateAt: NOW })).toEqual([-back, -back]);
-      expect(rangeOf({}, EVERY_MINUTE, MINUTE).end).toBe(SECONDS + 300);
+  describe('asking by name', () => {
+    const NOBODY: Arrays = {};
+    /** A machine whose newest record is `age` ms old. */
+    const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
+
+    /** The requests after a sweep of the page `found`. So many other machines are live and found. */
+    async function asked(
+      known: Arrays,
+      found: Arrays = {},
+      others = 41,
+      more: Arrays = NOBODY,
+    ): Promise<FleetRequest[]> {
+      const before = NOW - 10 * MINUTE + 1;
+      const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
+      const all = { ...known, system: [...(known.system ?? []), ...system] };
+      const { beganAt: _, ...previous } = await swept(all, quietAt(before), before);
+      const here = { ...found, system };
+      const api = fakeApi(() => {
+        const { length } = api.requests;
+        return length === 1 ? machinesPage(here) : machinesPage(more, more === NOBODY ? undefined : `${length}`);
+      });
+      await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
+      return api.requests.slice(1).map(({ body }) => body as FleetRequest);
+    }
+
+    it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {
+      const body = (start: number, machines = ['a']): unknown => ({
+        range: { timestamp: { start, end: SECONDS - 75 } },
+        machines,
+        page_size: 10,
+      });
+      expect(await asked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([body(SECONDS - 300)]);
+      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 539)]);
+      const both = [quiet('a', 5 * MINUTE + 1), quiet('b', 6 * MINUTE - 1_999)];
+      expect(await asked({ system: both })).toEqual([body(SECONDS - 358, ['b', 'a'])]);
     });
 
-    it('is the same at a longer interval that is configured, and of one sweep in 30 on a scarce budget', () => {
-      const every = { ...EVERY_MINUTE, intervalMs: 5 * MINUTE };
-      const progress = { beganAt: SECONDS - 60, lateAt: NOW - HOUR };
-      expect(since(progress, every, 5 * MINUTE)).toEqual([-360, -65]);
-      expect(since(progress, every)).toEqual([-65, -65]);
-      expect(since({ ...progress, lateAt: NOW - 150 * MINUTE }, every)).toEqual([-360, -65]);
+    it('requests no machine that was found, has a recent record, or is silent', async () => {
+      const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 18 * MINUTE + 1)];
+      expect(await asked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
     });
 
-    it('of the first sweep, and then of one an hour, reaches 6 min back for late records', () => {
-      expect(since({})).toEqual([-360, -75]);
-      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR + 1 })).toEqual([-65, -65]);
-      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
+    it('asks for twenty names per request', async () => {
+      const system = Array.from({ length: 41 }, (_, i) => quiet(`m${i}`, 6 * MINUTE));
+      const bodies = await asked({ system });
+      expect(bodies.map(({ machines }) => machines?.length)).toEqual([20, 20, 1]);
+      expect(new Set(bodies.flatMap(({ machines }) => machines)).size).toBe(41);
     });
 
-    it('reaches 6 min back where a sweep begins later than its interval with jitter and two minutes', () => {
-      const reach = (seconds: number, intervalMs = MINUTE): number[] =>
-        since({ beganAt: SECONDS - seconds, lateAt: NOW }, { now: NOW, intervalMs }, intervalMs);
-      expect([reach(186), reach(187), reach(86_400)]).toEqual([
-        [-75, -75],
-        [-360, -75],
-        [-360, -75],
+    it('reads all machines again, as far back as that, where more than half of the live ones are missing', async () => {
+      const range = { timestamp: { start: SECONDS - 539, end: SECONDS - 75 } };
+      const system = [quiet('a', 9 * MINUTE), quiet('b', 6 * MINUTE)];
+      expect(await asked({ system }, {}, 1)).toEqual([{ range, page_size: 10 }]);
+      expect((await asked({ system }, {}, 2))[0]?.machines).toEqual(['a', 'b']);
+    });
+
+    it('asks again for those that are left, where a page has only others', async () => {
+      const system = ['a', 'b', 'c'].map((name) => quiet(name, 6 * MINUTE));
+      const bodies = await asked({ system }, {}, 41, { system: [quiet('a', 5 * MINUTE)] });
+      expect(bodies.map(({ machines, cursor }) => [machines?.toSorted(), cursor])).toEqual([
+        [['a', 'b', 'c'], undefined],
+        [['a', 'b', 'c'], '2'],
+        [['b', 'c'], undefined],
       ]);
-      expect([reach(132 * 60 + 120, 2 * HOUR), reach(135 * 60, 2 * HOUR)]).toEqual([
-        [-75, -75],
-        [-360, -75],
-      ]);
     });
 
-    it('is that of a first sweep after the clock was set back', () => {
-      expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
+    it('is tried again at the next sweep after a failure that can pass, not after a refusal', async () => {
+      const twoHoursAgo = NOW - 2 * 60 * MINUTE;
+      const system = [quiet('a', 2 * 60 * MINUTE), quiet('here', 2 * 60 * MINUTE)];
+      const known = { ...(await swept({ system }, quietAt(twoHoursAgo), twoHoursAgo)), lateAt: NOW };
+      for (const [reason, times] of [
+        ['server_error', 2],
+        ['bad_request', 1],
+        ['forbidden', 1],
+      ] as const) {
+        let asks = 0;
+        const api = fakeApi((request) => {
+          if (!(request.body as FleetRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
+          asks += 1;
+          throw failed(request, reason);
+        });
+        const { value, failure } = await poll(api, known);
+        expect(failure).toMatchObject({ reason });
+        await poll(api, value, NOW + MINUTE);
+        expect(asks).toBe(times);
+      }
+    });
+
+    it('asks by the names that the API gave, not by the labels', async () => {
+      const system = [quiet('', 6 * MINUTE), quiet('nul\0', 6 * MINUTE)];
+      const [body] = await asked({ system, node: [quiet('unnamed', 6 * MINUTE)] });
+      expect(body?.machines).toEqual(['', 'unnamed', 'nul\0']);
     });
   });
 });

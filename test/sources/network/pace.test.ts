@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
-import type { Config } from '../../../src/config/config.ts';
-import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
-import { pacesOf } from '../../../src/scheduler/schedules.ts';
+import { pacesOf, type ReadPace } from '../../../src/scheduler/paces.ts';
+import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
+import { type Config, sourcesOf } from '../../../src/sources/registry.ts';
 import { BOTH_CHAINS, defaultConfig } from '../../support/runs/default-config.ts';
 import { known } from '../../support/runs/known.ts';
 import { runMonth } from '../../support/runs/month.ts';
@@ -19,35 +19,33 @@ function configOf(overrides: Partial<Config> = {}): Config {
   return { ...config, validators: { ...config.validators, watch }, ...overrides };
 }
 
-/** The interval and the requests a day of each source, with three machines and one validator on each chain. */
-function planned(config: Config, limits: typeof HOBBYIST) {
+/** The intervals of the reads of each source, with three machines and one validator on each chain. */
+function planned(config: Config, limits: typeof HOBBYIST): Record<string, Record<string, number>> {
   const perDay = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, ...limits }, OCTOBER);
   const asking = sourcesOf(config).map((source) => known(source, { costs: [1, 1] }));
   const paces = pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, NOW);
-  return Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace]));
+  const intervals = (reads: ReadonlyMap<string, ReadPace>) =>
+    Object.fromEntries([...reads].map(([name, { intervalMs }]) => [name, Math.round(intervalMs)]));
+  return Object.fromEntries([...paces].map(([source, reads]) => [sourceId(source), intervals(reads)]));
 }
 
 describe('the pace of the network', () => {
-  it.each<[string, Config, typeof HOBBYIST, interval: number, requestsPerDay: number]>([
-    ['one chain on a trial', configOf(), TRIAL, DAY, 1],
-    ['two chains on a trial', configOf(BOTH_CHAINS), TRIAL, DAY, 1],
-    ['one chain on Hobbyist', configOf(), HOBBYIST, HOUR, 48],
-    ['two chains on Hobbyist', configOf(BOTH_CHAINS), HOBBYIST, HOUR, 48],
+  it.each<[string, Config, typeof HOBBYIST, intervals: Record<string, number>]>([
+    ['one chain on a trial', configOf(), TRIAL, { duties: DAY }],
+    ['two chains on a trial', configOf(BOTH_CHAINS), TRIAL, { duties: DAY }],
+    ['one chain on Hobbyist', configOf(), HOBBYIST, { duties: HOUR, queues: HOUR }],
+    ['two chains on Hobbyist', configOf(BOTH_CHAINS), HOBBYIST, { duties: HOUR, queues: HOUR }],
     [
       'a longer interval on a trial',
       configOf({ network: { enabled: true, intervalMs: 3 * DAY } }),
       TRIAL,
-      3 * DAY,
-      2 / 3,
+      { duties: 3 * DAY, queues: 3 * DAY },
     ],
-  ])('of %s: the queues only where the budget has room for them', (_, config, limits, intervalMs, requestsPerDay) => {
+  ])('of %s: the queues only where the budget has room for them', (_, config, limits, intervals) => {
     const paces = planned(config, limits);
-    for (const { name } of config.chains)
-      expect(paces[`network-${name}`], name).toMatchObject({
-        intervalMs,
-        requestsPerDay: expect.closeTo(requestsPerDay),
-      });
+    for (const { name } of config.chains) expect(paces[`network-${name}`], name).toEqual(intervals);
   });
+
   it('a trial month with a watched validator is polled to its last day, and nothing is refused', async () => {
     const { run, refused } = await runMonth({
       start: OCTOBER,
@@ -57,8 +55,8 @@ describe('the pace of the network', () => {
     });
     expect(refused).toEqual({});
     expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(900);
-    for (const { source, entry } of run.scheduler.views())
-      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
+    for (const view of run.scheduler.views())
+      expect(lastSuccessAt(view), view.source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
     const requests = (path: string): number => run.exchanges.filter((one) => one.path === path).length;
     expect(requests('/api/v2/ethereum/performance-aggregate')).toBe(31);
     expect(requests('/api/v2/ethereum/queues')).toBe(0);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
-import { canonicalRows } from '../../../src/sources/slashings/read.ts';
+import { canonicalRows } from '../../../src/sources/slashings/blocks.ts';
 import { epochRows, type Fields, rootOf, row } from '../../support/answers/slot-rows.ts';
 
 function parsed(rows: readonly Fields[]): SlotRow[] {

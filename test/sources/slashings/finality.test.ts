@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { withFinality } from '../../../src/sources/slashings/finalized-pass.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { withFinality } from '../../../src/sources/slashings/finalized.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { epochRows } from '../../support/answers/slot-rows.ts';
 import { Follower } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
+import { entryWith } from '../../support/runs/round.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const GENESIS = 1606824023;
@@ -57,9 +58,8 @@ describe('sources/slashings/metrics', () => {
       fc.property(read, fc.constantFrom(MINUTE, HOUR), (readAt, intervalMs) => {
         const follower = new Follower();
         const state: Slashings = { ...NO_SLASHINGS, ...(readAt !== undefined && { head: { ...head, readAt } }) };
-        const at = (now: number): unknown => follower.source.families(state, follower.timing({ now, intervalMs }));
-        const next = follower.source.nextChange(state, follower.timing({ intervalMs }));
-        expectFirstChange(next, at);
+        follower.entry = entryWith(follower.source, state);
+        expectFirstChange((now) => follower.families({ now, intervalMs }));
       }),
     );
   });
@@ -74,7 +74,8 @@ describe('sources/slashings/metrics', () => {
     ['not known, if neither tells', { reportedSlot: E * 32 }, undefined, undefined],
   ])('the time of a slashing is %s, and stays so', async (_, status, evidence, slot) => {
     const reported: Slashed[] = [];
-    const follower = new Follower({ watch: [{ first: 7, last: 7 }], slashedByStatus: () => reported });
+    const follower = new Follower({ watch: [{ first: 7, last: 7 }] });
+    follower.inputs = { slashedByStatus: reported };
     follower.chain.grow(E, F);
     if (evidence !== undefined) follower.chain.slash(evidence, [7]);
     await follower.poll();

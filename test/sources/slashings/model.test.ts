@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
+import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { failed, fakeApi, pollOnce, type SentRequest } from '../../support/answers/fake-api.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
+import { failed, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
 import { askedFor, chainAnswer, epochOf } from '../../support/answers/slot-rows.ts';
 import { seriesIn } from '../../support/exposition/samples.ts';
 import { Chain } from '../../support/model/chain.ts';
 import { truthOf } from '../../support/model/chain-truth.ts';
+import { round } from '../../support/runs/round.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { MINUTE, NOW, timing } from '../../support/time/timing.ts';
 import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
@@ -27,9 +30,9 @@ function isWatched(proposer: number): boolean {
   return proposer <= WATCHED.last;
 }
 
-/** The value of the source, and the expected one: the reference. */
+/** The entry of the source, and the expected one: the reference. */
 interface Run {
-  readonly state: Slashings;
+  readonly entry: Entry<Slashings>;
   /** Slashings that were canonical when the source looked. */
   readonly seen: ReadonlySet<number>;
   /** The first finalized epoch that was reported to the source. */
@@ -61,15 +64,15 @@ async function poll(chain: Chain, run: Run, now: number, fault: Fault): Promise<
     return chainAnswer(chain, request);
   }
 
-  const { value, failure } = await pollOnce(SOURCE, fakeApi(answer), run.state, timing({ now }));
+  const { entry, failure } = await round(SOURCE, fakeApi(answer), run.entry, { now });
   // Nothing failed: whatever is canonical in the epochs that were read is known now.
   if (!failure) for (const n of epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat())) seen.add(n);
-  return { state: value, seen, first };
+  return { entry, seen, first };
 }
 
 /** Every number that a counter has, in a fixed order. */
-function counters({ totals }: Slashings): number[] {
-  return Object.values(totals).flatMap((total) => (typeof total === 'number' ? total : Object.values(total)));
+function counters({ value }: Entry<Slashings>): number[] {
+  return Object.values(value.totals).flatMap((total) => (typeof total === 'number' ? total : Object.values(total)));
 }
 
 const block = fc.oneof(
@@ -97,7 +100,7 @@ describe('sources/slashings model', PATIENT, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const chain = new Chain(405_000);
-        let run: Run = { state: SOURCE.empty, seen: new Set(), first: undefined };
+        let run: Run = { entry: emptyEntry(SOURCE), seen: new Set(), first: undefined };
         let now = NOW;
         let broken = 0;
         for (const one of steps) {
@@ -108,8 +111,8 @@ describe('sources/slashings model', PATIENT, () => {
             now += MINUTE;
             if (one.fault && one.fault !== 'away') broken += 1;
             const next = await poll(chain, run, now, broken > MAX_BROKEN_POLLS ? undefined : one.fault);
-            const before = counters(run.state);
-            expect(counters(next.state).every((count, i) => count >= (before[i] ?? 0))).toBe(true);
+            const before = counters(run.entry);
+            expect(counters(next.entry).every((count, i) => count >= (before[i] ?? 0))).toBe(true);
             if (!one.killed) run = next;
           }
         }
@@ -123,7 +126,7 @@ describe('sources/slashings model', PATIENT, () => {
         }
 
         const first = run.first ?? chain.finalized;
-        const shown = seriesIn(SOURCE.families(run.state, timing({ now })), 'mainnet');
+        const shown = seriesIn(SOURCE.metrics(run.entry.value, timing({ now }), NO_INPUTS), 'mainnet');
         expect(shown).toMatchObject(truthOf(chain, first, run.seen, isWatched));
       }),
       cases(150),

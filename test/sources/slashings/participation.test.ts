@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { participationIn } from '../../../src/sources/slashings/finalized-pass.ts';
+import type { Inputs } from '../../../src/sources/read.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
-import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
+import { participationIn } from '../../../src/sources/slashings/seats.ts';
 import { epochRows, type Fields, row } from '../../support/answers/slot-rows.ts';
 import { committeeOf } from '../../support/answers/validators.ts';
 import { Follower } from '../../support/runs/follower.ts';
@@ -50,10 +50,15 @@ interface Started {
 
 /** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
 async function following(
-  options: Partial<SlashingsOptions> = {},
-  { at = E, committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]> } = {},
+  inputs: Partial<Inputs> = {},
+  {
+    at = E,
+    committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]>,
+    countsSeats = true,
+  } = {},
 ): Promise<Started> {
-  const follower = new Follower({ watch: WATCH, seatsOf: () => undefined, ...options });
+  const follower = new Follower({ watch: WATCH, countsSeats });
+  follower.inputs = inputs;
   const { chain } = follower;
   for (const [period, all] of Object.entries(committees)) chain.committees.set(Number(period), all);
   chain.epochs.set(at - 2, epochWith(at - 2));
@@ -138,8 +143,9 @@ describe('participation of watched validators in sync committees', () => {
     async (_, given) => {
       const { committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) }, reason } = given;
       let known: number[] | undefined;
-      const { follower, counts, finalize } = await following({ seatsOf: undefined }, { committees });
-      const source = slashingsSource(slashingsOptions({ watch: WATCH, seatsOf: () => known }));
+      const inputs = { seatsOf: () => known };
+      const { follower, counts, finalize } = await following(inputs, { committees, countsSeats: false });
+      const source = slashingsSource(slashingsOptions({ watch: WATCH, countsSeats: true }));
       Object.assign(follower, { source });
       follower.fault = (what) => (what.startsWith('members/') ? reason : undefined);
       expect(await finalize()).toEqual([`members/${PERIOD}`]);
@@ -149,6 +155,8 @@ describe('participation of watched validators in sync committees', () => {
       expect(follower.value('slots_total', { status: 'proposed' })).toBe(96);
       expect(counts()).toEqual([0, 0]);
       expect(follower.found('members_unknown')).toEqual([{ period: PERIOD }]);
+      // The refusal of a part is noted by the source that reads it.
+      expect(follower.entry.refusals).toEqual({});
 
       // What was left out stays left out: an epoch is counted once.
       known = committeeOf({ 0: 1, 9: 2 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { rootOf } from '../../support/answers/slot-rows.ts';
 import { F, type Follower, following } from '../../support/runs/follower.ts';
-import { HOUR, MINUTE } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const SLOT = (F + 1) * 32;
 
@@ -50,9 +50,9 @@ describe('the names of slashed proposers', () => {
     expect(follower.value('proposer_slashings_total')).toBe(3);
     expect(shown(follower)).toEqual([3, 8]);
     expect(follower.sightings).toMatchObject([
-      { slot: SLOT + 4, kind: 'proposer', validators: [3] },
-      { slot: SLOT + 9, kind: 'proposer', validators: [12] },
-      { slot: SLOT + 9, kind: 'proposer', validators: [8] },
+      { type: 'watched_slashed', slot: SLOT + 4, kind: 'proposer', validators: [3] },
+      { type: 'proposer_slashing', slot: SLOT + 9, kind: 'proposer', validators: [12] },
+      { type: 'watched_slashed', slot: SLOT + 9, kind: 'proposer', validators: [8] },
     ]);
     expect(follower.value('attester_slashed_validators_total')).toBe(0);
     expect(await finalize(follower)).toEqual([]);
@@ -81,7 +81,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it.for<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
-    'is off after ten minutes of %s until the operator starts or reloads the program, told once, and nothing else suffers',
+    'is off after ten minutes of %s for a day or until the operator starts or reloads the program, told once, and nothing else suffers',
     async (reason) => {
       const follower = await settled();
       follower.fault = (what) => (what.startsWith('names/') ? reason : undefined);
@@ -103,13 +103,18 @@ describe('the names of slashed proposers', () => {
       }
       expect(follower.found('part_refused')).toMatchObject([{ part: 'proposer_slashings' }]);
 
+      follower.chain.grow(F + 7, F + 5);
+      follower.chain.slashProposers((F + 5) * 32, [4]);
+      expect(namesAsked(await follower.poll(DAY))).toEqual([`names/${(F + 5) * 32}`]);
+      expect(follower.found('part_refused')).toHaveLength(1);
+
       follower.fault = () => undefined;
       follower.startAnew();
-      follower.chain.grow(F + 7, F + 5);
-      follower.chain.slashProposers((F + 5) * 32, [6]);
-      expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 5) * 32}`]);
+      follower.chain.grow(F + 8, F + 6);
+      follower.chain.slashProposers((F + 6) * 32, [6]);
+      expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 6) * 32}`]);
       expect(shown(follower)).toEqual([6]);
-      expect(follower.state.refusals ?? {}).toEqual({});
+      expect(follower.entry.refusals).toEqual({});
     },
   );
 
@@ -126,7 +131,7 @@ describe('the names of slashed proposers', () => {
     expect(shown(follower)).toEqual([1]);
     expect(follower.found('part_refused')).toEqual([]);
     // After the success, another one is the first again.
-    expect(follower.state.refusals ?? {}).toEqual({});
+    expect(follower.entry.refusals).toEqual({});
   });
 
   it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(

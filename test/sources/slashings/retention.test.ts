@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { prune } from '../../../src/sources/slashings/poll.ts';
-import { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { prune } from '../../../src/sources/slashings/retention.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
 
 const SCANNED = 400_000;
 const FIRST_OPEN_SLOT = (SCANNED + 1) * 32;
@@ -32,12 +32,6 @@ describe('sources/slashings/retention', () => {
       ['young', oldest],
     ];
     expect(pruned({ seen }).seen).toEqual([['young', oldest]]);
-  });
-
-  it('keeps what was counted when the time of the head is not stored', () => {
-    const counted: Slashings = { ...NO_SLASHINGS, scannedEpoch: SCANNED, slashed: [[7, 1]] };
-    const stored = { ...counted, head: { slot: 1, epoch: 0 }, headReadAt: 1, passed: { epoch: 1, tries: 1 } };
-    expect(Slashings.parse(stored)).toMatchObject(counted);
   });
 
   it('keeps slashed validators however old', () => {

@@ -19,7 +19,10 @@ interface Tie {
 
 /** A follower that counts from EPOCH - 3 on and has not seen the tie, and the epochs in which the first block counted. */
 async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1 | 2)[] = [1, 2]) {
-  const follower = await following({ watch: [{ first: 1, last: 2 }], seatsOf: () => committeeOf([1]) });
+  const follower = await following(
+    { watch: [{ first: 1, last: 2 }], countsSeats: true },
+    { seatsOf: () => committeeOf([1]) },
+  );
   const { chain } = follower;
   const slot = EPOCH * 32 + position;
   const rows = [...epochRows(EPOCH), ...epochRows(EPOCH + 1)].flatMap((usual, i): Fields[] => {
@@ -115,13 +118,13 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
       for (let i = 0; i < 60; i += 1) await follower.poll();
       expect(follower.failure).toMatchObject({ reason: 'server_error' });
       expect(follower.state.scannedEpoch).toBe(EPOCH - 1);
-      const { state, now } = follower;
+      const { entry, now } = follower;
       await follower.poll();
       expect(counts(follower)).toEqual(expected(LAST, blocks[0]));
       expect(follower.found('blocks_tied')).toMatchObject([{ epoch: EPOCH }]);
       // The same poll after a kill: now the next epoch can be read.
       follower.events.length = 0;
-      Object.assign(follower, { state, now, fault: () => undefined });
+      Object.assign(follower, { entry, now, fault: () => undefined });
       await follower.poll();
       expect([counts(follower), slashed(follower)]).toEqual([expected(LAST), [1]]);
     });
@@ -129,7 +132,7 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
     it('and the first is counted at once, and told, where the budget does not allow to read the next epoch', async () => {
       const { follower, chain } = await prepared(LAST, blocks);
       chain.grow(EPOCH + 2, EPOCH);
-      const scarce = { coverage: 'sampled', intervalMs: HOUR } as const;
+      const scarce = { allowedPerDay: 24 };
       expect((await follower.poll(HOUR, scarce))[0]).toBe('finalized');
       expect(await follower.poll(HOUR, scarce)).toEqual(['finalized']);
       expect(follower.state.totals).toMatchObject({

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import type { Validators } from '../../../src/sources/validators/schema.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
+  changesAt,
   EPOCH,
   familiesOf,
   identifiersOf,
   MANY,
+  NINE,
   NOW,
-  nextSumsDue,
+  next,
   performanceAnswer,
   poll,
   rewardsAnswer,
@@ -16,9 +18,8 @@ import {
   sizesAsked,
 } from '../../support/answers/validators.ts';
 import { sampleValue } from '../../support/exposition/samples.ts';
-import { DAY, MINUTE, timing } from '../../support/time/timing.ts';
-
-const NONE = { groups: [], polls: 0 };
+import { entryWith, scheduleAt } from '../../support/runs/round.ts';
+import { DAY, MINUTE } from '../../support/time/timing.ts';
 
 function shown(state: Validators, name: string, labels: Record<string, string>, now = NOW): number | undefined {
   return sampleValue(familiesOf(state, now, MANY), `beaconchain_watched_validators_${name}`, {
@@ -28,17 +29,22 @@ function shown(state: Validators, name: string, labels: Record<string, string>, 
 }
 
 describe.each([
-  ['performance', performanceAnswer(1, 0, 1), 'score_ratio', { duty: 'total' }],
-  ['rewards', rewardsAnswer(), 'penalties_ether', {}],
-] as const)('the %s of watched validators', (part, answer, family, labels) => {
+  ['performance', 'duties', performanceAnswer(1, 0, 1), 'score_ratio', { duty: 'total' }],
+  ['rewards', 'rewards', rewardsAnswer(), 'penalties_ether', {}],
+] as const)('the %s of watched validators', (part, read, answer, family, labels) => {
   const asked = `validators_${part}` as const;
   const value = (state: Validators, now?: number): number | undefined => shown(state, family, labels, now);
   const serviceWith = (reply: (request: SentRequest) => unknown) => serviceOf({ [asked]: reply });
   const sizes = (api: FakeApi): number[] => sizesAsked(api, asked);
+  const limited = (max: number) =>
+    serviceWith((request) => {
+      if (identifiersOf(request).length > max) throw failed(request, 'forbidden');
+      return answer;
+    });
 
-  it('is requested for 100 at a time, with the first poll and then with every ninth', async () => {
+  it('is requested for 100 at a time, after the status, once in nine of its intervals', async () => {
     const api = serviceOf();
-    let state = (await poll(api, undefined, MANY)).value;
+    let { entry } = await poll(api, undefined, MANY);
     const order = ['validators', 'validators_performance', 'validators_rewards'];
     expect([...new Set(api.requests.map(({ endpoint }) => endpoint))]).toEqual(order);
     expect(api.requests.find(({ endpoint }) => endpoint === asked)).toMatchObject({
@@ -48,30 +54,38 @@ describe.each([
     expect(sizes(api)).toEqual([100, 50]);
     const polls: number[] = [];
     for (let i = 1; i <= 18; i += 1) {
-      const before = sizes(api).length;
-      state = (await poll(api, state, MANY, NOW + i * EPOCH)).value;
-      if (sizes(api).length > before) polls.push(i);
+      const { ran, ...after } = await next(api, entry, MANY, NOW + i * EPOCH);
+      ({ entry } = after);
+      if (ran.includes(read)) polls.push(i);
     }
     expect(polls).toEqual([9, 18]);
+    expect(sizes(api)).toHaveLength(6);
   });
 
   it('is requested for 20 at a time if the plan refuses 100, and 100 are tried again after a reload', async () => {
-    const limited = (max: number) =>
-      serviceWith((request) => {
-        if (identifiersOf(request).length > max) throw failed(request, 'forbidden');
-        return answer;
-      });
     const api = limited(20);
-    const { value: state, failure } = await poll(api, undefined, MANY);
+    const { value: state, entry, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
+    expect(entry.refusals).toEqual({});
     expect(sizes(api)).toEqual([100, 20, 20, 20, 20, 20, 20, 20, 10]);
-    const due = nextSumsDue(state);
-    const next = limited(20);
-    await poll(next, due, MANY, NOW + EPOCH);
-    expect(sizes(next)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
+    const again = limited(20);
+    await poll(again, state, MANY, NOW + EPOCH);
+    expect(sizes(again)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
     const upgraded = limited(100);
-    await poll(upgraded, validatorsSource(MANY).anew?.(due, NOW), MANY, NOW + EPOCH);
+    await next(upgraded, entry, MANY, NOW + NINE, { tried: new Set() });
     expect(sizes(upgraded)).toEqual([100, 50]);
+  });
+
+  it('is not requested for 100 at a time after a start where the duties were just refused that', async () => {
+    const api = serviceOf({
+      validators_performance: (request) => {
+        if (identifiersOf(request).length > 20) throw failed(request, 'forbidden');
+        return performanceAnswer(1, 0, 1);
+      },
+    });
+    await next(api, entryWith(validatorsSource(MANY), NO_VALIDATORS), MANY, NOW, { tried: new Set() });
+    const small = [20, 20, 20, 20, 20, 20, 20, 10];
+    expect(sizes(api)).toEqual(read === 'duties' ? [100, ...small] : small);
   });
 
   it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the others continue', async () => {
@@ -79,40 +93,62 @@ describe.each([
     const first = await poll(api, undefined, MANY);
     expect(first.failure).toMatchObject({ reason: 'forbidden' });
     expect(first.events).toEqual([]);
-    const { value: state, failure, events } = await poll(api, first.value, MANY, NOW + 10 * MINUTE);
+    const later = NOW + 10 * MINUTE;
+    const { entry, value: state, failure, events } = await next(api, first.entry, MANY, later);
     expect(failure).toBeUndefined();
     expect(sizes(api)).toEqual([100, 20, 100, 20]);
     expect(events).toMatchObject([{ type: 'part_refused', part }]);
-    const parts = ['status', 'performance', 'rewards'].map((one) => ({ part: one, isRefused: one === part }));
-    expect(validatorsSource(MANY).parts?.(state)).toEqual(parts);
-    expect(shown(state, 'online', {}, NOW + 10 * MINUTE)).toBe(150);
-    const lists = { performance: state.performance.groups.length, rewards: state.rewards.groups.length };
-    expect(lists).toEqual({ performance: 1, rewards: 1, [part]: 0 });
-    const due = nextSumsDue(state);
-    await poll(api, due, MANY, NOW + 2 * EPOCH);
+    expect(shown(state, 'online', {}, later)).toBe(150);
+    const known = { duties: state.duties.length, rewards: state.rewards.length };
+    expect(known).toEqual({ duties: 1, rewards: 1, [read]: 0 });
+    await next(api, entry, MANY, NOW + NINE);
     expect(sizes(api)).toHaveLength(4);
-    const { events: again } = await poll(api, due, MANY, NOW + 10 * MINUTE + DAY);
+    const { events: again } = await next(api, entry, MANY, later + DAY);
     expect(sizes(api)).toHaveLength(6);
     expect(again).toEqual([]);
   });
 
-  it('keeps the previous values unless all were read, and withdraws them after 18 intervals', async () => {
-    const { value: known } = await poll(serviceOf(), undefined, MANY);
+  it('is not off because 100 are refused while requests for 20 fail', async () => {
+    const api = serviceWith((request) => {
+      throw failed(request, identifiersOf(request).length > 20 ? 'forbidden' : 'server_error');
+    });
+    const first = await poll(api, undefined, MANY);
+    const { entry, failure } = await next(api, first.entry, MANY, NOW + 10 * MINUTE);
+    expect(failure).toMatchObject({ reason: 'server_error' });
+    expect(entry.refusals).toEqual({});
+  });
+
+  it('is requested at ever longer waits while it fails, although nothing is known of it', async () => {
+    const api = serviceWith(failing('server_error'));
+    let { entry } = await poll(api, undefined, MANY);
+    let now = NOW;
+    const minutes: number[] = [];
+    while (minutes.length < 5) {
+      const { reads } = scheduleAt(validatorsSource(MANY), entry, now);
+      const at = reads.find((one) => one.read.name === read)?.nextAttemptAt ?? 0;
+      minutes.push((at - now) / MINUTE);
+      now = at;
+      ({ entry } = await next(api, entry, MANY, now));
+    }
+    expect(minutes).toEqual([1, 2, 4, 8, 15]);
+  });
+
+  it('keeps the previous values unless all were read, and withdraws them after nine times the age of a status', async () => {
+    const { entry: known } = await poll(serviceOf(), undefined, MANY);
     let requests = 0;
     const api = serviceWith((request) => {
       requests += 1;
       if (requests === 2) throw failed(request, 'server_error');
       return answer;
     });
-    const { value: state, failure } = await poll(api, nextSumsDue(known), MANY, NOW + EPOCH);
+    const { entry, value: state, failure } = await next(api, known, MANY, NOW + NINE);
     expect(failure).toMatchObject({ reason: 'server_error' });
-    expect(state[part].groups).toEqual(known[part].groups);
-    // The next poll reads it again. Otherwise a request that the service no longer takes would fail one poll of nine.
-    await poll(api, state, MANY, NOW + EPOCH + MINUTE);
+    expect(state[read]).toEqual(known.value[read]);
+    // Otherwise a request that the service no longer takes would cost the sums of an hour.
+    await next(api, entry, MANY, NOW + NINE + MINUTE);
     expect(requests).toBe(4);
-    const later = timing({ now: NOW + 26 * EPOCH, intervalMs: EPOCH });
-    const alone = { ...state, performance: NONE, rewards: NONE, [part]: state[part] };
-    expect(validatorsSource(MANY).nextChange(alone, later)).toBe(NOW + 27 * EPOCH + 1);
+    const alone = { ...state, validators: [], duties: [], rewards: [], [read]: state[read] };
+    expect(changesAt(familiesOf(alone, NOW + 26 * EPOCH, MANY))).toBe(NOW + 27 * EPOCH + 1);
     expect(value(state, NOW + 27 * EPOCH)).toBeDefined();
     expect(value(state, NOW + 27 * EPOCH + 1)).toBeUndefined();
   });
@@ -129,6 +165,18 @@ describe('the performance of watched validators', () => {
     expect(shown(state, 'duties', { duty: 'proposal', status: 'done' })).toBe(2);
     expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.55, 12);
     expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
+  });
+
+  it('shows no score of a duty that nobody had, nor one outside 0 to 1', async () => {
+    const beaconscore = { total: -0.1, attestation: 0.9, proposal: 0.8, sync_committee: 0.7 };
+    const none = { successful: 0, assigned: 0, missed: 0 };
+    const attestation = { included: 9, assigned: 10, missed: 1 };
+    const data = { beaconscore, duties: { attestation, proposal: none, sync_committee: null } };
+    const { value: state } = await poll(serviceOf({ validators_performance: () => ({ data }) }), undefined, MANY);
+    const scores = ['total', 'attestation', 'proposal', 'sync_committee'].map((duty) =>
+      shown(state, 'score_ratio', { duty }),
+    );
+    expect(scores).toEqual([undefined, 0.9, undefined, undefined]);
   });
 
   it.each([

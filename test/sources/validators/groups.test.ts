@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
-import { link } from '../../../src/sources/content.ts';
-import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
 import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
@@ -13,7 +11,8 @@ import {
   identifiersOf,
   membersAnswer,
   NOW,
-  nextSumsDue,
+  next,
+  pageOf,
   performanceAnswer,
   poll,
   rewardsAnswer,
@@ -26,7 +25,6 @@ import {
 import { WATCHED } from '../../support/contract/metric-contract.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
-import { timing } from '../../support/time/timing.ts';
 
 const HOME = watchOf([{ first: 1, last: 105 }]);
 const OFFICE = watchOf([{ first: 500, last: 509 }]);
@@ -39,7 +37,7 @@ const GROUPS = watchedGroups(WATCH, [
   { name: 'home', watch: HOME },
   { name: 'office', watch: OFFICE },
 ]);
-const OPTIONS = validatorsOptions({ watch: WATCH, groups: GROUPS, syncCommittee: true, hasSlashings: false });
+const OPTIONS = validatorsOptions({ watch: WATCH, groups: GROUPS, syncCommittee: true });
 
 /** The families that are split by group: the sums over a group, and the series of a validator. */
 const SPLIT = [
@@ -125,7 +123,7 @@ describe('groups of watched validators', () => {
         return rewardsAnswer();
       },
     });
-    await poll(limited, nextSumsDue(state), OPTIONS, NOW + EPOCH);
+    await poll(limited, state, OPTIONS, NOW + EPOCH);
     expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
   });
 
@@ -187,8 +185,8 @@ describe('groups of watched validators', () => {
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
 
-  it('a reload that changes them keeps the status, and reads the sums of the changed ones at once', async () => {
-    const { value: state } = await poll(service(), undefined, OPTIONS);
+  it('a reload that changes them keeps the status, and reads the sums of the changed ones with the next status', async () => {
+    const { value: state, entry } = await poll(service(), undefined, OPTIONS);
     const groups = watchedGroups(WATCH, [
       { name: 'house', watch: HOME },
       { name: 'office', watch: watchOf([{ first: 500, last: 510 }]) },
@@ -198,10 +196,11 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
-    const { tables = [] } = validatorsSummary(changed, state, timing({ now: NOW, intervalMs: EPOCH }), link);
+    const { tables = [] } = pageOf(state, changed);
     expect(tables.map(({ title }) => title)).toEqual(['Validators']);
-    const { value: next } = await poll(service(), state, changed, NOW + EPOCH);
-    expect(byGroup(familiesOf(next, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
+    const { value: later, ran } = await next(service(), entry, changed, NOW + EPOCH);
+    expect(ran).toEqual(['status', 'duties', 'rewards']);
+    expect(byGroup(familiesOf(later, NOW + EPOCH, changed), '_penalties_ether')).toEqual({
       house: 0.000012,
       office: 0.000006,
       none: 0.000006,
@@ -211,7 +210,7 @@ describe('groups of watched validators', () => {
   it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {
     const watch = watchOf([{ first: 1, last: 9 }]);
     const split = (last: number) => watchedGroups(watch, [{ name: 'home', watch: watchOf([{ first: 1, last }]) }]);
-    const follower = await following({ watch, seatsOf: () => [1, 2, 8], groups: split(4) });
+    const follower = await following({ watch, countsSeats: true, groups: split(4) }, { seatsOf: () => [1, 2, 8] });
     follower.chain.advance();
     const slot = (F + 1) * 32;
     follower.chain.change(slot, { proposer: 2, status: '2' });
@@ -220,8 +219,8 @@ describe('groups of watched validators', () => {
     await follower.poll();
     const counters = (families: readonly Family[]) => families.filter(({ type }) => type === 'counter');
     const before = follower.families();
-    const reloaded = new Follower({ watch, seatsOf: () => [1, 2, 8], groups: split(1) });
-    reloaded.state = follower.state;
+    const reloaded = new Follower({ watch, countsSeats: true, groups: split(1) });
+    reloaded.entry = follower.entry;
     const after = reloaded.families();
     expect(counters(after)).toEqual(counters(before));
     expect(samplesOf(after, 'beaconchain_watched_proposals_total').map(({ value }) => value)).toEqual([1, 1, 0]);

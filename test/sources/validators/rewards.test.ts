@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
-import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import type { Validators } from '../../../src/sources/validators/schema.ts';
+import type { Validators } from '../../../src/sources/validators/state.ts';
 import { type FakeApi, failing } from '../../support/answers/fake-api.ts';
 import {
   EPOCH,
   familiesOf,
   MANY,
   NOW,
-  nextSumsDue,
   poll,
   rewardsAnswer,
   serviceOf,
@@ -108,7 +106,7 @@ describe('the rewards of watched validators', () => {
     const rest = String(sum(rests) % 1_000_000_000_000).padStart(12, '0');
     expect(millionth).toBeGreaterThan(2 ** 44);
     expect(shown(state, NOW, options)['penalties_ether']).toBe(Number(`${millionth}${rest}e-18`));
-    expect(state.rewards.groups[0]?.sums.penalties).toBe(`${millionth}${rest}`);
+    expect(state.rewards[0]?.sums.penalties).toBe(`${millionth}${rest}`);
   });
 
   it.each<[string, object, readonly string[]]>([
@@ -142,15 +140,14 @@ describe('the rewards of watched validators', () => {
   });
 
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(
-    'are read although the performance fails (%s), and not where the status does',
+    'are read although the status or the performance fails (%s)',
     async (reason) => {
-      const api = serviceOf({ validators_performance: failing(reason) });
-      const { value: state, failure } = await poll(api, undefined, MANY);
-      expect(failure).toMatchObject({ endpoint: 'validators_performance' });
-      expect(Object.keys(shown(state))).toHaveLength(9);
-      const silent = serviceOf({ validators: failing(reason) });
-      await poll(silent, undefined, MANY);
-      expect(sizes(silent)).toEqual([]);
+      for (const endpoint of ['validators', 'validators_performance'] as const) {
+        const api = serviceOf({ [endpoint]: failing(reason) });
+        const { value: state, failure } = await poll(api, undefined, MANY);
+        expect(failure).toMatchObject({ endpoint });
+        expect(Object.keys(shown(state))).toHaveLength(9);
+      }
     },
   );
 
@@ -158,10 +155,8 @@ describe('the rewards of watched validators', () => {
     const off = { ...MANY, rewards: false };
     const api = serviceOf();
     const { value: known } = await poll(serviceOf(), undefined, MANY);
-    const { value: state } = await poll(api, nextSumsDue(known), off, NOW + EPOCH);
+    const { value: state } = await poll(api, known, off, NOW + EPOCH);
     expect(sizes(api)).toEqual([]);
     expect(shown(state, NOW + EPOCH, off)).toEqual({});
-    expect(validatorsSource(off).parts?.(state)).not.toContainEqual(expect.objectContaining({ part: 'rewards' }));
-    expect(validatorsSource(off).endpoints).not.toContain('validators_rewards');
   });
 });

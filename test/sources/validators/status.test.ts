@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
-import { emptyEntry } from '../../../src/scheduler/entry.ts';
-import { pacesOf } from '../../../src/scheduler/schedules.ts';
-import { link } from '../../../src/sources/content.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
-import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
-import { validatorsSummary } from '../../../src/sources/validators/summary.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import { type FakeApi, failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
+  changesAt,
+  chunksAsked,
   EPOCH,
   familiesOf,
   identifiersOf,
   MANY,
+  NINE,
   NOW,
+  next,
+  pageOf,
   poll,
   serviceOf,
   startOfEpoch,
@@ -22,7 +23,8 @@ import {
   validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
-import { attempts, DAY, MINUTE, timing } from '../../support/time/timing.ts';
+import { scheduleAt } from '../../support/runs/round.ts';
+import { MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
 
@@ -72,7 +74,7 @@ describe('the status of watched validators', () => {
     expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toEqual([
       {
         endpoint: 'validators',
-        priority: 'validators',
+        priority: 'own_validators',
         path: '/api/v2/ethereum/validators',
         body: {
           chain: 'mainnet',
@@ -107,10 +109,10 @@ describe('the status of watched validators', () => {
 
   it('takes a 404 as none was found, and never as a refusal', async () => {
     const api = serviceOf({ validators: failing('not_found') });
-    const { value: state, failure } = await poll(api);
+    const { value: state, entry, failure } = await poll(api);
     expect(failure).toBeUndefined();
     expect(byStatus(state)).toEqual({ not_found: 12 });
-    expect(state.refusals).toBeUndefined();
+    expect(entry.refusals).toEqual({});
   });
 
   it('takes null for neither online nor offline, and rows without index or balances as they are', async () => {
@@ -120,7 +122,6 @@ describe('the status of watched validators', () => {
     expect(value(state, 'validators_offline')).toBe(0);
     // A row that cannot be read may be that of the missing one.
     expect(byStatus(state)).toEqual({ active_ongoing: 11 });
-    expect(value(state, 'validators_effective_balance_ether')).toBe(320);
   });
 
   it('never takes a validator without duties for offline, whatever its row says', async () => {
@@ -132,7 +133,7 @@ describe('the status of watched validators', () => {
     expect(Object.keys(offlineSince(state))).toEqual(['6', '7', '8']);
     expect(value(state, 'validators_offline')).toBe(3);
     expect(value(state, 'validators_online')).toBe(4);
-    const { tally } = validatorsSummary(OPTIONS, state, timing({ now: NOW, intervalMs: EPOCH }), link);
+    const { tally } = pageOf(state);
     expect(tally).toEqual({ noun: 'validator', well: 4, known: 7, unknown: 0 });
   });
 
@@ -178,6 +179,28 @@ describe('the status of watched validators', () => {
     expect(value(after.value, 'validators_offline', NOW + EPOCH, MANY)).toBe(150);
   });
 
+  it('adds up balances only while those of every validator are known: half the money is a false value', async () => {
+    const sums = (state: Validators, now = NOW): (number | undefined)[] =>
+      ['balance', 'effective_balance', 'offline_effective_balance'].map((name) =>
+        value(state, `validators_${name}_ether`, now),
+      );
+    const summed = async (row: Record<string, unknown> | null) => sums((await poll(serving({ 3: row }))).value);
+    const balances = { current: '1000000000000000000', effective: null };
+    expect(await summed({ online: false })).toEqual([12 * 32.002422501, 384, 32]);
+    expect(await summed({ online: false, balances })).toEqual([expect.closeTo(353.0266), undefined, undefined]);
+    expect(await summed({ balances })).toEqual([expect.closeTo(353.0266), undefined, 0]);
+    expect(await summed(null)).toEqual([undefined, undefined, 0]);
+    const { value: known } = await poll(serviceOf());
+    const later = rows({}, 444_378);
+    const validators = (request: SentRequest): unknown => {
+      if (identifiersOf(request).includes(1)) throw failed(request, 'server_error');
+      return later(request);
+    };
+    const { value: state } = await poll(serviceOf({ validators }), known, OPTIONS, NOW + EPOCH);
+    expect(sums(state, NOW + 3 * EPOCH)[1]).toBe(384);
+    expect(sums(state, NOW + 3 * EPOCH + 1)).toEqual([undefined, undefined, undefined]);
+  });
+
   describe('when requests fail', () => {
     const failsFor = (index: number, reason: Parameters<typeof failed>[1]) => (request: SentRequest) => {
       if (identifiersOf(request).includes(index)) throw failed(request, reason);
@@ -192,17 +215,14 @@ describe('the status of watched validators', () => {
       expect(failure).toMatchObject({ reason: 'server_error' });
       expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
       expect(value(state, 'validators_epoch', now)).toBe(444_377);
-      expect(validatorsSource(OPTIONS).nextChange(state, timing({ now, intervalMs: EPOCH }))).toBe(NOW + 3 * EPOCH + 1);
+      expect(changesAt(familiesOf(state, now, OPTIONS))).toBe(NOW + 3 * EPOCH + 1);
       expect(byStatus(state, NOW + 3 * EPOCH)).toEqual({ active_ongoing: 12 });
       expect(byStatus(state, NOW + 3 * EPOCH + 1)).toEqual({ active_ongoing: 2 });
       expect(byStatus(state, NOW + 4 * EPOCH + 1)).toEqual({});
-      // Where another request was answered, the part is not refused.
-      const partly = await poll(serviceOf({ validators: failsFor(11, 'forbidden') }), known, OPTIONS, now);
-      expect(partly.value.refusals).toBeUndefined();
     });
 
     it.each([
-      ['in a row end the poll', [5, 15, 25], 3],
+      ['in a row end the sweep', [5, 15, 25], 3],
       ['among others do not', [5, 25, 45], 6],
     ])('three %s', async (_, indices, requests) => {
       const answer = (request: SentRequest) => {
@@ -211,7 +231,7 @@ describe('the status of watched validators', () => {
       };
       const api = serviceOf({ validators: answer });
       await poll(api, undefined, validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) }));
-      expect(api.requests.map(identifiersOf)).toHaveLength(requests);
+      expect(chunksAsked(api, 'validators')).toHaveLength(requests);
     });
 
     it('an answer of an epoch in the future is none', async () => {
@@ -220,36 +240,28 @@ describe('the status of watched validators', () => {
       expect(byStatus(state)).toEqual({});
     });
 
-    it('403 of the first request, and again ten minutes later, refuses the part: reported once, requested again a day later or after a reload', async () => {
-      const options = validatorsOptions();
+    it('403 ends the sweep; again ten minutes later it refuses the part, and the others get its share of a scarce budget', async () => {
       const api = serviceOf({ validators: failing('forbidden') });
-      const first = await poll(api, undefined, options, NOW - 10 * MINUTE);
+      const first = await poll(api, undefined, OPTIONS);
       expect(first.failure).toMatchObject({ reason: 'forbidden' });
-      const again = await poll(api, first.value, options, NOW - 1);
-      expect(again.failure).toMatchObject({ reason: 'forbidden' });
-      expect([...(first.events ?? []), ...(again.events ?? [])]).toEqual([]);
-      const { value: state, failure, events } = await poll(api, again.value, options);
+      const { entry, failure, events } = await next(api, first.entry, OPTIONS, NOW + 10 * MINUTE);
       expect(failure).toBeUndefined();
       expect(events).toMatchObject([{ type: 'part_refused', part: 'status' }]);
-      expect(api.requests).toHaveLength(3);
-      const source = validatorsSource(options);
-      expect(source.parts?.(first.value)).toContainEqual({ part: 'status', isRefused: false });
-      expect(source.parts?.(state)).toContainEqual({ part: 'status', isRefused: true });
-      expect(source.due(state, attempts(NOW), timing({ now: NOW, intervalMs: EPOCH }))).toBe(NOW + DAY);
-      // The others get its share of a scarce budget.
-      const allowance = { bucketOf: () => '', allowedPerDay: () => 30 };
-      const planned = (known: Validators) =>
-        pacesOf([{ source, current: { ...emptyEntry(source), value: known } }], allowance, NOW).get(source)
-          ?.requestsPerDay;
-      expect(planned(NO_VALIDATORS)).toBeCloseTo(30);
-      expect(planned(state)).toBeLessThan(1);
-      const { value: later, events: afterwards } = await poll(api, state, options, NOW + DAY);
-      expect(api.requests).toHaveLength(4);
-      expect(afterwards).toEqual([]);
-      const reloaded = source.anew?.(later, NOW + DAY) ?? later;
-      expect(source.due(reloaded, attempts(NOW + DAY), timing({ now: NOW + DAY + 2, intervalMs: EPOCH }))).toBe(
-        NOW + DAY + EPOCH,
-      );
+      expect(chunksAsked(api, 'validators')).toHaveLength(2);
+      const dutiesEvery = (known: typeof entry): number | undefined => {
+        const { reads } = scheduleAt(validatorsSource(OPTIONS), known, NOW + 10 * MINUTE, 30);
+        return reads.find(({ read }) => read.name === 'duties')?.pace.intervalMs;
+      };
+      expect(dutiesEvery(first.entry)).toBeGreaterThan(15 * NINE);
+      expect(dutiesEvery(entry)).toBeLessThan(2 * NINE);
+    });
+
+    it('403 of a later request refuses nothing', async () => {
+      const api = serviceOf({ validators: failsFor(11, 'forbidden') });
+      const first = await poll(api, undefined, OPTIONS);
+      const { entry, failure } = await next(api, first.entry, OPTIONS, NOW + 10 * MINUTE);
+      expect(failure).toMatchObject({ reason: 'forbidden' });
+      expect(scheduleAt(validatorsSource(OPTIONS), entry, NOW + 10 * MINUTE).first.read.name).toBe('status');
     });
   });
 
@@ -263,19 +275,14 @@ describe('the status of watched validators', () => {
     });
     expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 2 });
     expect(offlineSince(state, NOW, options)).toEqual({});
-    const { value: next } = await poll(serviceOf(), state, options);
-    expect(next.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
+    const { value: after } = await poll(serviceOf(), state, options);
+    expect(after.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
   });
-
-  const ALONE = validatorsOptions({ hasSlashings: false });
 
   /** The epochs in which validator 4 was slashed and first reported so. */
   function times(state: Validators, now = NOW): (number | undefined)[] {
     const epochOf = (name: string): number | undefined => {
-      const [sample] = samplesOf(
-        familiesOf(state, now, ALONE),
-        `beaconchain_watched_validator_${name}_timestamp_seconds`,
-      );
+      const [sample] = samplesOf(familiesOf(state, now), `beaconchain_watched_validator_${name}_timestamp_seconds`);
       return sample && epochAt('mainnet', 1000 * Number(sample.value));
     };
     return [epochOf('slashed'), epochOf('reported_slashed')];
@@ -295,8 +302,8 @@ describe('the status of watched validators', () => {
     ['nonsense', { exit: 'x', withdrawable: 2 ** 64 }, undefined],
   ])('a validator that is slashed when first read was slashed in %s, and fires no alert', async (_, life, epoch) => {
     const slashed = { slashed: true, status: 'active_slashed', life_cycle_epochs: life };
-    const { value: state } = await poll(serving({ 4: slashed }), undefined, ALONE);
-    expect(value(state, 'validators_slashed', NOW, ALONE)).toBe(1);
+    const { value: state } = await poll(serving({ 4: slashed }));
+    expect(value(state, 'validators_slashed')).toBe(1);
     expect(times(state)).toEqual([epoch, undefined]);
   });
 
@@ -309,21 +316,22 @@ describe('the status of watched validators', () => {
   ])('fires the alert without a time if it is reported as slashed %s', async (_, changes, fires) => {
     let state = NO_VALIDATORS;
     for (const [i, change] of changes.entries()) {
-      ({ value: state } = await poll(serving({ 4: change }, 444_370 + i), state, ALONE));
+      ({ value: state } = await poll(serving({ 4: change }, 444_370 + i), state));
     }
     const first = 444_370 + changes.findIndex((one) => one?.['slashed'] === true);
     expect(times(state)).toEqual([undefined, fires ? first : undefined]);
-    const { notices } = validatorsSummary(ALONE, state, timing({ now: NOW, intervalMs: EPOCH }), link);
+    const { notices } = pageOf(state);
     expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
   });
 
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
     const change = { 4: { slashed: true, status: 'withdrawal_done', online: null } };
-    const { value: state } = await poll(serving(change), undefined, ALONE);
-    const { value: later } = await poll(serving({ 4: null }, 444_378), state, ALONE, NOW + EPOCH);
-    expect(value(later, 'validators', NOW + EPOCH, ALONE)).toBe(12);
-    expect(value(later, 'validators_slashed', NOW + EPOCH, ALONE)).toBe(1);
+    const { value: state } = await poll(serving(change));
+    const { value: later } = await poll(serving({ 4: null }, 444_378), state, OPTIONS, NOW + EPOCH);
+    expect(value(later, 'validators', NOW + EPOCH)).toBe(12);
+    expect(value(later, 'validators_slashed', NOW + EPOCH)).toBe(1);
     expect(times(later)).toEqual([undefined, undefined]);
-    expect(familiesOf(later).map(({ name }) => name)).not.toContain('beaconchain_watched_validators_slashed');
+    const beside = familiesOf(later, NOW, OPTIONS, { showsSlashed: true });
+    expect(beside.map(({ name }) => name)).not.toContain('beaconchain_watched_validators_slashed');
   });
 });

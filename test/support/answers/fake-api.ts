@@ -2,15 +2,13 @@ import type { z } from 'zod';
 import type { Api } from '../../../src/api/client.ts';
 import type { ApiRequest } from '../../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
-import type { Poll, Source, Timing } from '../../../src/sources/source.ts';
-import { noSignal } from '../time/timing.ts';
 import { refusalOf } from './known-request.ts';
 
 /** A request as the service sees it. */
 export type SentRequest = Omit<ApiRequest, 'envelope'>;
 
 export interface FakeApi extends Api {
-  /** Its time, Unix ms. Until the first `pollOnce` it is after everything. */
+  /** Its time, Unix ms. Until the first `round` it is after everything. */
   at: number;
   /** All requests, in order. */
   readonly requests: SentRequest[];
@@ -69,17 +67,4 @@ export function failing(reason: FailureReason): (request: SentRequest) => never 
 /** A service that gives one body to every request. */
 export function answering(body: unknown): FakeApi {
   return fakeApi(() => body);
-}
-
-/** One poll. The value passes through JSON, as over a restart. */
-export async function pollOnce<T>(
-  source: Pick<Source<T>, 'poll' | 'state'>,
-  api: Api | FakeApi,
-  previous: T,
-  at: Timing,
-  signal = noSignal(),
-): Promise<Poll<T>> {
-  if ('at' in api) api.at = at.now;
-  const result = await source.poll(api, previous, at, signal);
-  return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }

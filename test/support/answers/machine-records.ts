@@ -7,7 +7,6 @@ type Fields = Record<string, unknown>;
 export function machinesOptions(overrides: Partial<MachinesOptions> = {}): MachinesOptions {
   return {
     intervalMs: MINUTE,
-    weight: 1,
     staleAfterMs: 'auto',
     forgetAfterMs: 31 * DAY,
     expected: [],

@@ -1,12 +1,17 @@
 import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
 import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
+import { link, type Summary } from '../../../src/sources/content.ts';
+import { type Inputs, NO_INPUTS, type Timing } from '../../../src/sources/read.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
-import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import { validatorsPage } from '../../../src/sources/validators/page.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { timing } from '../time/timing.ts';
-import { type FakeApi, fakeApi, pollOnce, type SentRequest } from './fake-api.ts';
+import { entryWith, type RoundOptions, round } from '../runs/round.ts';
+import { HOUR, timing } from '../time/timing.ts';
+import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
 
 export const EPOCH = 384_000;
 export const PERIOD = 256 * EPOCH;
@@ -112,11 +117,10 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     watch,
     groups: watchedGroups(watch, []),
     intervalMs: EPOCH,
-    weight: 2,
+    chains: 1,
     status: true,
     rewards: true,
     syncCommittee: false,
-    hasSlashings: true,
     ...overrides,
   };
 }
@@ -152,16 +156,45 @@ export function sizesAsked(api: FakeApi, endpoint: SentRequest['endpoint']): num
   return chunksAsked(api, endpoint).map(({ length }) => length);
 }
 
-/** The state of which the next poll reads duties and rewards: it is the ninth after the last one that did. */
-export function nextSumsDue(state: Validators): Validators {
-  const polls = 8;
-  return { ...state, performance: { ...state.performance, polls }, rewards: { ...state.rewards, polls } };
+/** The interval of the sums over 24 hours. */
+export const NINE = 9 * EPOCH;
+
+/** At the configured intervals. */
+export function validatorsTiming(now = NOW): Timing {
+  return timing({ now, intervalMs: EPOCH, of: { status: EPOCH, duties: NINE, rewards: NINE, members: HOUR } });
 }
 
-export function familiesOf(state: Validators, now = NOW, options = validatorsOptions()): Family[] {
-  return validatorsSource(options).families(state, timing({ now, intervalMs: EPOCH }));
+export function familiesOf(
+  value: Validators,
+  now = NOW,
+  options = validatorsOptions(),
+  inputs: Partial<Inputs> = {},
+): Family[] {
+  return validatorsSource(options).metrics(value, validatorsTiming(now), { ...NO_INPUTS, ...inputs });
 }
 
-export function poll(api: FakeApi, previous: Validators = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {
-  return pollOnce(validatorsSource(options), api, previous, timing({ now, intervalMs: EPOCH }));
+export function pageOf(value: Validators, options = validatorsOptions()): Summary {
+  return validatorsPage(options, value, validatorsTiming(), { inputs: NO_INPUTS, linked: link });
+}
+
+/** When these samples have to be computed anew. */
+export function changesAt(families: readonly Family[]): number {
+  return Math.min(...families.flatMap(({ samples }) => samples.map(({ until = Number.POSITIVE_INFINITY }) => until)));
+}
+
+/** One round with every read. */
+export function poll(api: FakeApi, value = NO_VALIDATORS, options = validatorsOptions(), now = NOW) {
+  const source = validatorsSource(options);
+  return round(source, api, entryWith(source, value), { now });
+}
+
+/** The next round, with the reads that are due. */
+export function next(
+  api: FakeApi,
+  before: Entry<Validators>,
+  options: ValidatorsOptions,
+  now: number,
+  more: Partial<RoundOptions> = {},
+) {
+  return round(validatorsSource(options), api, before, { now, ...more });
 }

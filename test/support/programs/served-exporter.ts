@@ -1,8 +1,8 @@
 import type { Transport } from '../../../src/api/transport.ts';
-import { ConfigFile } from '../../../src/config/config.ts';
 import type { Outside } from '../../../src/exporter/client.ts';
 import { Exporter, type ExporterOptions } from '../../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
+import { ConfigFile } from '../../../src/sources/registry.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import type { Logger } from '../../../src/toolkit/lib/log.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';

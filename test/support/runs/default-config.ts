@@ -1,4 +1,4 @@
-import { type Config, ConfigFile } from '../../../src/config/config.ts';
+import { type Config, ConfigFile } from '../../../src/sources/registry.ts';
 
 /** The config of an empty file. */
 export function defaultConfig(): Config {

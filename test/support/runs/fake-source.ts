@@ -1,35 +1,39 @@
 import { z } from 'zod';
-import type { Api } from '../../../src/api/client.ts';
-import { evenPace, nextTick, type Poll, type Source, type Timing } from '../../../src/sources/source.ts';
+import type { Outcome, Read, ReadContext } from '../../../src/sources/read.ts';
+import type { Source } from '../../../src/sources/source.ts';
 import { MINUTE } from '../time/timing.ts';
 
-type Behaviour = Partial<Omit<Source<number>, 'poll'>> & {
-  /** What a poll does. By default it adds one to the value. */
-  readonly poll?: (
-    previous: number,
-    timing: Timing,
-    signal: AbortSignal,
-    api: Api,
-  ) => Promise<Poll<number>> | Poll<number>;
+type FakeRead = Partial<Omit<Read<number>, 'run'>> & {
+  /** What a run does. By default it adds one to the value. */
+  readonly run?: (value: number, context: ReadContext) => Promise<Outcome<number>> | Outcome<number>;
 };
 
-/** A source whose value is a number. It is due at fixed intervals. */
-export function fakeSource({ poll = (value) => ({ value: value + 1 }), ...overrides }: Behaviour = {}): Source {
-  const source: Source<number> = {
-    name: 'machines',
+type Behaviour = Partial<Omit<Source<number>, 'reads'>> & FakeRead & { readonly reads?: readonly FakeRead[] };
+
+export function fakeRead({ run = (value) => ({ value: value + 1 }), ...overrides }: FakeRead = {}): Read<number> {
+  return {
+    name: 'only',
     endpoints: ['machine_metrics'],
-    intervalMs: MINUTE,
+    everyMs: MINUTE,
+    ...overrides,
+    run: async (context, value) => run(value, context),
+  };
+}
+
+/** A source whose value is a number. By default it has one read, which is due at fixed intervals. */
+export function fakeSource({ reads, ...behaviour }: Behaviour = {}): Source {
+  const { name = 'machines', chain, share = () => 1, events = {}, page, more, ...read } = behaviour;
+  const source: Source<number> = {
+    name,
+    ...(chain && { chain }),
+    reads: (reads ?? [{ ...read, name: 'only' }]).map(fakeRead) as [Read<number>],
     empty: 0,
     state: z.number(),
-    due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
-    weight: 1,
-    isDaily: false,
-    pace: (requestsPerDay, requestsPerPoll) =>
-      evenPace(overrides.intervalMs ?? MINUTE, requestsPerDay, requestsPerPoll),
-    poll: async (api, previous, timing, signal) => poll(previous, timing, signal, api),
-    families: (value) => [{ name: 'fake', type: 'gauge', help: 'Fake.', samples: [{ labels: {}, value }] }],
-    nextChange: () => Number.POSITIVE_INFINITY,
-    ...overrides,
+    share,
+    metrics: (value) => [{ name: 'fake', type: 'gauge', help: 'Fake.', samples: [{ labels: {}, value }] }],
+    events,
+    ...(page && { page }),
+    ...(more && { more }),
   };
   // Safe, because the scheduler returns to a source only the values of that source.
   return source as unknown as Source;

@@ -1,7 +1,8 @@
+import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
-import type { Machine, Machines } from '../../../src/sources/machines/schema.ts';
-import type { SourceEvent } from '../../../src/sources/source.ts';
+import type { Machine, Machines } from '../../../src/sources/machines/state.ts';
+import type { SourceEvent } from '../../../src/sources/read.ts';
 import { machinesOptions } from '../answers/machine-records.ts';
 import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from '../model/fleet.ts';
 import { NOW } from '../time/timing.ts';
@@ -66,8 +67,8 @@ export class FleetRun {
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1_000) {
       await this.program.clock.advance(Math.min(1_000, left));
-      const { entry } = this.program.view('machines');
-      const { lastAttemptAt: start, durationMs } = entry;
+      const view = this.program.view('machines');
+      const { lastAttemptAt: start, durationMs, failuresInARow } = lastOf(view);
       if (start === undefined || start === this.#lastStart) continue;
       this.#lastStart = start;
       const during = ({ at }: { at: number }): boolean => at >= start && at <= start + durationMs;
@@ -75,8 +76,8 @@ export class FleetRun {
         start,
         durationMs,
         requests: this.fleet.requests.filter(during).map(({ body }) => body),
-        machines: new Map((entry.value as Machines).machines.map((machine) => [machine.name, machine])),
-        ok: entry.failuresInARow === 0,
+        machines: new Map((view.entry.value as Machines).machines.map((machine) => [machine.name, machine])),
+        ok: failuresInARow === 0,
       });
     }
   }

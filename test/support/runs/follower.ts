@@ -1,10 +1,13 @@
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { type Entry, emptyEntry, withoutRefusals } from '../../../src/scheduler/entry.ts';
+import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
+import type { EVENTS } from '../../../src/sources/slashings/events.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import type { Source, SourceEvent, Timing } from '../../../src/sources/source.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
+import type { Source } from '../../../src/sources/source.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
-import { failed, fakeApi, pollOnce } from '../answers/fake-api.ts';
+import { failed, fakeApi, type SentRequest } from '../answers/fake-api.ts';
 import {
   askedFor,
   type ChainView,
@@ -15,7 +18,8 @@ import {
   slashing,
 } from '../answers/slot-rows.ts';
 import { sampleValue } from '../exposition/samples.ts';
-import { attempts, MINUTE, NOW, noSignal, timing } from '../time/timing.ts';
+import { MINUTE, NOW, noSignal, timing } from '../time/timing.ts';
+import { type RoundOptions, round, scheduleAt } from './round.ts';
 import { slashingsOptions } from './slashings-options.ts';
 
 /** A chain whose rows and records a test writes one by one, as answers for the fake API. */
@@ -95,85 +99,96 @@ class ScriptedChain implements ChainView {
   }
 }
 
-/** The slashings source on a scripted chain. Between polls it keeps only its state, as after a restart. */
+const SIGHTINGS: readonly string[] = [
+  'watched_slashed',
+  'attester_slashing',
+  'proposer_slashing',
+] satisfies (keyof typeof EVENTS)[];
+
+interface Sighting {
+  readonly slot: number;
+  readonly validators: readonly number[];
+}
+
+/** What the budget allows. The default allows everything. */
+type Budget = Pick<RoundOptions, 'allowedPerDay'>;
+
+/** The slashings source on a scripted chain. Between polls it keeps only its entry, as after a restart. */
 export class Follower {
   readonly chain = new ScriptedChain();
   /** The events of all polls. */
   readonly events: SourceEvent[] = [];
   readonly source: Source<Slashings>;
-  state: Slashings;
+  entry: Entry<Slashings>;
   now = NOW;
   /** The failure of the last poll. */
   failure: Error | undefined;
-  /** The requests of the last poll: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
-  asked: string[] = [];
+  /** The requests of the last poll. */
+  requests: readonly SentRequest[] = [];
+  /** What the other sources of the chain give. */
+  inputs: Partial<Inputs> = {};
   /** Aborts the next polls. */
   signal = noSignal();
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
+  #tried = new Set<string>();
 
   constructor(options: Partial<SlashingsOptions> = {}) {
     this.source = slashingsSource(slashingsOptions(options));
-    this.state = this.source.empty;
+    this.entry = emptyEntry(this.source);
   }
 
-  /** Polls `afterMs` later. Returns the requests. */
-  async poll(afterMs = MINUTE, overrides: Partial<Timing> = {}): Promise<string[]> {
+  get state(): Slashings {
+    return this.entry.value;
+  }
+
+  /** The reads that are due `afterMs` later. Returns their requests: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
+  async poll(afterMs = MINUTE, budget: Budget = {}): Promise<string[]> {
     this.now += afterMs;
-    this.asked = [];
     const api = fakeApi((request) => {
-      const what = askedFor(request.path);
-      this.asked.push(what);
-      const reason = this.fault(what);
+      const reason = this.fault(askedFor(request.path));
       if (reason) throw failed(request, reason);
       return chainAnswer(this.chain, request);
     });
-    const { value, failure, events } = await pollOnce(
-      this.source,
-      api,
-      this.state,
-      this.timing(overrides),
-      this.signal,
-    );
-    this.state = value;
-    this.failure = failure;
-    this.events.push(...(events ?? []));
-    return this.asked;
+    const { now, inputs, signal } = this;
+    const options = { now, inputs, signal, tried: this.#tried, ...budget };
+    const { entry, failure, events, ran } = await round(this.source, api, this.entry, options);
+    Object.assign(this, { entry, failure, requests: api.requests });
+    for (const name of ran) this.#tried.add(name);
+    this.events.push(...events);
+    return api.requests.map(({ path }) => askedFor(path));
   }
 
   /** Starts the program again, or reloads it. */
   startAnew(afterMs = 0): void {
     this.now += afterMs;
-    this.state = this.source.anew?.(this.state, this.now) ?? this.state;
+    this.entry = withoutRefusals(this.source, this.entry);
+    this.#tried.clear();
   }
 
   /** The events of a type, without it. */
-  found(type: SourceEvent['type']): object[] {
+  found(type: string): object[] {
     return this.events.filter((event) => event.type === type).map(({ type: _, ...fields }) => fields);
   }
 
   /** The slots and validators of the slashings that were found. */
-  get sightings(): { slot: number; validators: readonly number[] }[] {
-    return this.events.flatMap((event) => (event.type === 'slashing' ? [event] : []));
+  get sightings(): Sighting[] {
+    return this.events.filter(({ type }) => SIGHTINGS.includes(type)) as unknown as Sighting[];
   }
 
-  /** When the next poll is due if the last one was at `now`. */
-  due(overrides: Partial<Timing> = {}): number {
-    const failuresInARow = this.failure === undefined ? 0 : 1;
-    return this.source.due(this.state, attempts(this.now, { failuresInARow }), this.timing(overrides));
+  /** When the next read is due. */
+  due({ allowedPerDay }: Budget = {}): number {
+    const { reads } = scheduleAt(this.source, this.entry, this.now, allowedPerDay);
+    return Math.min(...reads.map(({ nextAttemptAt }) => nextAttemptAt));
   }
 
-  families(overrides: Partial<Timing> = {}): Family[] {
-    return this.source.families(this.state, this.timing(overrides));
+  families(overrides: Parameters<typeof timing>[0] = {}): Family[] {
+    return this.source.metrics(this.state, timing({ now: this.now, ...overrides }), NO_INPUTS);
   }
 
   /** The value of one series. The name is without prefix. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
     return sampleValue(this.families(), `beaconchain_${name}`, labels);
-  }
-
-  timing(overrides: Partial<Timing> = {}): Timing {
-    return timing({ now: this.now, ...overrides });
   }
 }
 
@@ -182,8 +197,12 @@ export const E = 405_000;
 export const F = E - 2;
 
 /** A follower that has counted the first finalized epoch and has nothing to catch up with. */
-export async function following(options: Partial<SlashingsOptions> = {}): Promise<Follower> {
+export async function following(
+  options: Partial<SlashingsOptions> = {},
+  inputs: Partial<Inputs> = {},
+): Promise<Follower> {
   const follower = new Follower(options);
+  follower.inputs = inputs;
   follower.chain.grow(E, F);
   await follower.poll();
   return follower;

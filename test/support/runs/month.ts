@@ -1,5 +1,4 @@
-import type { Config } from '../../../src/config/config.ts';
-import { sourcesOf } from '../../../src/exporter/sources.ts';
+import { type Config, sourcesOf } from '../../../src/sources/registry.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { HOUR } from '../time/timing.ts';
 import { defaultConfig } from './default-config.ts';
@@ -50,8 +49,8 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
 
 /** Machines whose values are shown. */
 export function shownMachines(run: SandboxRun): (string | undefined)[] {
-  const { source, entry, timing } = run.view('machines');
-  const families = source.families(entry.value, timing);
+  const { source, entry, timing, inputs } = run.view('machines');
+  const families = source.metrics(entry.value, timing, inputs);
   const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
   return shown.map(({ labels }) => labels['machine']);
 }

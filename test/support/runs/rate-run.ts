@@ -1,5 +1,6 @@
 import type { AccountPlan } from '../../../src/sandbox/rate-limit.ts';
 import { limitsOf } from '../../../src/sandbox/rate-limit.ts';
+import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
 import { unit } from '../../../src/toolkit/lib/random.ts';
 import { Fleet } from '../model/fleet.ts';
@@ -96,14 +97,14 @@ class Starts {
   }
 
   begin(): void {
-    this.#starts = [this.#run.view(this.#id).entry.lastAttemptAt ?? 0];
+    this.#starts = [lastOf(this.#run.view(this.#id)).lastAttemptAt ?? 0];
     this.#reported = [];
   }
 
   look(): void {
-    const { entry, pace } = this.#run.view(this.#id);
-    this.#reported.push(pace.intervalMs / 1_000);
-    const { lastAttemptAt = 0 } = entry;
+    const view = this.#run.view(this.#id);
+    this.#reported.push(view.first.pace.intervalMs / 1_000);
+    const { lastAttemptAt = 0 } = lastOf(view);
     if (lastAttemptAt !== this.#starts.at(-1)) this.#starts.push(lastAttemptAt);
   }
 

@@ -1,18 +1,21 @@
 import { type ApiOptions, createApi, routeOf } from '../../../src/api/client.ts';
+import type { Endpoint } from '../../../src/api/endpoints.ts';
 import { RequestFailed } from '../../../src/api/errors.ts';
 import type { Transport } from '../../../src/api/transport.ts';
 import type { BudgetOptions } from '../../../src/budget/bucket.ts';
 import { areLimitsKnown, emptyLedger, type Ledger, withKey } from '../../../src/budget/ledger.ts';
 import { RateLimiter } from '../../../src/budget/rate-limiter.ts';
 import { EventLog } from '../../../src/exporter/event-log.ts';
-import { budgetViewOf } from '../../../src/exporter/sources.ts';
+import { budgetViewOf } from '../../../src/exporter/setup.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
+import type { Chain } from '../../../src/facts/chain.ts';
 import { answer } from '../../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/world.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
 import type { SourceView } from '../../../src/scheduler/schedules.ts';
-import type { Source, SourceEvent } from '../../../src/sources/source.ts';
+import type { SourceEvent } from '../../../src/sources/read.ts';
+import type { Source } from '../../../src/sources/source.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { jsonLogger } from '../../../src/toolkit/lib/log.ts';
 import { writtenAnswer } from '../answers/written-answer.ts';
@@ -103,7 +106,8 @@ export class SandboxRun {
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
     const viewOptions = {
       budgetOptions,
-      routeOf: ({ endpoints: [endpoint], chain }: Source) => routeOf(apiOptions, { endpoint, ...(chain && { chain }) }),
+      routeOf: (endpoint: Endpoint, chain: Chain | undefined) =>
+        routeOf(apiOptions, { endpoint, ...(chain && { chain }) }),
     };
     const nothing = (): void => undefined;
     const { log, lines } = logLines();
@@ -126,7 +130,7 @@ export class SandboxRun {
       budgetView: () => budgetViewOf(viewOptions, rateLimiter.settleLedger(), clock.now()),
       limitsKnown: () => areLimitsKnown(rateLimiter.settleLedger(), budgetOptions, clock.now()),
       onEvent: options.onEvent ?? nothing,
-      onPoll: nothing,
+      onRun: nothing,
       onSchedules: (schedules) => {
         events.scheduled(schedules, clock.monotonic());
         for (const { intervals, waits } of lines.splice(0)) {
@@ -156,8 +160,10 @@ export class SandboxRun {
 
   #untilDue(): number {
     const views = this.scheduler.views();
-    const next = Math.min(...views.filter(({ running }) => !running).map(({ nextAttemptAt }) => nextAttemptAt));
-    return Math.min(next - this.clock.now(), INTERVAL_SHARE * Math.min(...views.map(({ pace }) => pace.intervalMs)));
+    const reads = views.filter(({ running }) => !running).flatMap((view) => view.reads);
+    const next = Math.min(...reads.map(({ nextAttemptAt }) => nextAttemptAt));
+    const shortest = Math.min(...views.map(({ first }) => first.pace.intervalMs));
+    return Math.min(next - this.clock.now(), INTERVAL_SHARE * shortest);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Quota } from '../../../src/budget/bucket.ts';
 import { type Entry, sourceId } from '../../../src/scheduler/entry.ts';
+import type { BudgetView } from '../../../src/scheduler/paces.ts';
 import type { SchedulerDependencies } from '../../../src/scheduler/scheduler.ts';
-import type { BudgetView, SourceView } from '../../../src/scheduler/schedules.ts';
+import type { SourceView } from '../../../src/scheduler/schedules.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { fakeApi } from '../answers/fake-api.ts';
 import { logLines } from '../log/log-lines.ts';
@@ -26,7 +27,7 @@ export interface Harness {
 }
 
 interface HarnessOptions
-  extends Partial<Omit<SchedulerDependencies, 'clock' | 'log' | 'budgetView'>>,
+  extends Partial<Omit<SchedulerDependencies, 'clock' | 'log'>>,
     Partial<Omit<BudgetView, 'bucketOf'>> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
@@ -58,7 +59,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     limitsKnown: () => true,
     onSchedules: () => undefined,
     onEvent: () => undefined,
-    onPoll: () => undefined,
+    onRun: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),
     ...overrides,
   });

@@ -7,12 +7,12 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
   return {
     chain: 'mainnet',
     intervalMs: MINUTE,
-    weight: 1,
+    chains: 1,
     catchUpMs: 7 * DAY,
     watch: [],
     groups: watchedGroups(overrides.watch ?? [], []),
     readsProposerNames: false,
-    slashedByStatus: () => [],
+    countsSeats: false,
     ...overrides,
   };
 }

@@ -1,4 +1,5 @@
-import type { Attempts, Polls, Timing } from '../../../src/sources/source.ts';
+import type { Timing } from '../../../src/sources/read.ts';
+import type { Polls } from '../../../src/sources/source.ts';
 
 /** 2026-09-30 12:01:00 UTC. */
 export const NOW = 1_790_769_660_000;
@@ -8,19 +9,24 @@ export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
 
-/** A schedule without restrictions: every minute, full coverage. */
-export function timing(overrides: Partial<Timing> = {}): Timing {
-  return { now: NOW, intervalMs: MINUTE, coverage: 'full', ...overrides };
+/** The timing of reads that run each minute, without restrictions. `of`: the intervals of the others. */
+export function timing({
+  of = {},
+  ...overrides
+}: Partial<Omit<Timing, 'of'>> & { of?: Readonly<Record<string, number>> } = {}): Timing {
+  return {
+    now: NOW,
+    intervalMs: MINUTE,
+    isStretched: false,
+    of: (read) => of[read],
+    isFailing: () => false,
+    ...overrides,
+  };
 }
 
 /** A source that was polled successfully at this moment. */
 export function polls(overrides: Partial<Polls> = {}): Polls {
   return { lastSuccessAt: NOW, intervalMs: MINUTE, ...overrides };
-}
-
-/** A successful attempt at `lastAttemptAt` that took no time. */
-export function attempts(lastAttemptAt: number, overrides: Partial<Attempts> = {}): Attempts {
-  return { lastAttemptAt, failuresInARow: 0, durationMs: 0, ...overrides };
 }
 
 /** A signal that never aborts. */

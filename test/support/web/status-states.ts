@@ -1,21 +1,22 @@
 import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../../src/budget/bucket.ts';
 import { keyAt, type Ledger } from '../../../src/budget/ledger.ts';
-import type { Config } from '../../../src/config/config.ts';
-import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { createFleet } from '../../../src/sandbox/machines.ts';
 import { PROCESSES, recordOf } from '../../../src/sandbox/machines-records.ts';
-import { type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
-import { type BudgetView, type KnownSource, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
+import { type Attempt, attemptOf, type Entry, emptyEntry, sourceId } from '../../../src/scheduler/entry.ts';
+import type { BudgetView } from '../../../src/scheduler/paces.ts';
+import { type KnownSource, type ReadSchedule, type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
+import { Machines } from '../../../src/sources/machines/state.ts';
+import { type Config, sourcesOf } from '../../../src/sources/registry.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { type Proposal, Slashings } from '../../../src/sources/slashings/schema.ts';
+import { type Proposal, Slashings } from '../../../src/sources/slashings/state.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { Validators } from '../../../src/sources/validators/schema.ts';
+import { NO_VALIDATORS, Validators } from '../../../src/sources/validators/state.ts';
+import type { StatusInput } from '../../../src/status-page/headline.ts';
 import type { StatusPage } from '../../../src/status-page/page.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
-import type { StatusInput } from '../../../src/status-page/status-input.ts';
 import { datapoint } from '../answers/datapoint.ts';
 import { BOTH_CHAINS, defaultConfig } from '../runs/default-config.ts';
+import { entryOf } from '../runs/known.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../time/timing.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
@@ -77,7 +78,6 @@ function slashings(
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
     ...NO_SLASHINGS,
-    headPassAt: NOW - 20_000 - age,
     head: { readAt: NOW - 20_000 - age, slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
@@ -121,6 +121,7 @@ function validators(readAt: number, indices = [12_345], offline = [0], epoch = 4
   const [balance, effectiveBalance] = ['32000000000000000000', '32000000000000000000'];
   const one = { status: 'active_ongoing', epoch, readAt, balance, effectiveBalance };
   return Validators.parse({
+    ...NO_VALIDATORS,
     validators: indices.map((index) => ({ ...one, index, online: !offline.includes(index) })),
     committees: [1_871, 1_872].map((period) => ({ period, seats: [7, 8] })),
   });
@@ -146,17 +147,11 @@ function grouped(): Record<string, unknown> {
     ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
-      performance: {
-        groups: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
-        polls: 1,
-      },
-      rewards: {
-        groups: [
-          { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
-          { watch: watches[1], readAt, sums: rewards },
-        ],
-        polls: 1,
-      },
+      duties: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
+      rewards: [
+        { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
+        { watch: watches[1], readAt, sums: rewards },
+      ],
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
     'network-mainnet': {
@@ -203,7 +198,7 @@ const TRIAL = ledger(
 interface State {
   readonly ledger: Ledger;
   readonly values?: Record<string, unknown>;
-  readonly entry?: (id: string) => Partial<Entry>;
+  readonly attempt?: (id: string) => Partial<Attempt>;
   readonly keyAt?: number;
   readonly expected?: readonly string[];
   readonly groups?: Config['groups'];
@@ -214,12 +209,12 @@ const STATE_OF = {
   healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
   missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
   grouped: () => ({ ledger: SCALE, values: grouped(), groups: GROUPS }),
-  stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), entry: () => ({ costs: [1] }) }),
+  stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), attempt: () => ({ costs: [1] }) }),
   revoked: () => ({
     ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },
     values: values(fleetAt(3, { silent: ['node-a', 'node-b', 'node-c'] }), RECENT, 3 * HOUR),
     keyAt: Number.POSITIVE_INFINITY,
-    entry: () => ({
+    attempt: () => ({
       failuresInARow: 1,
       lastAttemptAt: NOW - 3 * HOUR,
       lastSuccessAt: NOW - 3 * HOUR - MINUTE,
@@ -233,7 +228,7 @@ const STATE_OF = {
       { slot: 15_328_700, kind: 'double_vote', validators: [12_345, 90_001], count: 40 },
     ]),
     expected: ['node-a', 'never-1'],
-    entry: (id) =>
+    attempt: (id) =>
       id === 'slashings-hoodi'
         ? {
             lastError: { at: NOW - 6 * HOUR, reason: 'timeout', message: 'epoch_slots: timeout (no complete answer)' },
@@ -247,7 +242,7 @@ const STATE_OF = {
     values: values(
       fleetAt(4, { names: [SCRIPT, `"'><img src=x onerror=alert(1)>`, 'x'.repeat(1_000), 'W'.repeat(60)] }),
     ),
-    entry: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
+    attempt: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
   }),
 } as const satisfies Record<string, () => State>;
 export type StateName = keyof typeof STATE_OF;
@@ -257,7 +252,7 @@ export function knownIn(name: StateName): StatusInput {
   const state: State = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? [], state.groups));
   const known = sources.map((source): KnownSource => {
-    const entry = entryOf(source, state);
+    const entry = entryIn(source, state);
     return { source, saved: entry, current: entry, running: false };
   });
   const budgetOptions = { utilization: 0.9 };
@@ -277,16 +272,33 @@ export function knownIn(name: StateName): StatusInput {
   };
 }
 
-function entryOf(source: Source, { values, entry }: State): Entry {
+function entryIn(source: Source, { values, attempt }: State): Entry {
   const id = sourceId(source);
   const value = values?.[id];
   if (value === undefined) return emptyEntry(source);
   const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
-  return { ...emptyEntry(source), ...times, ...entry?.(id), value };
+  return entryOf(source, { ...times, ...attempt?.(id) }, { value });
 }
 
 export function pageIn(name: StateName): StatusPage {
   return statusOf(knownIn(name), NOW);
+}
+
+/** A view whose first read has another schedule or another last attempt. */
+export function withFirst(
+  view: SourceView,
+  { attempt, ...schedule }: Partial<ReadSchedule> & { readonly attempt?: Partial<Attempt> },
+): SourceView {
+  const { entry, reads } = view;
+  const first = { ...view.first, ...schedule };
+  const { name } = first.read;
+  const last = { ...attemptOf(entry, first.read), ...attempt };
+  return {
+    ...view,
+    first,
+    reads: reads.map((one) => (one === view.first ? first : one)),
+    entry: { ...entry, reads: { ...entry.reads, [name]: last } },
+  };
 }
 
 /** The input with some fields of each view changed. */

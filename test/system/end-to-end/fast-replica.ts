@@ -1,6 +1,6 @@
 import { startDaemon } from '../../../src/commands/serve.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { STATE_VERSION } from '../../../src/facts/version.ts';
+import { loadConfig } from '../../../src/sources/registry.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
 import { jsonLogger } from '../../../src/toolkit/lib/log.ts';

@@ -64,7 +64,7 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
     await run.clock.advance(MINUTE);
     const at = run.clock.now() / 1000;
     const views = run.scheduler.views();
-    const families = views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing));
+    const families = views.flatMap(({ source, entry, timing, inputs }) => source.metrics(entry.value, timing, inputs));
     scrape([...families, ...sourceFamilies(views)], at);
   }
   await run.stop();

@@ -5,16 +5,15 @@ import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import { CONDITIONS } from '../../../src/sources/conditions.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import type { Machine } from '../../../src/sources/machines/schema.ts';
-import { Machines } from '../../../src/sources/machines/schema.ts';
+import { type Machine, Machines } from '../../../src/sources/machines/state.ts';
+import type { StatusInput } from '../../../src/status-page/headline.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
-import type { StatusInput } from '../../../src/status-page/status-input.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools/tools.ts';
-import { changed, knownIn, withKey } from '../../support/web/status-states.ts';
+import { changed, knownIn, withFirst, withKey } from '../../support/web/status-states.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;
@@ -56,7 +55,7 @@ function inGroups(known: StatusInput): StatusInput {
 }
 
 function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
-  return changed(known, ({ pace }) => ({ pace: { ...pace, intervalMs } }));
+  return changed(known, (view) => withFirst(view, { pace: { ...view.first.pace, intervalMs } }));
 }
 
 const disk = (free: number) => withSystem({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
@@ -87,7 +86,7 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
 
 function familiesOf(known: StatusInput): Family[] {
   return [
-    ...known.views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
+    ...known.views.flatMap(({ source, entry, timing, inputs }) => source.metrics(entry.value, timing, inputs)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
     ...ownFamilies({ ...known, isLeader: true, reloadedAt: NOW, linesDropped: 0, externalUrl: null, now: NOW }),
   ];

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FileStore } from '../../../src/toolkit/state/file.ts';
+import { openFileStore } from '../../../src/toolkit/state/file.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
@@ -80,7 +80,7 @@ const polledAt = (metrics: Metrics): number =>
   metrics.value('beaconchain_source_last_attempt_timestamp_seconds', 'machines');
 
 async function startOn(disk: Disk): Promise<FaultWorld> {
-  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }), { version: 1 });
+  const files = await openFileStore(disk.dir, new VirtualClock(NOW), pino({ level: 'silent' }), { version: 1 });
   onTestFinished(() => files.close());
   const tracked: StateStore = {
     load: (name, schema) => files.load(name, schema),

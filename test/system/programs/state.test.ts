@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { STATE_VERSION } from '../../../src/facts/version.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
-import { FileStore } from '../../../src/toolkit/state/file.ts';
+import { openFileStore } from '../../../src/toolkit/state/file.ts';
 import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { refusal, tooMany } from '../../support/faults/faults.ts';
@@ -105,7 +105,7 @@ describe.concurrent('system/programs/state', () => {
     const program = startServe(`${config(api.url, dir)}machines: {interval: 5s}\n`, KEY);
     // Between two polls, when nothing is being written.
     await metricsOf(program);
-    const other = await FileStore.open(`${dir}.new`, systemClock, pino({ enabled: false }), { version: STATE_VERSION });
+    const other = await openFileStore(`${dir}.new`, systemClock, pino({ enabled: false }), { version: STATE_VERSION });
     atTheEnd(() => other.close());
     renameSync(dir, `${dir}.old`);
     renameSync(`${dir}.new`, dir);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { spend } from '../../../src/sandbox/rate-limit.ts';
+import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
 import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
 import { configured, runMonth, TRIAL } from '../../support/runs/month.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
@@ -75,8 +76,8 @@ describe('system/quota/month', () => {
     expect(refused['month'] ?? 0).toBe(0);
     expect(run.sandbox.account.inMonth).toBeGreaterThanOrEqual(used[0]);
     expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(used[1]);
-    for (const { source, entry } of run.scheduler.views())
-      expect(entry.lastSuccessAt, source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
+    for (const view of run.scheduler.views())
+      expect(lastSuccessAt(view), view.source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
     expect(longestGap).toBeLessThan(longest);
   });
 
@@ -87,9 +88,10 @@ describe('system/quota/month', () => {
       othersSpend(run, evenly(20, hour));
       await run.clock.advance(HOUR);
     }
-    const before = run.view('machines').pace.intervalMs;
+    const before = run.view('machines').first.pace.intervalMs;
     run = await restarted(run, sources);
-    expect(run.view('machines').pace.intervalMs / before).toBeCloseTo(1, 2);
+    // One request is booked that the program may have sent before its state was written.
+    expect(Math.abs(run.view('machines').first.pace.intervalMs / before - 1)).toBeLessThan(0.01);
     await run.clock.advance(MINUTE);
     expect(run.exchanges.length).toBeLessThanOrEqual(1);
     await run.stop();
@@ -103,8 +105,8 @@ describe('system/quota/month', () => {
       sources: configured(BOTH_CHAINS),
     });
     expect([refused, withdrawn]).toEqual([{}, []]);
-    for (const { source, pace } of run.scheduler.views())
-      expect([pace.intervalMs, pace.coverage], source.name).toEqual([source.intervalMs, 'full']);
+    for (const { source, reads } of run.scheduler.views())
+      expect(reads.map(({ pace }) => pace.intervalMs)).toEqual(source.reads.map(({ everyMs }) => everyMs));
     expect(run.plans).toHaveLength(1);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { withKey } from '../../../src/budget/ledger.ts';
 import { spend } from '../../../src/sandbox/rate-limit.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
+import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
 import { configured, shownMachines, TRIAL } from '../../support/runs/month.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
@@ -12,7 +13,7 @@ const START = Date.UTC(2026, 9, 20);
 const NOVEMBER = Date.UTC(2026, 10, 1);
 
 function intervals({ scheduler }: SandboxRun): Record<string, number> {
-  return Object.fromEntries(scheduler.views().map(({ source, pace }) => [sourceId(source), pace.intervalMs]));
+  return Object.fromEntries(scheduler.views().map(({ source, first }) => [sourceId(source), first.pace.intervalMs]));
 }
 
 /** The other programs on the account leave so many requests of the month. */
@@ -58,8 +59,8 @@ describe('system/quota/quota', () => {
     if (left === 0) expect(statuses(run).slice(polled)).toEqual([429]);
     await run.clock.advance(NOVEMBER + 4 * HOUR - run.clock.now());
     expect(shownMachines(run)).toHaveLength(3);
-    for (const { source, entry } of run.scheduler.views())
-      expect(entry.lastSuccessAt, source.name).toBeGreaterThanOrEqual(NOVEMBER);
+    for (const view of run.scheduler.views())
+      expect(lastSuccessAt(view), view.source.name).toBeGreaterThanOrEqual(NOVEMBER);
     await run.stop();
   });
 
@@ -72,7 +73,8 @@ describe('system/quota/quota', () => {
       run = await restarted(run, sources);
       await run.clock.advance(START + day * DAY - run.clock.now());
       expect(run.exchanges.length).toBeLessThanOrEqual(1);
-      for (const { nextAttemptAt } of run.scheduler.views()) expect(nextAttemptAt).toBeGreaterThanOrEqual(NOVEMBER);
+      for (const { nextAttemptAt } of run.scheduler.views().flatMap(({ reads }) => reads))
+        expect(nextAttemptAt).toBeGreaterThanOrEqual(NOVEMBER);
     }
     await run.stop();
   });

@@ -2,14 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../../src/facts/chain.ts';
 import { served } from '../../../src/sandbox/answer.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
-import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi } from '../../support/answers/fake-api.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
+import { round, scheduleAt } from '../../support/runs/round.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
-import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 /** The service reports a slot when it is over. */
@@ -34,16 +36,16 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
     kept.set(path, { at, body });
     return body;
   });
-  let state = source.empty;
+  let known: Entry<Slashings> | undefined;
   while (now < start + 2 * HOUR) {
-    const poll = await source.poll(api, state, timing({ now, intervalMs }), noSignal());
-    state = poll.value;
-    for (const event of poll.events ?? []) {
-      const at = event.type === 'slashing' ? slotTime('mainnet', event.slot) * 1000 : start;
+    const { entry, events } = await round(source, api, known, { now });
+    known = entry;
+    for (const { type, slot } of events) {
+      const at = type.endsWith('_slashing') ? slotTime('mainnet', Number(slot)) * 1000 : start;
       // What happened before it looked for the first time is no measure of how fast it looks.
       if (at > start) delays.push(now - at);
     }
-    now = source.due(state, attempts(now), timing({ now, intervalMs }));
+    now = Math.min(...scheduleAt(source, known, now).reads.map(({ nextAttemptAt }) => nextAttemptAt));
   }
   return delays;
 }

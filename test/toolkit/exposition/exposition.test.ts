@@ -6,8 +6,8 @@ import { type Family, lazyFamily } from '../../../src/toolkit/exposition/family.
 import { DAY, HOUR, NOW, SECOND } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
-function gauge(name: string, value: number): Family {
-  return { name, type: 'gauge', help: `${name}.`, samples: [{ labels: {}, value }] };
+function gauge(name: string, value: number, until = Number.POSITIVE_INFINITY): Family {
+  return { name, type: 'gauge', help: `${name}.`, samples: [{ labels: {}, value, until }] };
 }
 
 function text(...gauges: readonly [name: string, value: number][]): string {
@@ -25,7 +25,7 @@ class FakeSection implements Section<Moment> {
   readonly name: string;
   readonly reads: number[] = [];
   value = 0;
-  nextChangeAt: (now: number) => number = () => Number.POSITIVE_INFINITY;
+  everyMs = Number.POSITIVE_INFINITY;
   answer: () => Family[] | Promise<Family[]> = () => [gauge(this.name, this.value)];
 
   constructor(name: string) {
@@ -35,10 +35,6 @@ class FakeSection implements Section<Moment> {
   families({ monotonic }: Moment): Family[] | Promise<Family[]> {
     this.reads.push(monotonic);
     return this.answer();
-  }
-
-  nextChange({ now }: Moment): number {
-    return this.nextChangeAt(now);
   }
 }
 
@@ -52,7 +48,7 @@ function setUp() {
     snapshots.push(moment);
     return moment;
   };
-  const exposition = new Exposition([a, b], takeSnapshot, clock, (error) => errors.push(error));
+  const exposition = new Exposition([a, b], { takeSnapshot, clock, onError: (error) => errors.push(error) });
   const abort = new AbortController();
   const shown = (): string => Buffer.concat(exposition.chunks('text', false)).toString();
   return { clock, a, b, errors, snapshots, exposition, abort, shown };
@@ -145,13 +141,12 @@ describe('metrics/exposition', () => {
       };
       const section: Section<undefined> = {
         name: 'a',
-        nextChange: () => step('next change', NOW),
         families: () => step('families', [lazyFamily(gauge('a', 1), () => step('samples', []))]),
       };
       const onError = (): void => undefined;
       await readFile(import.meta.filename);
-      await new Exposition([section], () => undefined, clock, onError).refresh();
-      expect(order.slice(0, 5)).toEqual(['next change', 'timer', 'families', 'timer', 'samples']);
+      await new Exposition([section], { takeSnapshot: () => undefined, clock, onError }).refresh();
+      expect(order.slice(0, 3)).toEqual(['families', 'timer', 'samples']);
     });
 
     it('does not lose sections that are touched meanwhile', async () => {
@@ -213,20 +208,22 @@ describe('metrics/exposition', () => {
       await exposition.refresh();
     });
 
-    it('renders a section when it changes by itself, and not before', async () => {
-      const { clock, a, b } = await running((all) => {
-        all.a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
+    it('renders a section when the first of its samples no longer holds, and not before', async () => {
+      const { clock, a, b, shown } = await running(({ a }) => {
+        const shown = [gauge('a1', 1, NOW + HOUR), gauge('a2', 2, NOW + 90_250), gauge('a3', 3)];
+        a.answer = () => (a.reads.length === 1 ? shown : []);
       });
       await clock.advance(90_249);
-      expect(a.reads).toEqual([0]);
-      await clock.advance(HOUR);
-      expect(a.reads).toEqual([0, 90_250]);
-      expect(b.reads).toEqual([0]);
+      expect([a.reads, shown()]).toEqual([[0], text(['a1', 1], ['a2', 2], ['a3', 3])]);
+      await clock.advance(1);
+      expect([a.reads, shown()]).toEqual([[0, 90_250], '']);
+      await clock.advance(2 * HOUR);
+      expect([a.reads, b.reads]).toEqual([[0, 90_250], [0]]);
     });
 
     it('renders a section that always changes in a second once a second, however often others change', async () => {
       const { clock, a, b, exposition } = await running((all) => {
-        all.b.nextChangeAt = (now) => now + SECOND;
+        all.b.everyMs = SECOND;
       });
       for (let i = 0; i < 100; i += 1) {
         await clock.advance(100);
@@ -239,7 +236,7 @@ describe('metrics/exposition', () => {
 
     it('renders everything within ten seconds after the clock was set back, and continues from there', async () => {
       const { clock, a, b } = await running((all) => {
-        all.a.nextChangeAt = (now) => now + 10 * SECOND;
+        all.a.everyMs = 10 * SECOND;
       });
       await clock.advance(5 * SECOND);
       clock.step(-DAY);

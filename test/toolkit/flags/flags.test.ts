@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROGRAM, parseCommand } from '../../../src/commands/flag-table.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/sources/registry.ts';
 import { helpText, UsageError } from '../../../src/toolkit/flags/flags.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
 

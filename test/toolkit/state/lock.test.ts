@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { FileStore, peek } from '../../../src/toolkit/state/file.ts';
+import { openFileStore, peek } from '../../../src/toolkit/state/file.ts';
 import type { StateLocked } from '../../../src/toolkit/state/lock.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { logLines } from '../../support/log/log-lines.ts';
@@ -67,8 +67,8 @@ async function rivalIn(dir: string, within?: readonly string[]): Promise<Rival> 
   return rival;
 }
 
-async function open(dir: string, onLost?: (error: StateLocked) => void): Promise<FileStore> {
-  const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { version: 1, onLost });
+async function open(dir: string, onLost?: (error: StateLocked) => void) {
+  const documents = await openFileStore(dir, new VirtualClock(NOW), logLines().log, { version: 1, onLost });
   onTestFinished(() => documents.close());
   return documents;
 }

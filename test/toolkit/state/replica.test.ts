@@ -2,7 +2,6 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
-import { wrap } from '../../../src/toolkit/state/envelope.ts';
 import { RedisState } from '../../../src/toolkit/state/redis.ts';
 import { judge, LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../../src/toolkit/state/replica.ts';
 import { logLines } from '../../support/log/log-lines.ts';
@@ -22,6 +21,10 @@ const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, t
 const SHORT: LeaseTimings = { ttlMs: 6_000, marginMs: 3_500, heartbeatMs: 50, timeoutMs: 1_500 };
 
 const Doc = z.object({ count: z.number() });
+
+function documentOf(value: z.infer<typeof Doc>): string {
+  return JSON.stringify({ version: VERSION, value });
+}
 
 interface Options {
   readonly id?: string;
@@ -124,7 +127,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
         replicas.map((_, i) => (i === leader ? 'fulfilled' : 'rejected')),
       );
       expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(LeaseLost) });
-      expect(await stored(redis)).toBe(wrap(VERSION, { count: leader }));
+      expect(await stored(redis)).toBe(documentOf({ count: leader }));
       const id = ['a', 'b', 'c', 'd'][leader];
       expect(await holder(redis)).toBe(id);
       for (const [i, { messages }] of replicas.entries()) {
@@ -153,7 +156,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       network.heal();
       await waitFor(() => expect(a.documents.at(-1)).toEqual(['doc', { count: 2 }]));
       expect(await stale).toBeInstanceOf(Error);
-      expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 }));
+      expect(await stored(redis)).toBe(documentOf({ count: 2 }));
     });
 
     it('is over while Redis hangs, which is logged once, and begins again after that', async () => {
@@ -216,7 +219,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(a.replica.leads()).toBe(true);
       await expect(a.save(2)).rejects.toThrow(LeaseLost);
       expect(a.told).toEqual(['lead', 'lapse']);
-      expect(await stored(redis)).toBe(wrap(VERSION, { count: 1 }));
+      expect(await stored(redis)).toBe(documentOf({ count: 1 }));
     });
 
     it('has a margin for a heartbeat without an answer, and ends early enough for a takeover in 30 s', () => {
@@ -236,7 +239,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(b.documents.at(-1)).toEqual(['second', 'text']));
       expect(b.documents[0]).toEqual(['doc', { count: 1 }]);
       // Also not a write that seemed to have failed.
-      await put(redis, wrap(VERSION, { count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
+      await put(redis, documentOf({ count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
       await nextHeartbeat(a);
       await nextHeartbeat(a);
       expect(a.documents).toEqual([['doc', { count: 1 }]]);
@@ -277,9 +280,9 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       const [text, revision] = await storedAndRevision(redis);
       await a.save(2);
       await put(redis, String(text), String(revision));
-      await waitFor(async () => expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 })));
+      await waitFor(async () => expect(await stored(redis)).toBe(documentOf({ count: 2 })));
       await redis.command('DEL', `${PREFIX}:documents`, `${PREFIX}:revisions`);
-      await waitFor(async () => expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 })));
+      await waitFor(async () => expect(await stored(redis)).toBe(documentOf({ count: 2 })));
       await a.save(3);
       expect(a.told).toEqual(['lead']);
       expect(a.messages('redis had lost data: written back')).toMatchObject([{ document: 'doc' }, { document: 'doc' }]);
@@ -297,7 +300,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(a.told).toEqual(['lead', 'lapse']));
       await redis.start();
       await waitFor(() => expect(storedAtLead).toHaveLength(2));
-      expect(await storedAtLead[1]).toBe(wrap(VERSION, { count: 2 }));
+      expect(await storedAtLead[1]).toBe(documentOf({ count: 2 }));
     });
 
     /**
@@ -325,7 +328,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       network.heal();
       await b.leads();
       expect(await b.load()).toEqual({ count: 2 });
-      expect(await stored(redis)).toBe(wrap(VERSION, { count: 2 }));
+      expect(await stored(redis)).toBe(documentOf({ count: 2 }));
       expect(a.told).toEqual(['lead', 'lapse']);
     }
 

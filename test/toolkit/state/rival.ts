@@ -2,17 +2,17 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { jsonLogger } from '../../../src/toolkit/lib/log.ts';
-import { FileStore } from '../../../src/toolkit/state/file.ts';
+import { openFileStore } from '../../../src/toolkit/state/file.ts';
 
 // A program that uses a state directory. Each line of its input is a command, and it answers with a line.
 const [dir = ''] = process.argv.slice(2);
-let documents: FileStore;
+let documents: Awaited<ReturnType<typeof openFileStore>>;
 
 const COMMANDS: Readonly<Record<string, (argument: number) => Promise<unknown>>> = {
   /** At a moment of the clock that all processes share, so that several try within a millisecond. */
   open: async (at) => {
     while (performance.timeOrigin + performance.now() < at);
-    documents = await FileStore.open(dir, systemClock, jsonLogger('error'), { version: 1 });
+    documents = await openFileStore(dir, systemClock, jsonLogger('error'), { version: 1 });
     return 'held';
   },
   load: () => documents.load('count', z.number()),

@@ -1,0 +1,125 @@
+import { PASSING, RequestFailed } from '../api/errors.ts';
+import type { Last, Read, Timing } from '../sources/read.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { type Attempt, attemptOf, type Entry, withLatest } from './entry.ts';
+import type { ReadPace } from './paces.ts';
+import { confirmedAt, partOf, refusedUntil } from './refusals.ts';
+
+const FIRST_RETRY_MS = MS_PER_MINUTE;
+const LONGEST_RETRY_MS = 15 * MS_PER_MINUTE;
+/** For a failure that need not pass by itself, such as a 400. */
+const LASTING_RETRY_MS = MS_PER_HOUR;
+const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
+
+/** When a read is due, whatever the budget permits. */
+export interface Due {
+  /** Infinity: nothing is left to read. */
+  readonly at: UnixMs;
+  /** Whether the end of its interval is the only reason: then it can wait for the first read of its source. */
+  readonly isTick: boolean;
+}
+
+/** @param timing That of the read itself */
+export function dueAt<T>(read: Read<T>, entry: Entry<T>, timing: Timing): Due {
+  const attempt = attemptOf(entry, read);
+  const { lastAttemptAt, durationMs, failuresInARow, pausedUntil = 0 } = attempt;
+  const { now } = timing;
+  if (lastAttemptAt === undefined) return { at: 0, isTick: false };
+  // After the clock was set back, the time at which the next run was due by the old clock could be a day away.
+  if (lastAttemptAt > now) return { at: now, isTick: false };
+  const part = partOf(read.endpoints[0]);
+  const earliest = Math.max(pausedUntil, refusedUntil(entry.refusals, part, now));
+  if (attempt.isDueNow) return { at: earliest, isTick: false };
+  const last: Last = { attemptAt: lastAttemptAt, durationMs, failuresInARow };
+  // One interval after the last run began, or at once after a run that took longer. Missed ticks are dropped.
+  const tick = lastAttemptAt + Math.max(timing.intervalMs, durationMs);
+  const due = dueByData(read, entry.value, last, timing, tick);
+  const retry = Math.min(retryAt(attempt, lastAttemptAt, timing), confirmedAt(entry.refusals, part) ?? Infinity);
+  // If data become due right after an attempt that failed, they still wait a minute, or the interval if that is shorter.
+  const soonest = failuresInARow > 0 ? lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs) : 0;
+  return { at: Math.max(Math.min(due, retry), soonest, earliest), isTick: due === tick && due < retry };
+}
+
+function dueByData<T>(read: Read<T>, value: T, last: Last, timing: Timing, tick: UnixMs): UnixMs {
+  const { period, everyMs } = read;
+  const from = period?.from(value, timing.now);
+  if (period === undefined || from === undefined) return read.due?.(value, last, timing, tick) ?? tick;
+  // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the operator chose
+  // one of more than a period.
+  const keepsInterval = timing.intervalMs > Math.min(everyMs, period.ms);
+  const due = last.attemptAt < from && !keepsInterval ? from : Math.max(tick, from);
+  // The service reports the end of the period, which may be wrong. A read is due an interval after a period at the latest.
+  return Math.min(due, Math.max(tick, last.attemptAt + period.ms + everyMs));
+}
+
+/** When a failed attempt is repeated, because the next data may be due only tomorrow. Infinity: it did not fail. */
+function retryAt({ failuresInARow, lastError }: Attempt, lastAttemptAt: UnixMs, timing: Timing): UnixMs {
+  if (failuresInARow === 0) return Number.POSITIVE_INFINITY;
+  const { intervalMs, isStretched } = timing;
+  const reason = lastError?.reason ?? '';
+  // The budget decides when a refused key is tried again, and how long to wait after a 429.
+  const isUpToBudget = reason === 'unauthorized' || reason === 'rate_limited';
+  const doublings = isUpToBudget ? 0 : failuresInARow - 1;
+  // An hourly read need not wait an hour for what may be over in a minute.
+  const mayPass = isUpToBudget || reason === 'BudgetClosed' || PASSING.includes(reason);
+  const passesMs = Math.min(FIRST_RETRY_MS * 2 ** doublings, LONGEST_RETRY_MS);
+  // A scarce budget does not pay for an hourly request that may never work.
+  const waitMs = mayPass ? passesMs : isStretched ? intervalMs : LASTING_RETRY_MS;
+  return lastAttemptAt + Math.min(waitMs, intervalMs);
+}
+
+export interface Measured {
+  /** When its round began. */
+  readonly roundAt: UnixMs;
+  readonly end: UnixMs;
+  readonly durationMs: Milliseconds;
+  /** Undefined: no limit was known. */
+  readonly pace?: ReadPace | undefined;
+  readonly requests: number;
+  /** By how much the clock was set during the run. */
+  readonly stepMs: Milliseconds;
+  /** Undefined: it succeeded. */
+  readonly failure?: Error | undefined;
+}
+
+/** A run during which the clock was set by more than this has looked for data at the wrong time. */
+const MAX_STEP_MS = MS_PER_MINUTE;
+
+export function afterRun(before: Attempt, measured: Measured): Attempt {
+  const { roundAt, end, durationMs, requests, pace, failure, stepMs } = measured;
+  const { pausedUntil, isDueNow, ...rest } = before;
+  // The value that the run has found is kept, but the run may have missed data, and its end is not known.
+  if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
+  const tried = { ...withPace(rest, pace), lastAttemptAt: roundAt, durationMs };
+  if (!failure) {
+    const { failingSince, ...succeeded } = tried;
+    const costs = withLatest(before.costs, requests);
+    const durations = withLatest(before.durations, durationMs);
+    return { ...succeeded, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+  }
+  const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
+  const pauseMs = pauseAfter(failure);
+  return {
+    ...tried,
+    failuresInARow: before.failuresInARow + 1,
+    ...(before.failuresInARow === 0 && { failingSince: end }),
+    lastError: { at: end, reason, message: failure.message },
+    ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
+  };
+}
+
+/** If no limit was known, the last known pace stays. */
+function withPace(attempt: Attempt, pace: ReadPace | undefined): Attempt {
+  if (!pace) return attempt;
+  const { isStretched: _, ...others } = attempt;
+  return { ...others, intervalMs: pace.intervalMs, ...(pace.isStretched && { isStretched: true }) };
+}
+
+/** How long the read pauses after a failure, whatever its interval. */
+function pauseAfter(failure: Error): Milliseconds {
+  if (!(failure instanceof RequestFailed)) return 0;
+  // The plan does not include this endpoint; the other reads continue. The refusal of an optional part is confirmed first.
+  const isPart = partOf(failure.endpoint) !== undefined;
+  return failure.reason === 'forbidden' && !isPart ? FORBIDDEN_PAUSE_MS : failure.waitMs;
+}

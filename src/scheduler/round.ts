@@ -1,0 +1,167 @@
+import type { Api } from '../api/client.ts';
+import type { ApiRequest, Part } from '../api/endpoints.ts';
+import { isNoneFound, isRefusal } from '../api/refusal.ts';
+import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
+import type { Source } from '../sources/source.ts';
+import type { Clock } from '../toolkit/lib/clock.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import { afterRun } from './attempts.ts';
+import { afterRecovery, attemptOf, type Entry } from './entry.ts';
+import { isRefused, partOf, type Refusals, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
+import type { ReadSchedule, Schedule } from './schedules.ts';
+
+/** The event of the scheduler itself, which every source has. */
+export const PART_REFUSED = 'part_refused';
+
+/** What is the same for all reads of a round. */
+export interface RoundContext {
+  readonly api: Api;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly inputs: Inputs;
+  readonly signal: AbortSignal;
+  /** The schedule of the source at a time, if this is its entry. */
+  readonly scheduleOf: (entry: Entry, now: UnixMs) => Schedule;
+  /** Whether any limit was known when the paces of these schedules were planned. */
+  readonly isPaceKnown: boolean;
+  /** The reads that have run since a start, a reload or a takeover. */
+  readonly tried: ReadonlySet<string>;
+}
+
+/** How a run has ended. A refused read is off, and does not fail. */
+export interface Ended {
+  readonly failure: Error | undefined;
+  readonly isRefused: boolean;
+}
+
+export interface Round {
+  readonly entry: Entry;
+  readonly events: readonly SourceEvent[];
+  /** The reads that ran, in order, and how each failed. */
+  readonly runs: readonly (Ended & { readonly read: Read<unknown> })[];
+}
+
+/**
+ * Runs the reads that are due, in their order. The time at which the round began counts as the time of all attempts. If the
+ * signal aborts, the round contains the runs that ended before.
+ */
+export async function runRound(source: Source, current: Entry, context: RoundContext): Promise<Round> {
+  const { clock, scheduleOf, isPaceKnown, signal } = context;
+  const begun = { at: clock.now(), monotonic: clock.monotonic() };
+  const events: SourceEvent[] = [];
+  const runs: Round['runs'][number][] = [];
+  let entry = current;
+  for (const read of source.reads) {
+    if (signal.aborted) break;
+    // What the reads before it found, and took of the budget, decides whether it is due and permitted.
+    const { reads, leftOut } = scheduleOf(entry, begun.at);
+    const schedule = reads.find((one) => one.read === read);
+    if (!schedule || schedule.mayRunAt > begun.at) continue;
+    const { failuresInARow } = attemptOf(entry, read);
+    const ran = await run(context, begun, entry, schedule);
+    if (!ran) break;
+    entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
+    events.push(...ran.events);
+    runs.push({ read, failure: ran.failure, isRefused: ran.isRefused });
+    const isRecovered = attemptOf(entry, read).failuresInARow < failuresInARow;
+    if (isRecovered) entry = afterRecovery(entry, new Set(runs.map((one) => one.read.name)));
+  }
+  return { entry, events, runs };
+}
+
+type Ran = Pick<Round, 'entry' | 'events'> & Ended;
+
+/** Runs one read and measures it. Undefined: the run was aborted. */
+async function run(
+  { api, clock, inputs, signal, tried, isPaceKnown }: RoundContext,
+  begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
+  before: Entry,
+  { read, pace, timing }: ReadSchedule,
+): Promise<Ran | undefined> {
+  const attempt = attemptOf(before, read);
+  const isFirst = !tried.has(read.name);
+  const events: SourceEvent[] = [];
+  const noted = notedApi(api, read, before.refusals, events);
+  const [now, start] = [clock.now(), clock.monotonic()];
+  const context: ReadContext = {
+    api: noted.api,
+    timing,
+    signal,
+    inputs,
+    ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
+    isFirst,
+    isRefused: noted.isRefused,
+    events,
+  };
+  let outcome: Outcome<unknown>;
+  try {
+    outcome = await read.run(context, before.value);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    outcome = { value: before.value, failure: error instanceof Error ? error : new Error(String(error)) };
+  }
+  const { value, failure: failed } = outcome;
+  const isOff = isRefusal(failed) && noted.isRefused(partOf(failed.endpoint));
+  const failure = isOff ? undefined : failed;
+  const durationMs = clock.monotonic() - start;
+  const measured = {
+    roundAt: begun.at,
+    end: begun.at + clock.monotonic() - begun.monotonic,
+    durationMs,
+    stepMs: clock.now() - now - durationMs,
+    requests: noted.requests(),
+    pace: isPaceKnown ? pace : undefined,
+    failure,
+  };
+  const reads = { ...before.reads, [read.name]: afterRun(attempt, measured) };
+  return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };
+}
+
+/**
+ * How long the program itself was trying since the last attempt. If that is longer ago than the interval, the program slept
+ * or might not ask. None if the clock was set back.
+ */
+function ownTimeSince(
+  lastAttemptAt: UnixMs | undefined,
+  { now, intervalMs, of }: Timing,
+  beside: readonly string[],
+): Milliseconds {
+  // A read may run at the pace of a late read beside it.
+  const longest = Math.max(intervalMs, ...beside.map((read) => of(read) ?? 0));
+  return lastAttemptAt === undefined ? 0 : Math.max(0, Math.min(now - lastAttemptAt, longest));
+}
+
+/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts. */
+function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, events: SourceEvent[]) {
+  let [requests, refusals] = [0, before];
+
+  /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
+  function isOffNow(part: Part | undefined): boolean {
+    return refusedUntil(refusals, part, api.now()) > api.now();
+  }
+
+  function note(part: Part, request: ApiRequest, error: unknown): void {
+    if (isNoneFound(error)) refusals = withoutRefusal(refusals, part);
+    if (!isRefusal(error, request)) return;
+    const wasRefused = isRefused(refusals, part);
+    refusals = withRefusal(refusals, part, error, api.now());
+    if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
+  }
+
+  const noted: Api = {
+    ...api,
+    async request(request, signal) {
+      requests += 1;
+      // A part of another source is that source's to note.
+      const part = endpoints.includes(request.endpoint) ? partOf(request.endpoint) : undefined;
+      try {
+        const answer = await api.request(request, signal);
+        if (part) refusals = withoutRefusal(refusals, part);
+        return answer;
+      } catch (error) {
+        if (part && !signal.aborted) note(part, request, error);
+        throw error;
+      }
+    },
+  };
+  return { api: noted, requests: () => requests, refusals: () => refusals, isRefused: isOffNow };
+}

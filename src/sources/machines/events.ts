@@ -1,0 +1,21 @@
+import type { EventTable, SourceEvent } from '../read.ts';
+
+const READ_IN_PART = { level: 'warn', message: 'machine metrics were read only in part' } as const;
+
+/** By the reason, which is also a field of the line. */
+export const EVENTS = {
+  repeated_cursor: READ_IN_PART,
+  empty_pages: READ_IN_PART,
+  too_many_pages: READ_IN_PART,
+  too_many_machines: READ_IN_PART,
+  network_counters_fell: { level: 'warn', message: 'network counters withheld' },
+  name_shared: {
+    level: 'warn',
+    message: 'several hosts report under one machine name, give each host a name of its own',
+  },
+} as const satisfies EventTable;
+
+/** `machines`: those to which the reason applies, if not to all. */
+export function warning(reason: keyof typeof EVENTS, machines?: readonly string[]): SourceEvent {
+  return { type: reason, reason, machines };
+}

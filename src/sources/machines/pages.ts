@@ -1,0 +1,64 @@
+import { type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
+import type { Api } from '../../api/client.ts';
+import { type Query, requestTo } from '../../api/endpoints.ts';
+import { eachPage, type ReadPage } from '../../api/paginate.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
+import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { attempt } from '../answers.ts';
+import type { PastPage } from '../history.ts';
+import type { ReadContext } from '../read.ts';
+import { warning } from './events.ts';
+
+/** The service keeps records for 31 days (api-facts 2). */
+export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
+
+export function isPlausible({ timestamp }: ProcessRecord, now: UnixMs): boolean {
+  return timestamp <= now / 1000 + CLOCK_AHEAD_SECONDS;
+}
+
+/** Requests one page. Drops records that are not plausible at the time of the answer. */
+export async function requestPage(
+  api: Api,
+  query: Query<'machine_metrics'>,
+  signal: AbortSignal,
+): Promise<PastPage<MachineRecord>> {
+  const { data, paging } = await api.request(requestTo('machine_metrics', query), signal);
+  const records: MachineRecord[] = [];
+  let count = 0;
+  for (const process of PROCESSES) {
+    const items = data[`${process}_metrics`] ?? [];
+    count += items.length;
+    const good = api.records('machine_metrics', RECORDS[process], items, (record) => isPlausible(record, api.now()));
+    for (const record of good) records.push([process, record] as MachineRecord);
+  }
+  return { cursor: paging?.next_cursor, records, count };
+}
+
+/** The records of all requests so far. */
+export interface Found {
+  readonly records: readonly MachineRecord[];
+  readonly failure?: Error | undefined;
+}
+
+export const NOTHING: Found = { records: [] };
+
+/** Adds the pages of a query, up to the first one after which no more are needed. */
+export async function readPages(
+  context: ReadContext,
+  query: Omit<Query<'machine_metrics'>, 'cursor'>,
+  found: Found,
+  isLast: (page: PastPage<MachineRecord>) => boolean,
+): Promise<Found> {
+  const { api, signal, events } = context;
+  const records = [...found.records];
+  const readPage = async (cursor: string | undefined): Promise<ReadPage> => {
+    const page = await requestPage(api, { ...query, cursor }, signal);
+    records.push(...page.records);
+    return isLast(page) ? { ...page, cursor: undefined } : page;
+  };
+  const ending = await attempt(context, () => eachPage(readPage));
+  if (ending instanceof Error) return { records, failure: ending };
+  if (ending !== 'end') events.push(warning(ending));
+  return { records };
+}

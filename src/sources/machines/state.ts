@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { NodeRecord, PROCESSES, SystemRecord, ValidatorRecord } from '../../api/answers/machines.ts';
+import { CHAIN_NAMES } from '../../facts/chain.ts';
+import type { UnixSeconds } from '../../toolkit/lib/time.ts';
+
+/** A head that a node reported while it said that it is synced. */
+const NodeHead = z.object({
+  /** Unix seconds. */
+  at: z.number(),
+  slot: z.number(),
+});
+export type NodeHead = z.infer<typeof NodeHead>;
+
+/** Boot times that are not all of one host. Times are Unix seconds, and 0 where there was none. */
+const Boots = z.object({
+  /** The boot time before it last stepped back, and when it last came back to that. */
+  from: z.number(),
+  returnedAt: z.number(),
+  /** Whether it came back twice in a day. */
+  isShared: z.boolean(),
+  /** Until when the counters of the system are withheld. */
+  until: z.number(),
+  /** The fuller one of the disks, and when the host with this boot time reported it. */
+  disk: z.object({ at: z.number(), boot: z.number(), free: z.number(), total: z.number() }).optional(),
+});
+export type Boots = z.infer<typeof Boots>;
+
+/** Facts from earlier records of a machine, with which its newest ones are interpreted. Persisted. */
+export const Learned = z.object({
+  /** The chain that its own node follows. */
+  chain: z.enum(CHAIN_NAMES).exactOptional(),
+  /** The head to which the next ones are compared. */
+  head: NodeHead.exactOptional(),
+  /** Name and version of the client that last said that its execution client is connected. */
+  executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
+  /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
+  networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
+  boots: Boots.exactOptional(),
+});
+export type Learned = z.infer<typeof Learned>;
+
+/** The newest record of each process of one machine. */
+export const Machine = z.object({
+  /** The label: see `machineName`. */
+  name: z.string(),
+  system: SystemRecord.optional(),
+  validator: ValidatorRecord.optional(),
+  node: NodeRecord.optional(),
+  learned: Learned.optional(),
+});
+export type Machine = z.infer<typeof Machine>;
+
+/** The state of the source. A list instead of an object by name, because a machine may be called `__proto__`. */
+export const Machines = z.object({
+  machines: z.array(Machine),
+  /** How many names the last sweep left out because of `machines.max`. */
+  dropped: z.number(),
+  /** When the last sweep that read all new records began; Unix seconds. */
+  beganAt: z.number().optional(),
+  /** When the last sweep that looked for late records began; Unix ms. */
+  lateAt: z.number().optional(),
+  /** Unknown names that are expected or listed, and when each was requested (Unix ms); 0: it is to be requested. */
+  asked: z.array(z.tuple([z.string(), z.number()])).optional(),
+});
+export type Machines = z.infer<typeof Machines>;
+
+/** The time of the newest record of any process; 0 without one. */
+export function lastSeen(records: Partial<Machine>): UnixSeconds {
+  return Math.max(...PROCESSES.map((process) => records[process]?.timestamp ?? 0));
+}

@@ -1,0 +1,160 @@
+import type * as z from 'zod';
+import { AttesterSlashing, ProposerSlashing, SlotRow } from '../../api/answers/slots.ts';
+import { requestTo } from '../../api/endpoints.ts';
+import type { Priority } from '../../budget/permit.ts';
+import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../facts/chain.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { attempt } from '../answers.ts';
+import { addRecent, countSlashings, type ObservedSlashing } from './count.ts';
+import { slashingEvent } from './events.ts';
+import { identityOf } from './evidence.ts';
+import { type Context, implausible, type Step } from './pass.ts';
+import type { EpochRows, Slashings } from './state.ts';
+
+/** @throws RequestFailed, also when the answer has no readable row of the epoch */
+export async function readEpoch(
+  { options: { chain }, api, signal }: Context,
+  epoch: number | 'latest' | 'finalized',
+  priority: Priority,
+): Promise<EpochRows> {
+  const { data } = await api.request(requestTo('epoch_slots', { chain, epoch, priority }), signal);
+  const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, api.now()));
+  const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
+  const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
+  if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);
+  return { epoch: read, rows: canonicalRows(own), allRows: own };
+}
+
+/** The service may add the slots to come of an epoch, as scheduled (api-facts 5.1). */
+export function isPlausibleRowAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
+  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
+  return ({ slot, status }) => slotTime(chain, status === '0' ? slot - SLOTS_PER_EPOCH : slot) <= latest;
+}
+
+/** The epoch of most rows. All rows of a view should have the same epoch, but a single wrong row must not decide. */
+function commonEpoch(rows: readonly SlotRow[]): number {
+  const groups = [...Map.groupBy(rows, (row) => row.epoch)];
+  const [largest] = groups.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || b - a);
+  return largest?.[0] ?? -1;
+}
+
+/** Rows of a slot are preferred in this order: proposed, orphaned, missed, scheduled. */
+const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
+
+/**
+ * One row for each slot, ascending. A slot can have an orphaned row in addition to the canonical one. The service
+ * updates the status by slot (api-facts 5.1), so both can say "1". Then the parent of the first canonical block after
+ * the slot decides. As long as there is no such block, the slot is still scheduled, or its first block is taken.
+ */
+export function canonicalRows(rows: readonly SlotRow[], takesFirst = false): SlotRow[] {
+  const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => b - a);
+  let next: SlotRow | undefined;
+  const picked = bySlot.map(([, candidates]) => {
+    const row = pick(candidates, next, takesFirst);
+    if (row.status === '1') next = row;
+    return row;
+  });
+  return picked.reverse();
+}
+
+function pick(candidates: readonly SlotRow[], next: SlotRow | undefined, takesFirst: boolean): SlotRow {
+  const ranked = candidates.toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status));
+  const best = ranked[0] as SlotRow;
+  const rivals = ranked.filter((row) => row.status === best.status);
+  if (best.status !== '1' || rivals.every(({ blockroot }) => blockroot === best.blockroot)) return best;
+  if (!next) return takesFirst ? best : { ...best, status: '0' };
+  const { parentroot = null } = next;
+  if (parentroot === null) return best;
+  return rivals.find(({ blockroot }) => blockroot === parentroot) ?? { ...best, status: '3' };
+}
+
+/** The epoch, with the canonical rows that follow from the next epoch if that was read. */
+export function decided({ epoch, allRows }: EpochRows, next: EpochRows | undefined, takesFirst = false): EpochRows {
+  const rows = canonicalRows([...allRows, ...(next?.allRows ?? [])], takesFirst);
+  return { epoch, rows: rows.filter((row) => row.epoch === epoch), allRows };
+}
+
+/** Whether two blocks of a slot are reported as canonical, and no later block decides between them. */
+export function isTied({ rows, allRows }: EpochRows): boolean {
+  const open = new Set(rows.filter(({ status }) => status === '0').map(({ slot }) => slot));
+  return allRows.some(({ slot, status }) => status === '1' && open.has(slot));
+}
+
+/** The blocks of which fewer slashings were read than their rows announce, if they were tried less than `maxTries` times. */
+export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], maxTries = Infinity): SlotRow[] {
+  return rows.filter((row) => {
+    if (row.status !== '1' || row.attesterslashingscount === 0) return false;
+    const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
+    return !read || (!read.complete && read.tries < maxTries);
+  });
+}
+
+/** Reads and counts the slashings of these blocks. The failure is that of the first block that cannot be read. */
+export async function readSlashings(context: Context, previous: Slashings, blocks: readonly SlotRow[]): Promise<Step> {
+  let state = previous;
+  let failure: Error | undefined;
+  for (const block of blocks) {
+    const own = await attempt(context, () => recordsIn(context, 'attester_slashings', AttesterSlashing, block));
+    if (own instanceof Error) failure ??= own;
+    const byIdentity = new Map(own instanceof Error ? [] : own.map((record) => [identityOf(record), record]));
+    const complete = byIdentity.size >= block.attesterslashingscount;
+    const counted = countSlashings(noteTry(state, block, complete), block.slot, byIdentity);
+    for (const slashing of counted.observed) context.events.push(slashingEvent(context.options.watch, slashing));
+    ({ state } = counted);
+  }
+  return { value: state, failure };
+}
+
+/** The records in a block. Records of another block of the slot, an orphaned one, do not count. */
+async function recordsIn<T extends { readonly block_root: string }>(
+  { options: { chain }, api, signal }: Context,
+  endpoint: 'attester_slashings' | 'proposer_slashings',
+  record: z.ZodType<T>,
+  { slot, blockroot }: SlotRow,
+): Promise<T[]> {
+  const { data } = await api.request(requestTo(endpoint, { chain, slot }), signal);
+  return api.records(endpoint, record, data).filter(({ block_root }) => block_root === blockroot);
+}
+
+function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
+  const isThis = (read: Slashings['reads'][number]): boolean => read.slot === row.slot && read.root === row.blockroot;
+  const tries = (state.reads.find(isThis)?.tries ?? 0) + 1;
+  const read = { slot: row.slot, root: row.blockroot as string, tries, complete };
+  return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
+}
+
+/**
+ * Reads who was slashed as a proposer, with one request for each block of a finalized epoch that announces such slashings. A
+ * block is done when as many validators were read as its row announces. Once the service refuses this, the rest is no failure.
+ */
+export async function readNames(context: Context, previous: Slashings, rows: readonly SlotRow[]): Promise<Step> {
+  let state = previous;
+  for (const row of rows) {
+    if (!context.options.readsProposerNames || context.isRefused('proposer_slashings')) break;
+    if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
+    const records = await attempt(context, () => recordsIn(context, 'proposer_slashings', ProposerSlashing, row));
+    if (records instanceof Error) {
+      return { value: state, failure: context.isRefused('proposer_slashings') ? undefined : records };
+    }
+    const validators = new Set(records.map(({ proposerindex }) => proposerindex));
+    state = addNames(context, state, row.slot, validators);
+    if (validators.size < row.proposerslashingscount) {
+      const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
+      return { value: state, failure: implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings') };
+    }
+    state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
+  }
+  return { value: state };
+}
+
+function addNames({ options, events }: Context, previous: Slashings, slot: number, validators: Set<number>): Slashings {
+  const known = new Set(previous.proposerSlashed.map(([validator]) => validator));
+  let state = previous;
+  for (const validator of validators.difference(known)) {
+    const slashing: ObservedSlashing = { slot, kind: 'proposer', validators: [validator] };
+    state = addRecent({ ...state, proposerSlashed: [...state.proposerSlashed, [validator, slot]] }, slashing);
+    events.push(slashingEvent(options.watch, slashing));
+  }
+  return state;
+}

@@ -1,0 +1,23 @@
+import { type Watch, watches } from '../../facts/watch.ts';
+import type { EventTable, SourceEvent } from '../read.ts';
+import { few, type ObservedSlashing } from './count.ts';
+
+export const EVENTS = {
+  watched_slashed: { level: 'error', message: 'watched validator slashed' },
+  attester_slashing: { level: 'warn', message: 'attester slashing' },
+  proposer_slashing: { level: 'warn', message: 'proposer slashing' },
+  missed_proposal: { level: 'warn', message: 'watched validator missed a proposal' },
+  names_unreadable: { level: 'warn', message: 'names of slashed proposers cannot be read' },
+  members_unknown: { level: 'warn', message: 'seats are not counted, because the members are not known' },
+  epochs_skipped: { level: 'warn', message: 'finalized epochs skipped' },
+  blocks_tied: { level: 'warn', message: 'two blocks of a slot are reported as canonical: the first is counted' },
+  finality_back: { level: 'warn', message: 'finalized epoch went back' },
+} as const satisfies EventTable;
+
+/** `validators`: at most 20 of `count`, the watched ones first. */
+export function slashingEvent(watch: Watch, { slot, kind, validators }: ObservedSlashing): SourceEvent {
+  const watched = validators.filter((validator) => watches(watch, validator)).length;
+  const byKind = kind === 'proposer' ? 'proposer_slashing' : 'attester_slashing';
+  const type = watched > 0 ? 'watched_slashed' : byKind;
+  return { type, slot, kind, validators: few(watch, validators), count: validators.length, watched };
+}

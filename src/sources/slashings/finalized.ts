@@ -1,0 +1,134 @@
+import { type Chain, EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import type { Last, Read, Timing } from '../read.ts';
+import { readEpoch } from './blocks.ts';
+import { skipTo } from './count.ts';
+import { countNext, GIVE_UP_AFTER_MS, type ReadRows } from './next-epoch.ts';
+import type { SlashingsOptions } from './options.ts';
+import { type Context, implausible, isSampled, runOf, type Step } from './pass.ts';
+import type { EpochRows, Slashings } from './state.ts';
+
+/** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
+const MIN_LAG = 2;
+/** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
+const LOWER_ANSWERS = 3;
+/** At one request a second, this many epochs do not delay the next head pass. */
+const MAX_EPOCHS_PER_PASS = 12;
+/** Epochs further behind are caught up with, at the lowest priority. */
+const FRESH_EPOCHS = 3;
+
+/** Follows finality: beside head passes when they show that it may have advanced, otherwise at each interval. */
+export function finalizedRead(options: SlashingsOptions): Read<Slashings> {
+  return {
+    name: 'finalized',
+    endpoints: [
+      'epoch_slots',
+      'attester_slashings',
+      ...(options.readsProposerNames ? (['proposer_slashings'] as const) : []),
+    ],
+    everyMs: options.intervalMs,
+    price(pace) {
+      const passes = MS_PER_DAY / pace.intervalMs;
+      if (pace.beside.includes('head')) return EPOCHS_PER_DAY;
+      // A pass that comes less often than once an epoch reads several.
+      return isSampled(pace) ? passes : Math.max(passes, EPOCHS_PER_DAY);
+    },
+    due: whenDue,
+    run: runOf(options, finalizedPass),
+  };
+}
+
+function whenDue(state: Slashings, last: Last, timing: Timing, tick: UnixMs): UnixMs {
+  const headMs = timing.of('head');
+  if (last.failuresInARow > 0) return tick;
+  if (isCatchingUp(state) || (headMs !== undefined && state.isFinalityDue)) return timing.now;
+  if (headMs === undefined) return tick;
+  // After a failed head pass, finality may have advanced although the head is not known.
+  return state.tried || timing.isFailing('head') ? last.attemptAt + headMs : Infinity;
+}
+
+/** Counts what is final, and reports skipped epochs. If the budget allows only samples, each pass skips some. */
+async function finalizedPass(context: Context, previous: Slashings): Promise<Step> {
+  const pass = await countFinalized(context, previous);
+  const epochs = pass.value.totals.skippedEpochs - previous.totals.skippedEpochs;
+  if (epochs > 0 && !isSampled(context.timing)) context.events.push({ type: 'epochs_skipped', epochs });
+  return pass;
+}
+
+/**
+ * Counts every finalized epoch exactly once, in order. If the budget does not allow that, it reads only the newest one.
+ * @throws when the finalized view cannot be read or is not plausible
+ */
+async function countFinalized(context: Context, previous: Slashings): Promise<Step> {
+  const { timing } = context;
+  let state = previous;
+  /** By epoch. The view is one of the epochs to count, and a tie reads the next epoch before its turn. */
+  const answers = new Map<number, EpochRows>();
+  // A backlog needs no view. An epoch that is being tried needs one: in an outage the view fails first, so no time counts.
+  if (timing.of('head') === undefined || previous.isFinalityDue || !isCatchingUp(previous)) {
+    const view = await readEpoch(context, 'finalized', 'finalized_pass');
+    answers.set(view.epoch, view);
+    state = afterFinality(context, state, view.epoch);
+  }
+  const newest = newestToCount(state);
+  const read: ReadRows = async (epoch) => {
+    const priority = newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up';
+    const answer = answers.get(epoch) ?? (await readEpoch(context, epoch, priority));
+    answers.set(epoch, answer);
+    return answer;
+  };
+  const { scannedEpoch = newest } = state;
+  const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_PASS);
+  for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
+    const step = await countNext(context, state, epoch, read);
+    state = step.value;
+    if (state.scannedEpoch !== epoch) return step;
+  }
+  return { value: state };
+}
+
+function afterFinality({ options, timing, api, events }: Context, previous: Slashings, epoch: number): Slashings {
+  const { chain, catchUpMs } = options;
+  const finalityReadAt = api.now();
+  const state = withFinality(previous, epoch, chain, finalityReadAt);
+  const { finalizedEpoch = epoch } = state;
+  const before = previous.finalizedEpoch ?? epoch;
+  if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
+  const next = { ...state, isFinalityDue: false, finalityReadAt };
+  // Without a stop every epoch is counted, even if finality comes back after weeks.
+  const wasStopped = finalityReadAt - (previous.finalityReadAt ?? 0) > catchUpMs;
+  if (!wasStopped && !isSampled(timing)) return next;
+  // At least the newest epoch is counted, even if catch_up is short.
+  const reach = isSampled(timing) ? 1 : Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH));
+  return skipTo(next, finalizedEpoch - reach);
+}
+
+/**
+ * The state after an answer that names `epoch` as the finalized one. A lower epoch than the known one is ignored, because it
+ * may come from a node that lags, unless all answers of an hour are lower.
+ * @throws RequestFailed when the epoch cannot be final by our clock: then epochs would be counted that are not final
+ */
+export function withFinality(state: Slashings, epoch: number, chain: Chain, now: UnixMs): Slashings {
+  const newest = epochAt(chain, now) - MIN_LAG;
+  if (epoch > newest) throw implausible(`epoch ${epoch} is reported as finalized, but by our clock ${newest} can be`);
+  const { finalizedEpoch: known = epoch, lowerFinality: lower } = state;
+  // The first epoch to count is the one that is finalized now: earlier epochs are not read.
+  const { scannedEpoch = epoch - 1 } = state;
+  if (epoch >= known) return { ...state, finalizedEpoch: epoch, scannedEpoch, lowerFinality: undefined };
+  // A time in the future was noted before the clock was set back.
+  const next = { epoch, since: Math.min(lower?.since ?? now, now), answers: (lower?.answers ?? 0) + 1 };
+  if (next.answers < LOWER_ANSWERS || now - next.since < GIVE_UP_AFTER_MS) return { ...state, lowerFinality: next };
+  // Epochs that cannot be final yet were counted while our clock was wrong, and are counted again. All others stay counted.
+  const scanned = Math.min(scannedEpoch, newest);
+  return { ...state, finalizedEpoch: epoch, scannedEpoch: scanned, lowerFinality: undefined };
+}
+
+function isCatchingUp(state: Slashings): boolean {
+  return state.tried === undefined && (state.scannedEpoch ?? Infinity) < newestToCount(state);
+}
+
+/** The last answer decides which epochs are final, even if an earlier answer named a newer one. */
+function newestToCount({ finalizedEpoch = -1, lowerFinality }: Slashings): number {
+  return lowerFinality?.epoch ?? finalizedEpoch;
+}

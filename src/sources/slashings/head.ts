@@ -1,0 +1,53 @@
+import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { attempt } from '../answers.ts';
+import type { Read } from '../read.ts';
+import { decided, readEpoch, readSlashings, unreadBlocks } from './blocks.ts';
+import type { SlashingsOptions } from './options.ts';
+import { type Context, runOf, type Step } from './pass.ts';
+import { type EpochRows, Head, type Slashings } from './state.ts';
+
+/** After this many attempts in head passes, the slashings of a block are left to the finalized pass. */
+const MAX_TRIES = 3;
+
+export function headRead(options: SlashingsOptions): Read<Slashings> {
+  const { intervalMs: everyMs } = options;
+  return {
+    name: 'head',
+    endpoints: ['epoch_slots', 'attester_slashings'],
+    everyMs,
+    slowestMs: Math.max(everyMs, MS_PER_EPOCH),
+    price({ intervalMs }) {
+      const passes = MS_PER_DAY / intervalMs;
+      // A pass reads at most one passed epoch again, however many have passed.
+      return passes + Math.min(passes, EPOCHS_PER_DAY);
+    },
+    run: runOf(options, headPass),
+  };
+}
+
+/**
+ * Reads the latest epoch and the slashings in its blocks. Does the same for the epoch that has passed since the last pass,
+ * whose last slots may have been missing then. The newest answer is the head, even if an earlier answer was further.
+ */
+async function headPass(context: Context, previous: Slashings): Promise<Step> {
+  const read = (epoch: number | 'latest') => readEpoch(context, epoch, 'head_pass');
+  const latest = await read('latest');
+  const state = withHead(previous, latest, context.api.now());
+  const { passedEpoch } = state;
+  const passed = passedEpoch === undefined ? undefined : await attempt(context, () => read(passedEpoch));
+  const isUnread = passed instanceof Error;
+  const rows = [...(passed && !isUnread ? decided(passed, latest).rows : []), ...latest.rows];
+  const before = { ...state, passedEpoch: isUnread ? passedEpoch : undefined };
+  const { value, failure } = await readSlashings(context, before, unreadBlocks(before, rows, MAX_TRIES));
+  return { value, failure: isUnread ? passed : failure };
+}
+
+function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
+  const { headEpoch = -1 } = state;
+  const block = rows.findLast((row) => row.status === '1');
+  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}) };
+  if (epoch <= headEpoch) return next;
+  return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
+}

@@ -1,0 +1,100 @@
+import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import { attempt } from '../answers.ts';
+import { decided, isTied, readNames, readSlashings, unreadBlocks } from './blocks.ts';
+import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
+import { type Context, implausible, isRequestSpecific, isSampled, type Step } from './pass.ts';
+import { countSeats } from './seats.ts';
+import type { EpochRows, Slashings, Tried } from './state.ts';
+
+/** How long an epoch that cannot be counted is read again, and for how long in addition the names of its proposers. */
+export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
+
+export type ReadRows = (epoch: number) => Promise<EpochRows>;
+
+const LACKING = 'reports more attester slashings than could be read';
+
+/** The result of one attempt at an epoch. */
+interface Found {
+  /** Contains what was read of its slashings and names. */
+  readonly state: Slashings;
+  /** Undefined: the epoch could not be read. */
+  readonly read?: EpochRows;
+  /** Whether the first block of a tie is taken. */
+  readonly isGuess?: boolean;
+  /** Whether slots are still scheduled, or anything but the names was not read. */
+  readonly isOpen: boolean;
+  readonly failure?: Error | undefined;
+  readonly namesFailure?: Error | undefined;
+}
+
+type Verdict =
+  | { readonly do: 'count'; readonly read: EpochRows }
+  | { readonly do: 'skip' }
+  | { readonly do: 'wait'; readonly tried: Tried | undefined; readonly failure: Error | undefined };
+
+/** Counts the next finalized epoch. Reads the epoch again for up to an hour until all of it can be counted. */
+export async function countNext(context: Context, previous: Slashings, epoch: number, read: ReadRows): Promise<Step> {
+  const { tried } = previous;
+  // The last attempt may have been at another epoch.
+  const ms = tried ? context.ownMs : 0;
+  const found = await readWhole(context, previous, epoch, read, isLastAttempt(tried, ms));
+  const verdict = verdictOn(found, tried, ms);
+  if (verdict.do === 'wait') return { value: { ...found.state, tried: verdict.tried }, failure: verdict.failure };
+  return { value: verdict.do === 'skip' ? skipTo(found.state, epoch) : await counted(context, found, verdict.read) };
+}
+
+/** Pure. Whether to count an epoch. This attempt adds `ms` to the time `before`, for which it had been tried. */
+export function verdictOn(found: Omit<Found, 'state'>, before: Tried | undefined, ms: Milliseconds): Verdict {
+  const { read, isOpen, failure, namesFailure } = found;
+  // During an outage, or while the service refuses all requests, no epoch is given up.
+  if (failure && !isRequestSpecific(failure)) return { do: 'wait', tried: before, failure };
+  const { epochMs, namesMs } = before ?? { epochMs: 0, namesMs: 0 };
+  const tried = { epochMs: epochMs + (isOpen ? ms : 0), namesMs: namesMs + (namesFailure ? ms : 0) };
+  const waitsForNames = namesFailure !== undefined && tried.namesMs < GIVE_UP_AFTER_MS;
+  if (waitsForNames || (isOpen && !isLastAttempt(before, ms))) {
+    return { do: 'wait', tried, failure: failure ?? namesFailure };
+  }
+  return read ? { do: 'count', read } : { do: 'skip' };
+}
+
+function isLastAttempt(before: Tried | undefined, ms: Milliseconds): boolean {
+  return (before?.epochMs ?? 0) + ms >= GIVE_UP_AFTER_MS;
+}
+
+/** Reads an epoch and what its blocks announce. The last attempt, and a sample, settle a tie for the first block. */
+async function readWhole(
+  context: Context,
+  previous: Slashings,
+  epoch: number,
+  read: ReadRows,
+  isLast: boolean,
+): Promise<Found> {
+  const answer = await attempt(context, () => read(epoch));
+  if (answer instanceof Error) return { state: previous, isOpen: true, failure: answer };
+  const readsNext = !isSampled(context.timing);
+  const next = isTied(answer) && readsNext ? await attempt(context, () => read(epoch + 1)) : undefined;
+  const known = decided(answer, next instanceof Error ? undefined : next);
+  const isGuess = isTied(known) && (isLast || !readsNext);
+  const own = isGuess ? decided(answer, undefined, true) : known;
+  const slashings = await readSlashings(context, previous, unreadBlocks(previous, own.rows));
+  const [unread] = unreadBlocks(slashings.value, own.rows);
+  const lacking = unread && implausible(`slot ${unread.slot} ${LACKING}`, 'attester_slashings');
+  const failure = next instanceof Error ? next : (slashings.failure ?? lacking);
+  const isOpen = unread !== undefined || own.rows.some(({ status }) => status === '0');
+  if (failure && !isRequestSpecific(failure)) return { state: slashings.value, isOpen, failure };
+  const names = await readNames(context, slashings.value, own.rows);
+  return { state: names.value, read: own, isGuess, isOpen, failure, namesFailure: names.failure };
+}
+
+async function counted(context: Context, found: Found, read: EpochRows): Promise<Slashings> {
+  const { options, events } = context;
+  const { epoch, rows } = read;
+  if (found.namesFailure) events.push({ type: 'names_unreadable', err: found.namesFailure.message });
+  if (found.isGuess) events.push({ type: 'blocks_tied', epoch });
+  const proposals = watchedProposals(read, options.watch);
+  for (const proposal of proposals) {
+    if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
+  }
+  return countSeats(context, countProposals(countEpoch(found.state, epoch, rows), proposals), read);
+}

@@ -1,0 +1,108 @@
+import { type Chain, explorerUrl, slotTime } from '../../facts/chain.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
+import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { type Html, html } from '../../toolkit/lib/html.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { count, plural, spaced } from '../../toolkit/lib/words.ts';
+import { firingIf } from '../conditions.ts';
+import { badge, type Cell, type Linked, lines, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import type { Timing } from '../read.ts';
+import { slashedNotices } from '../slashed.ts';
+import { shownHead, watchedSlashed } from './metrics.ts';
+import type { SlashingsOptions } from './options.ts';
+import { isSampled } from './pass.ts';
+import type { Slashings } from './state.ts';
+
+export function slashingsPage(options: SlashingsOptions, state: Slashings, timing: Timing, linked: Linked): Summary {
+  const { chain, watch } = options;
+  const { proposed, missed, orphaned } = state.totals.watchedProposals;
+  const proposals = `${count(proposed)} proposed, ${count(missed)} missed`;
+  return {
+    notices: [
+      ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
+      ...missedNotices(options, state, timing.now),
+    ],
+    tables: [
+      {
+        title: 'Proposals and slashings',
+        columns: ['Chain', 'Head', 'Finalized epoch', 'Not yet counted', 'Slashings', 'Watched proposals'],
+        rows: [
+          [
+            chain,
+            head(chain, state, timing, linked),
+            String(state.finalizedEpoch ?? NOT_KNOWN),
+            scanLag(state, timing),
+            counted(state),
+            watch.length > 0 ? `${proposals}, ${count(orphaned)} orphaned` : '',
+          ],
+        ],
+        size: 1,
+        shown: 0,
+        brief: watch.length > 0 ? `${chain}: ${proposals}` : '',
+        empty: '',
+      },
+      {
+        title: 'Last slashings',
+        columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
+        rows: state.recent
+          .toReversed()
+          .map(({ slot, kind, validators, count: all }) => [
+            linked(`${slot}`, explorerUrl(chain, 'slot', slot)),
+            chain,
+            time(slotTime(chain, slot) * 1000, timing.now),
+            spaced(kind),
+            validatorList(watch, validators, all),
+          ]),
+        size: state.recent.length,
+        shown: 0,
+        empty: 'None seen since the exporter first started.',
+      },
+    ],
+  };
+}
+
+function missedNotices({ chain, watch }: SlashingsOptions, { missedProposals }: Slashings, now: UnixMs): Notice[] {
+  const missed = missedProposals.filter(
+    ([validator, slot]) => watches(watch, validator) && now - slotTime(chain, slot) * 1000 < MS_PER_DAY,
+  );
+  const validators = missed.map(([validator]) => validator).sort((a, b) => a - b);
+  return firingIf('BeaconchainWatchedProposalMissed', validators, chain);
+}
+
+function head(chain: Chain, state: Slashings, timing: Timing, linked: Linked): Cell {
+  const shown = shownHead(state, timing);
+  if (!shown && timing.of('head') === undefined) return 'not read: the budget does not allow head passes';
+  if (!shown) return state.head ? 'not read recently' : NOT_KNOWN;
+  const { slot, epoch } = shown;
+  return lines(
+    html`${linked(`slot ${slot}`, explorerUrl(chain, 'slot', slot))}, epoch ${epoch}`,
+    time(slotTime(chain, slot) * 1000, timing.now),
+  );
+}
+
+const SAMPLED =
+  'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted';
+
+function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, timing: Timing): Cell {
+  if (finalizedEpoch === undefined || scannedEpoch === undefined) return NOT_KNOWN;
+  const lag = finalizedEpoch - scannedEpoch;
+  const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
+  return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...(isSampled(timing) ? [quiet(SAMPLED)] : []));
+}
+
+function counted({ totals }: Slashings): Cell {
+  const { attesterSlashings, proposerSlashings, slashedValidators } = totals;
+  const all = Object.values(attesterSlashings).reduce((sum, one) => sum + one, 0);
+  return lines(
+    `${plural(all, 'attester slashing')}, ${plural(slashedValidators, 'validator')}`,
+    plural(proposerSlashings, 'proposer slashing'),
+  );
+}
+
+function validatorList(watch: Watch, validators: readonly number[], all: number): Html {
+  const named = validators.flatMap((validator, i) => [
+    i === 0 ? '' : ', ',
+    watches(watch, validator) ? badge('bad', `${validator} watched`) : `${validator}`,
+  ]);
+  return html`${named}${all > validators.length ? ` and ${count(all - validators.length)} more` : ''}`;
+}

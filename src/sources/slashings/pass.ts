@@ -1,0 +1,50 @@
+import type { Endpoint } from '../../api/endpoints.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { MS_PER_EPOCH } from '../../facts/chain.ts';
+import { attempt } from '../answers.ts';
+import type { Outcome, Pace, Read, ReadContext } from '../read.ts';
+import type { Slashed } from '../slashed.ts';
+import type { SlashingsOptions } from './options.ts';
+import { prune } from './retention.ts';
+import type { Slashings } from './state.ts';
+
+export type Step = Outcome<Slashings>;
+
+export interface Context extends ReadContext {
+  readonly options: SlashingsOptions;
+}
+
+type Pass = (context: Context, previous: Slashings) => Promise<Step>;
+
+/** Runs a pass. The value contains what the status reports of slashed validators, even if the pass fails. */
+export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['run'] {
+  return async (context, previous) => {
+    const before = withStatus(previous, context.inputs.slashedByStatus);
+    const passed = await attempt(context, () => pass({ ...context, options }, before));
+    const { value, failure } = passed instanceof Error ? { value: before, failure: passed } : passed;
+    return { value: prune(value, options.watch), failure };
+  };
+}
+
+/** Adds what the status reports of slashed validators. This stays when the status is no longer read. */
+function withStatus(state: Slashings, slashed: readonly Slashed[]): Slashings {
+  const all = new Map(state.slashedByStatus.map((one) => [one.validator, one]));
+  for (const one of slashed) all.set(one.validator, { ...all.get(one.validator), ...one });
+  return { ...state, slashedByStatus: [...all.values()] };
+}
+
+/** Whether the budget does not pay for every finalized epoch: then a pass reads only the newest one. */
+export function isSampled({ intervalMs, isStretched }: Pick<Pace, 'intervalMs' | 'isStretched'>): boolean {
+  return isStretched && intervalMs > MS_PER_EPOCH;
+}
+
+/** An implausible response is treated like an unreadable body. */
+export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
+  return new RequestFailed(endpoint, 'invalid_body', detail);
+}
+
+/** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
+export function isRequestSpecific(failure: Error): boolean {
+  if (!(failure instanceof RequestFailed)) return false;
+  return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import type { SlotRow } from '../../api/answers/slots.ts';
+import { Index, Slashed } from '../slashed.ts';
+
+const Quantity = z.number().nonnegative().nullish();
+
+/** An epoch as it was read. */
+export interface EpochRows {
+  readonly epoch: number;
+  /** The canonical row of each slot, ascending. */
+  readonly rows: readonly SlotRow[];
+  /** Every row, including those of forks. */
+  readonly allRows: readonly SlotRow[];
+}
+
+export const KINDS = ['double_vote', 'surround_vote', 'unknown'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
+
+/** The outcome of a slot that was assigned to a watched validator. */
+const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
+export type Proposal = z.infer<typeof Proposal>;
+
+/** The fields of the newest canonical block that are shown, named as in the answer. */
+export const Head = z.object({
+  /** Unix ms. */
+  readAt: z.number(),
+  slot: Index,
+  epoch: Index,
+  syncaggregate_participation: Quantity,
+  exec_base_fee_per_gas: Quantity,
+  exec_gas_used: Quantity,
+  exec_gas_limit: Quantity,
+  exec_transactions_count: Quantity,
+  exec_block_number: Quantity,
+});
+export type Head = z.infer<typeof Head>;
+
+const Total = z.number().nonnegative();
+
+const PerStatus = z.object({ proposed: Total, missed: Total, orphaned: Total });
+
+const SlashingTotals = z.object({
+  slots: PerStatus,
+  watchedProposals: PerStatus,
+  /** Seats of watched validators in sync committees. */
+  syncDuties: z.object({ participated: Total, missed: Total }),
+  attestations: Total,
+  deposits: Total,
+  voluntaryExits: Total,
+  withdrawals: Total,
+  transactions: Total,
+  gasUsed: Total,
+  attesterSlashings: z.object({ double_vote: Total, surround_vote: Total, unknown: Total }),
+  slashedValidators: Total,
+  proposerSlashings: Total,
+  skippedEpochs: Total,
+});
+export type SlashingTotals = z.infer<typeof SlashingTotals>;
+
+/** A slashing as it is shown. Lists only some validators if there are very many. */
+const RecentSlashing = z.object({
+  slot: Index,
+  kind: z.enum([...KINDS, 'proposer']),
+  /** The watched ones first. */
+  validators: z.array(Index),
+  count: Index,
+});
+export type RecentSlashing = z.infer<typeof RecentSlashing>;
+
+const Tried = z.object({ epochMs: z.number(), namesMs: z.number() });
+export type Tried = z.infer<typeof Tried>;
+
+export const Slashings = z.object({
+  head: Head.optional(),
+  /** The latest epoch in the last answer. */
+  headEpoch: Index.optional(),
+  /** The epoch that has just passed, until it is read once more by its number. */
+  passedEpoch: Index.optional(),
+  finalizedEpoch: Index.optional(),
+  /** Whether the head epoch has advanced since the finalized view was last read. */
+  isFinalityDue: z.boolean().optional(),
+  /** When the finalized view was last read (Unix ms). */
+  finalityReadAt: z.number().optional(),
+  /** If the last answers about finality were lower: the epoch of the last one, and the time of the first (Unix ms). */
+  lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
+  /** Every finalized epoch up to this one is counted, or counted as skipped. -1 before the first epoch of a chain. */
+  scannedEpoch: z.number().int().min(-1).optional(),
+  /** How long the next epoch has been tried, and after that the names of its slashed proposers. */
+  tried: Tried.optional(),
+  /** Blocks above the scanned epoch whose slashings were requested. */
+  reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
+  /** Identities of counted slashings, each with the slot in which it was first seen. */
+  seen: z.array(z.tuple([z.string(), Index])),
+  /** Counted validators, each with the slot in which it was first seen slashed. */
+  slashed: z.array(z.tuple([Index, Index])),
+  /** Validators slashed as a proposer, each with the slot of the block that included it. */
+  proposerSlashed: z.array(z.tuple([Index, Index])),
+  /** The watched validators that are slashed according to their status, as last read. */
+  slashedByStatus: z.array(Slashed),
+  /** Slots above the scanned epoch whose proposer slashings are known by name. */
+  namedSlots: z.array(Index),
+  /** Members of the period that is being counted, in the order of the committee. Empty: they could not be read. */
+  committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
+  /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
+  missedProposals: z.array(z.tuple([Index, Index])),
+  /** The last slashings by slot, ascending. */
+  recent: z.array(RecentSlashing),
+  lastAttesterSlashingSlot: Index.optional(),
+  lastProposerSlashingSlot: Index.optional(),
+  totals: SlashingTotals,
+});
+export type Slashings = z.infer<typeof Slashings>;

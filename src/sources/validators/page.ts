@@ -1,0 +1,158 @@
+import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import { watchedCount } from '../../facts/watch.ts';
+import { formatDuration, MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { type Html, html } from '../../toolkit/lib/html.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { count, spaced } from '../../toolkit/lib/words.ts';
+import { firingIf } from '../conditions.ts';
+import {
+  type Cell,
+  type Facts,
+  type Linked,
+  lines,
+  NOT_KNOWN,
+  type Notice,
+  quiet,
+  type Summary,
+  type Table,
+  time,
+} from '../content.ts';
+import { attestationTable, DUTIES } from '../duties.ts';
+import type { Timing } from '../read.ts';
+import { slashedNotices } from '../slashed.ts';
+import type { Shown } from '../source.ts';
+import { periodAt, startOf, watchedMembers } from './members.ts';
+import { etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
+import type { ValidatorsOptions } from './options.ts';
+import { sumOf } from './rewards.ts';
+import type { Validator, Validators } from './state.ts';
+
+const MAX_NAMED = 5;
+
+export function validatorsPage(
+  options: ValidatorsOptions,
+  value: Validators,
+  timing: Timing,
+  { inputs, linked }: Pick<Shown, 'inputs' | 'linked'>,
+): Summary {
+  const { chain, watch, status, syncCommittee } = options;
+  const shown = shownGroups(options, value, timing);
+  const sums = totalOf(shown);
+  const watched = sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN;
+  const cells: Facts = [
+    ['Chain', chain],
+    ...(status ? [['Watched', watched] as const] : []),
+    ...(syncCommittee ? [['In the sync committee', committees(options, value, timing.now, linked)] as const] : []),
+  ];
+  return {
+    notices: [
+      ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
+      ...(sums ? noticesOf(chain, sums) : []),
+    ],
+    ...(status && { tally: { noun: 'validator', ...talliedOf(sums, watchedCount(watch)) } }),
+    groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
+    tables: [
+      {
+        title: 'Validators',
+        columns: cells.map(([column]) => column),
+        rows: [cells.map(([, cell]) => cell)],
+        size: 1,
+        empty: '',
+      },
+      ...attestations(chain, shown, timing.now),
+    ],
+  };
+}
+
+export function doubtsOf({ chain, intervalMs, status }: ValidatorsOptions, timing: Timing): string[] {
+  const effectiveMs = timing.of(status ? 'status' : 'members') ?? 0;
+  if (effectiveMs <= Math.max(intervalMs, MS_PER_DAY)) return [];
+  const every = formatDuration(Math.round(effectiveMs / 1000) * 1000);
+  return [
+    `The limits allow a poll of the validators of ${chain} every ${every}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
+  ];
+}
+
+/** As in the alert rule, a validator is offline if two answers of different epochs report it. */
+function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[] {
+  const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
+  const notFound = validators.filter(({ status }) => status === 'not_found');
+  return [
+    ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
+    ...firingIf('BeaconchainValidatorNotFound', indices(notFound), chain),
+  ];
+}
+
+function indices(validators: readonly Validator[]): number[] {
+  return validators.map(({ index }) => index);
+}
+
+/** A validator without duties is neither well nor ill. */
+function talliedOf(sums: Sums | undefined, watched: number) {
+  const { online: well = 0, offline = [], validators: read = [] } = sums ?? {};
+  return { well, known: well + offline.length, unknown: watched - read.length };
+}
+
+/** The attestations of all validators. No table unless all are known. */
+function attestations(chain: Chain, shown: readonly ShownGroup[], now: UnixMs): Table[] {
+  const known = shown.flatMap(({ duties }) => duties ?? []);
+  const [first] = known;
+  if (first === undefined || known.length < shown.length) return [];
+  const performances = known.map(({ sums }) => sums);
+  return attestationTable(chain, 'your validators', performances, first.readAt, now);
+}
+
+function factsOf(one: ShownGroup): Facts {
+  const { sums } = one;
+  const online = sums && `${count(sums.online)} of ${count(sums.validators.length)} online`;
+  return [...(online ? [['Validators', online] as const] : []), ...amounts([one])];
+}
+
+/** Sums over the groups. An amount that is not known of all of them is left out. */
+function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value: string])[] {
+  const stake = etherIn(shown, ({ effectiveBalance }) => effectiveBalance);
+  const rewards = shown.map((one) => one.rewards?.sums);
+  const earned = sumOf(rewards.flatMap((one) => [one?.execution, ...DUTIES.map((duty) => one?.earned[duty])]));
+  const missed = sumOf(rewards.flatMap((one) => DUTIES.map((duty) => one?.missed[duty])));
+  return [
+    ...(stake === undefined ? [] : [['Stake', `${count(stake)} ETH`] as const]),
+    ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
+    ...(missed === undefined ? [] : [['Missed in 24 h', etherText(missed)] as const]),
+  ];
+}
+
+/** With the digits of what one validator misses in a day. */
+function etherText(wei: string): string {
+  return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
+}
+
+function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs, linked: Linked): Cell {
+  const { online, offline, byStatus, epoch } = sums;
+  const statuses = [...byStatus].filter(([, number]) => number > 0);
+  return lines(
+    `${count(online)} of ${count(sums.validators.length)} online`,
+    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline), linked)}`] : []),
+    ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
+    quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
+    html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
+  );
+}
+
+function committees(options: ValidatorsOptions, value: Validators, now: UnixMs, linked: Linked): Cell {
+  const { chain, watch } = options;
+  const period = periodAt(chain, now);
+  const [current, next] = [period, period + 1].map((one) => watchedMembers(watch, value.committees, one));
+  const turn = time(startOf(chain, period + 1), now);
+  return lines(
+    current?.length ? html`now ${named(chain, current, linked)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
+    next?.length ? html`next ${named(chain, next, linked)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
+  );
+}
+
+/** A few validators by their index, and how many others. */
+function named(chain: Chain, validators: readonly number[], linked: Linked): Html {
+  const few = validators.slice(0, MAX_NAMED).map((index) => linked(`${index}`, explorerUrl(chain, 'validator', index)));
+  const more = validators.length - few.length;
+  return html`${few.flatMap((one, i) => (i === 0 ? [one] : [', ', one]))}${more > 0 ? ` and ${count(more)} more` : ''}`;
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { Status, Wei } from '../../api/answers/validators.ts';
+import { Performance } from '../duties.ts';
+import { Index, Slashed } from '../slashed.ts';
+
+const Validator = z.object({
+  index: Index,
+  status: Status,
+  /** Null: without duties it is neither online nor offline. */
+  online: z.boolean().nullable(),
+  balance: Wei.nullable(),
+  effectiveBalance: Wei.nullable(),
+  /** The epoch of the answer. */
+  epoch: Index,
+  /** Unix ms. */
+  readAt: z.number(),
+  /** The epoch of the first answer of an unbroken row that reports it as offline. */
+  offlineSince: Index.optional(),
+  slashed: Slashed.optional(),
+  /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
+  wasUnslashed: z.boolean().optional(),
+});
+export type Validator = z.infer<typeof Validator>;
+
+/** A sum of wei over many answers, as a decimal string. */
+const Sum = z.string().regex(/^-?\d{1,40}$/);
+const PerDuty = z.object({ attestation: Sum.optional(), proposal: Sum.optional(), sync_committee: Sum.optional() });
+export type PerDuty = z.infer<typeof PerDuty>;
+
+/** What some validators earned and missed in the last 24 hours. Persisted. What is not known of all of them is absent. */
+export const Rewards = z.object({
+  /** On the consensus layer, rewards minus penalties. */
+  earned: PerDuty,
+  missed: PerDuty,
+  execution: Sum.optional(),
+  penalties: Sum.optional(),
+  /** The last epoch of the oldest answer. */
+  epoch: z.number().optional(),
+});
+export type Rewards = z.infer<typeof Rewards>;
+
+export interface GroupSums<S> {
+  /** The ranges of its validators. */
+  readonly watch: string;
+  /** Unix ms. */
+  readonly readAt: number;
+  readonly sums: S;
+}
+
+export type FreshSums<S> = GroupSums<S> & { readonly until: number };
+
+function sumsOf<S extends z.ZodType>(sums: S) {
+  return z.array(z.object({ watch: z.string(), readAt: z.number(), sums }));
+}
+
+/** The seats of a period, in the order of the committee. One validator can have several. */
+const Committee = z.object({ period: Index, seats: z.array(Index) });
+export type Committee = z.infer<typeof Committee>;
+
+export const Validators = z.object({
+  validators: z.array(Validator),
+  duties: sumsOf(Performance),
+  rewards: sumsOf(Rewards),
+  /** Whether the plan refused 100 identifiers at once. */
+  hasSmallChunks: z.boolean().optional(),
+  committees: z.array(Committee),
+});
+export type Validators = z.infer<typeof Validators>;
+
+export const NO_VALIDATORS: Validators = { validators: [], duties: [], rewards: [], committees: [] };

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { type ApiRequest, requestTo } from '../../src/api/endpoints.ts';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { type Attempt, type Entry, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { isRefused, type Refusals, refusedUntil, withRefusal } from '../../src/scheduler/refusals.ts';
+import type { SourceEvent } from '../../src/sources/read.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { answering } from '../support/answers/fake-api.ts';
+import { fakeSource } from '../support/runs/fake-source.ts';
+import { type RoundResult, round, scheduleAt } from '../support/runs/round.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
+
+const PART = 'proposer_slashings';
+
+type Refused = readonly [at: number, reason: FailureReason];
+
+function refusalsAfter(...refused: readonly Refused[]): Refusals {
+  return refused.reduce<Refusals>((before, [at, reason]) => {
+    return withRefusal(before, PART, new RequestFailed(PART, reason, 'made up'), at);
+  }, {});
+}
+
+function refusedAfter(...refused: readonly Refused[]): number {
+  return refusedUntil(refusalsAfter(...refused), PART, Number.POSITIVE_INFINITY);
+}
+
+/** Failures with 400 at these times. */
+function bad(...times: readonly number[]): Refused[] {
+  return times.map((at) => [at, 'bad_request']);
+}
+
+describe('a part of a source', () => {
+  it.each<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
+    'is refused by a second %s at least ten minutes later, for a day',
+    (reason) => {
+      const later = NOW + 10 * MINUTE;
+      expect(refusedAfter([NOW, reason])).toBe(0);
+      expect(refusedAfter([NOW, reason], [later - 1, reason])).toBe(0);
+      expect(refusedAfter([NOW, reason], [later, reason])).toBe(later + DAY);
+      expect(refusedAfter([NOW, reason], [later, 'forbidden'])).toBe(later + DAY);
+      expect(refusedAfter([NOW, 'bad_request'], [later, reason])).toBe(0);
+    },
+  );
+
+  it.each<[string, Refused[]]>([
+    ['one', bad(NOW)],
+    ['two over an hour', bad(NOW, NOW + HOUR)],
+    ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
+    ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
+  ])('is not refused by 400, which may pass: %s', (_, refused) => {
+    expect(refusedAfter(...refused)).toBe(0);
+  });
+
+  it('is refused by the third 400 over an hour, for a day, and by one more for another day', () => {
+    const three = bad(NOW, NOW + MINUTE, NOW + HOUR);
+    expect(refusedAfter(...three)).toBe(NOW + HOUR + DAY);
+    expect(refusedAfter(...three, ...bad(NOW + HOUR + DAY))).toBe(NOW + HOUR + 2 * DAY);
+  });
+
+  it('is requested again where the clock was set back behind the last attempt, and is refused until it works', () => {
+    const refusals = refusalsAfter([NOW, 'forbidden'], [NOW + HOUR, 'forbidden']);
+    expect(refusedUntil(refusals, PART, NOW + HOUR - 1)).toBe(0);
+    expect(isRefused(refusals, PART)).toBe(true);
+  });
+});
+
+/** What a request ends with. */
+type Result = FailureReason | 'ok';
+
+const NAMES = requestTo('machine_names', {});
+const STATUS = requestTo('validators', { chain: 'mainnet', identifiers: [1] });
+
+function sourceAsking(request: ApiRequest): Source {
+  return fakeSource({
+    endpoints: [request.endpoint],
+    everyMs: 6 * HOUR,
+    async run(value, { api, signal }) {
+      await api.request(request, signal);
+      return { value };
+    },
+  });
+}
+
+/** An attempt after each of these waits. */
+async function attempts(request: ApiRequest, ...results: readonly (readonly [waitMs: number, result: Result])[]) {
+  const source = sourceAsking(request);
+  const events: SourceEvent[] = [];
+  let [now, entry, failure]: [number, Entry | undefined, Error | undefined] = [NOW, undefined, undefined];
+  for (const [waitMs, result] of results) {
+    now += waitMs;
+    const api = {
+      ...answering({}),
+      now: () => now,
+      async request(): Promise<never> {
+        if (result !== 'ok') throw new RequestFailed(request.endpoint, result, 'made up');
+        return undefined as never;
+      },
+    };
+    // As if it were the first attempt, because the time of the next one is no matter here.
+    const done: RoundResult<unknown> = await round(source, api, entry && { ...entry, reads: {} }, { now });
+    expect(done.ran).toEqual(['only']);
+    ({ entry, failure } = done);
+    events.push(...done.events);
+  }
+  if (!entry) throw new TypeError('no attempt');
+  return { source, now, entry, failure, events };
+}
+
+const TEN = 10 * MINUTE;
+
+describe('the attempts at a read', () => {
+  it('fail until the refusal is confirmed, which is an event once', async () => {
+    const first = await attempts(NAMES, [0, 'forbidden']);
+    expect([first.failure, first.events]).toMatchObject([{ reason: 'forbidden' }, []]);
+    const second = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    const err = 'machine_names: forbidden (made up)';
+    expect(second.events).toEqual([{ type: 'part_refused', part: 'machine_names', err }]);
+    expect(second.failure).toBeUndefined();
+    const third = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden'], [DAY, 'forbidden']);
+    expect(third.events).toEqual(second.events);
+    expect(scheduleAt(third.source, third.entry, third.now).first.nextAttemptAt).toBe(third.now + DAY);
+  });
+
+  it('are ten minutes apart while a refusal is not confirmed, and not an interval', async () => {
+    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden']);
+    expect(scheduleAt(source, entry, now).first.nextAttemptAt).toBe(now + TEN);
+  });
+
+  it.each<[string, ApiRequest, Result]>([
+    ['a success', NAMES, 'ok'],
+    ['a 404 that means that none of the validators was found', STATUS, 'not_found'],
+  ])('begin a new row after %s', async (_, request, result) => {
+    const { entry, events } = await attempts(request, [0, 'forbidden'], [MINUTE, result]);
+    expect(entry.refusals).toEqual({});
+    const later = await attempts(request, [0, 'forbidden'], [MINUTE, result], [TEN, 'forbidden']);
+    expect([...events, ...later.events]).toEqual([]);
+    const refused = await attempts(request, [0, 'forbidden'], [TEN, 'forbidden'], [DAY, result]);
+    expect(refused.entry.refusals).toEqual({});
+  });
+
+  it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(
+    'that end with %s neither begin nor end a row',
+    async (reason) => {
+      expect((await attempts(NAMES, [0, reason])).entry.refusals).toEqual({});
+      const { events } = await attempts(NAMES, [0, 'forbidden'], [MINUTE, reason], [TEN, 'forbidden']);
+      expect(events).toHaveLength(1);
+    },
+  );
+
+  it('with more than 20 identifiers are not refused by 403, because the service may take fewer, but by 405', async () => {
+    const of = (count: number) =>
+      requestTo('validators_rewards', { chain: 'mainnet', identifiers: Array.from({ length: count }, (_, i) => i) });
+    const eventsAfter = async (count: number, reason: Result) => {
+      const { events } = await attempts(of(count), [0, reason], [TEN, reason]);
+      return events.length;
+    };
+    expect(await eventsAfter(21, 'forbidden')).toBe(0);
+    expect(await eventsAfter(21, 'method_not_allowed')).toBe(1);
+    expect(await eventsAfter(20, 'forbidden')).toBe(1);
+  });
+
+  it('are made at once after a start or a reload, which forget every refusal', async () => {
+    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    const again = withoutRefusals(source, entry);
+    expect(again.refusals).toEqual({});
+    expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
+  });
+
+  it('of a part that is refused are a day apart, however far the budget stretched the interval before', async () => {
+    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    const { only } = entry.reads;
+    const stretched = {
+      ...entry,
+      reads: { only: { ...(only as Attempt), intervalMs: 20 * DAY, isStretched: true } },
+    } as const;
+    expect(scheduleAt(source, stretched, now).first.nextAttemptAt).toBe(now + DAY);
+  });
+
+  it('of a part that is refused cost nothing', async () => {
+    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    expect(scheduleAt(source, entry, now).first.pace.requestsPerDay).toBe(0);
+  });
+});

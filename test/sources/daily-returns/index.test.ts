@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts';
+import {
+  type DailyReturns,
+  dailyReturnFamilies,
+  dailyReturnsSource,
+} from '../../../src/sources/daily-returns/index.ts';
+import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
+import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
+import { entryWith, round, scheduleAt } from '../../support/runs/round.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+
+const SPECIFIED = '/api/v2/ethereum/benchmark-store';
+const PUBLIC = '/api/v2/ethereum/eth-store';
+
+const NOW = DAY_2100_END + 2 * HOUR;
+
+function poll(api: FakeApi, before: DailyReturns = {}, source = dailyReturnsSource('mainnet', HOUR)) {
+  return round(source, api, entryWith(source, before), { now: NOW });
+}
+
+async function newestAfter(data: readonly unknown[], previous: DailyReturns = {}): Promise<DailyReturns['newest']> {
+  return (await poll(answering(returnsPage(...data)), previous)).value.newest;
+}
+
+/** Knows only this path, and refuses any other for this reason. */
+function apiAt(path: string, reason: FailureReason = 'not_found'): FakeApi {
+  return fakeApi((request) => {
+    if (request.path !== path) throw failed(request, reason);
+    return returnsPage(datapoint());
+  });
+}
+
+function pathsOf(api: FakeApi): string[] {
+  return api.requests.map(({ path }) => path);
+}
+
+describe('sources/daily-returns', () => {
+  it('asks for the last day of its chain, in the form of the specification', async () => {
+    const api = answering(returnsPage(datapoint()));
+    await poll(api, {}, dailyReturnsSource('hoodi', HOUR));
+    expect(api.requests).toEqual([
+      {
+        endpoint: 'daily_returns',
+        priority: 'once_a_day',
+        path: SPECIFIED,
+        body: { chain: 'hoodi', range: { evaluation_window: '24h' }, page_size: 10 },
+      },
+    ]);
+  });
+
+  // No later day would ever replace the first, and none would be requested before the end of the last.
+  it.each([
+    ['of an index that its chain has not reached', datapoint({ day: 2 ** 40 })],
+    ['that has not begun', dayAfter(2)],
+    ['whose end is far in the future', datapoint({ day_end: 4e9 })],
+  ])('refuses a day %s, and keeps its neighbours', async (_, odd) => {
+    const api = answering(returnsPage(odd, dayAfter(0)));
+    expect((await poll(api)).value.newest?.day).toBe(2100);
+    expect(api.invalidRecords()).toBe(1);
+  });
+
+  it('never lets a smaller day replace a larger one', async () => {
+    const { value } = await poll(answering(returnsPage(datapoint())));
+    expect((await newestAfter([dayAfter(-1)], value))?.day).toBe(2100);
+    expect((await newestAfter([], value))?.day).toBe(2100);
+  });
+
+  it('takes a day over that was computed anew', async () => {
+    const { value } = await poll(answering(returnsPage(datapoint())));
+    const again = datapoint({ apr: { combined: 0.5, consensus_layer: 0.4, execution_layer: 0.1 } });
+    expect((await newestAfter([again], value))?.apr.combined).toBe(0.5);
+  });
+
+  it('counts a bad day and keeps its neighbours', async () => {
+    const bad = [dayAfter(0, { start_balance: 3.5e25 }), dayAfter(0, { day: -1 }), dayAfter(0, { rewards: null }), 'x'];
+    const api = answering(returnsPage(...bad, dayAfter(-1)));
+    expect((await poll(api)).value.newest?.day).toBe(2099);
+    expect(api.invalidRecords()).toBe(4);
+  });
+
+  describe('the path', () => {
+    // A router of the service may write its own 404 or redirect, without a header about limits.
+    it.each(['not_found', 'unexpected_status'] as const)(
+      'falls back to the publicly documented one on %s, and remembers it until it is not found any more',
+      async (reason) => {
+        const source = dailyReturnsSource('mainnet', HOUR);
+        const first = apiAt(PUBLIC, reason);
+        const { value } = await poll(first, {}, source);
+        expect(pathsOf(first)).toEqual([SPECIFIED, PUBLIC]);
+        expect(value.newest?.day).toBe(2100);
+        const second = apiAt(PUBLIC);
+        await poll(second, value, source);
+        expect(pathsOf(second)).toEqual([PUBLIC]);
+        const third = apiAt(SPECIFIED);
+        expect((await poll(third, value, source)).failure).toBeUndefined();
+        expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
+      },
+    );
+
+    it('a passing failure remains one, although the other path is not found', async () => {
+      const api = fakeApi((request) => {
+        throw failed(request, request.path === SPECIFIED ? 'unexpected_status' : 'not_found');
+      });
+      expect((await poll(api)).failure).toMatchObject({ reason: 'unexpected_status' });
+    });
+
+    it('is not changed after any other failure', async () => {
+      for (const reason of FAILURE_REASONS.filter((one) => one !== 'not_found' && one !== 'unexpected_status')) {
+        const api = apiAt(PUBLIC, reason);
+        expect((await poll(api)).failure).toMatchObject({ reason });
+        expect(pathsOf(api)).toEqual([SPECIFIED]);
+      }
+    });
+  });
+
+  it('shows negative rewards, and gives no sample for a null or absent field', async () => {
+    const rewards = { total: null, consensus_layer: '-1500000000000000000' };
+    const { value } = await poll(answering(returnsPage(datapoint({ effective_balance: null, rewards }))));
+    const families = dailyReturnFamilies('mainnet', value.newest ? [value.newest] : []);
+    const shown = (name: string) =>
+      samplesOf(families, `beaconchain_daily_return_${name}`).map(({ labels, value: of }) => [labels['layer'], of]);
+    expect(shown('rewards_ether')).toEqual([['consensus', -1.5]]);
+    for (const name of ['effective_balance_ether', 'total_rewards_ether']) expect(shown(name)).toEqual([]);
+    expect(shown('combined_apr_ratio')).toEqual([[undefined, 0.030764285714]]);
+  });
+
+  describe('is due', () => {
+    const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
+    const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
+    const SOURCE = dailyReturnsSource('mainnet', HOUR);
+    const due = (value: DailyReturns, lastAttemptAt: number): number => {
+      const reads = { days: { failuresInARow: 0, durationMs: 0, lastAttemptAt } };
+      return scheduleAt(SOURCE, { ...entryWith(SOURCE, value), reads }, lastAttemptAt).first.nextAttemptAt;
+    };
+
+    it('every interval until the first day is known', () => {
+      expect(due({}, DAY_2100_END)).toBe(DAY_2100_END + HOUR);
+    });
+
+    it('30 minutes after the end of the next day, and then every interval until the day is there', () => {
+      expect(due(DAY_2100, DAY_2100_END + 3 * HOUR)).toBe(NEXT);
+      expect(due(DAY_2100, DAY_2100_END + 25 * MINUTE)).toBe(NEXT);
+      expect(due(DAY_2100, NEXT - MINUTE)).toBe(NEXT);
+      expect(due(DAY_2100, NEXT)).toBe(NEXT + HOUR);
+      expect(due(DAY_2100, NEXT + 5 * HOUR)).toBe(NEXT + 6 * HOUR);
+    });
+
+    it('at the latest a day and an interval after the last poll, whatever end the service gives', () => {
+      const now = DAY_2100_END - 3 * DAY;
+      expect(due(DAY_2100, now)).toBe(now + DAY + HOUR);
+    });
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { MachineRecord } from '../../../src/api/answers/machines.ts';
+import { liveOf, withRecords } from '../../../src/sources/machines/fleet.ts';
+import type { Machines } from '../../../src/sources/machines/state.ts';
+import { absentNames, rangeOf, rangeOfAbsent } from '../../../src/sources/machines/sweep.ts';
+import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
+
+const SECONDS = NOW / 1000;
+const STALE = 10 * MINUTE;
+const TIMING = timing();
+/** Of a sweep a minute after the one before. */
+const RANGE = { start: SECONDS - 65, newFrom: SECONDS - 65, end: SECONDS + 300 };
+
+function known(...names: string[]): Machines {
+  const machines = names.map((name) => ({ name, system: { timestamp: SECONDS - 360, machine: name } }));
+  return { machines, dropped: 3 };
+}
+
+function seenApart(seconds: number, ...names: string[]): Machines {
+  const machines = names.map((name, i) => ({ name, system: { timestamp: SECONDS - seconds * i, machine: name } }));
+  return { machines, dropped: 0 };
+}
+
+/** A record of the system of each machine. */
+function records(ofNames: readonly string[], timestamp = SECONDS): MachineRecord[] {
+  return ofNames.map((machine) => ['system', { timestamp, machine }]);
+}
+
+function namesOf({ machines }: Pick<Machines, 'machines'>): string[] {
+  return machines.map(({ name }) => name);
+}
+
+describe('sources/machines/fleet', () => {
+  it('drops machines beyond max and counts each once', () => {
+    const end = withRecords(machinesOptions({ max: 2 }), known('a'), records(['b', 'c', 'd', 'c', 'a']), TIMING);
+    expect(end).toMatchObject({ dropped: 2 });
+    expect(namesOf(end)).toEqual(['a', 'b']);
+  });
+
+  it('drops the longest unseen of those already known when max is lowered, and counts them; silent expected ones stay', () => {
+    const options = machinesOptions({ max: 2, expected: ['d'] });
+    const end = withRecords(options, seenApart(3_600, 'a', 'b', 'c', 'd'), [], TIMING);
+    expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
+    expect(end.dropped).toBe(2);
+  });
+
+  it('lets the machine that has been silent for longest go for one that reports, and no live one', () => {
+    const before = seenApart(3_600, 'live', 'silent', 'longest');
+    const reports = records(['silent', 'new-1', 'new-2', 'new-3'], SECONDS + 1);
+    const end = withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
+    expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
+    expect(end.dropped).toBe(3);
+  });
+
+  it('keeps out machines that are not admitted, known or not', () => {
+    const options = machinesOptions({ exclude: ['out'] });
+    expect(namesOf(withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
+  });
+
+  it('lets go of machines that were not seen for forget_after', () => {
+    const keptAt = (now: number): string[] => namesOf(withRecords(machinesOptions(), known('a'), [], timing({ now })));
+    const last = NOW + 31 * DAY - 6 * MINUTE;
+    expect([keptAt(last), keptAt(last + 1)]).toEqual([['a'], []]);
+  });
+
+  it('joins the nameless records with those of a machine called unnamed', () => {
+    const timestamp = SECONDS - 400;
+    const [system] = records([''], timestamp);
+    const all = [system, ['validator', { timestamp }], ['node', { timestamp, machine: 'unnamed' }]] as MachineRecord[];
+    const end = withRecords(machinesOptions(), known(), all, TIMING);
+    expect(namesOf(end)).toEqual(['unnamed']);
+    const names = ['', 'unnamed'].map((name) => ({ name, seen: timestamp }));
+    expect(absentNames(end.machines, [], STALE, TIMING)).toEqual(names);
+    expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
+  });
+});
+
+describe('sources/machines/sweep', () => {
+  it('requests no machine that was found, even if values become stale soon', () => {
+    const { machines } = known('a', 'b');
+    const found = [...records(['a'], SECONDS - 70), ...records(['b'], SECONDS - 350)];
+    expect(absentNames(machines, found, 100_000, TIMING)).toEqual([]);
+    const after = withRecords(machinesOptions(), known('a', 'b'), found, TIMING).machines;
+    expect(absentNames(after, [], 300_000, TIMING).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
+    const [live, silent] = [18 * MINUTE, 18 * MINUTE + 1].map((age) => SECONDS - DAY / 500 - age / 1000);
+    const machines = [live, silent].map((timestamp, i) => ({ name: `m${i}`, system: { timestamp, machine: `m${i}` } }));
+    const at = (beganAt?: number): string[] => {
+      const previous = { machines, dropped: 0, ...(beganAt !== undefined && { beganAt }) } as Machines;
+      const wasLive = liveOf(machinesOptions(), previous, TIMING);
+      return absentNames(wasLive, [], STALE, TIMING).map(({ name }) => name);
+    };
+    expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
+    expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
+    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400 }], RANGE, NOW);
+    expect(start).toBe(SECONDS - 31 * 86_400);
+  });
+
+  describe('range', () => {
+    const since = (progress: Partial<Machines>, sweepMs = MINUTE, configuredMs = MINUTE): number[] => {
+      const { start, newFrom } = rangeOf(
+        machinesOptions({ intervalMs: configuredMs }),
+        { ...known(), ...progress },
+        timing({ intervalMs: sweepMs }),
+      );
+      return [start - SECONDS, newFrom - SECONDS];
+    };
+
+    it('reaches to 5 s before the last complete sweep began, at most 75 s back, and 5 min ahead', () => {
+      for (const [ago, back] of [
+        [0, 5],
+        [63, 68],
+        [70, 75],
+        [71, 75],
+      ] as const)
+        expect(since({ beganAt: SECONDS - ago, lateAt: NOW })).toEqual([-back, -back]);
+      expect(rangeOf(machinesOptions(), known(), TIMING).end).toBe(SECONDS + 300);
+    });
+
+    it('is the same at a longer interval that is configured, and of one sweep in 30 on a scarce budget', () => {
+      const progress = { beganAt: SECONDS - 60, lateAt: NOW - HOUR };
+      expect(since(progress, 5 * MINUTE, 5 * MINUTE)).toEqual([-360, -65]);
+      expect(since(progress, 5 * MINUTE)).toEqual([-65, -65]);
+      expect(since({ ...progress, lateAt: NOW - 150 * MINUTE }, 5 * MINUTE)).toEqual([-360, -65]);
+    });
+
+    it('of the first sweep, and then of one an hour, reaches 6 min back for late records', () => {
+      expect(since({})).toEqual([-360, -75]);
+      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR + 1 })).toEqual([-65, -65]);
+      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
+    });
+
+    it('reaches 6 min back where a sweep begins later than its interval with jitter and two minutes', () => {
+      const reach = (seconds: number, intervalMs = MINUTE): number[] =>
+        since({ beganAt: SECONDS - seconds, lateAt: NOW }, intervalMs, intervalMs);
+      expect([reach(186), reach(187), reach(86_400)]).toEqual([
+        [-75, -75],
+        [-360, -75],
+        [-360, -75],
+      ]);
+      expect([reach(132 * 60 + 120, 2 * HOUR), reach(135 * 60, 2 * HOUR)]).toEqual([
+        [-75, -75],
+        [-360, -75],
+      ]);
+    });
+
+    it('is that of a first sweep after the clock was set back', () => {
+      expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
+    });
+  });
+});

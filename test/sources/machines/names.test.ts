@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import { BudgetClosed } from '../../../src/budget/permit.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { Machines } from '../../../src/sources/machines/state.ts';
+import type { SourceEvent } from '../../../src/sources/read.ts';
+import { failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
+import type { FleetRequest } from '../../support/model/fleet.ts';
+import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
+import { DAY, HOUR, MINUTE, NOW, SECOND } from '../../support/time/timing.ts';
+
+/** With jitter at most a minute. */
+const EVERY_MS = 54 * SECOND;
+
+/** A service, and a program whose state is written after each poll and read before the next one, as over restarts. */
+class Account {
+  /** What `machine-names` answers. */
+  listed: unknown = [];
+  /** Machines whose newest record is so old, ms. */
+  readonly ages = new Map<string, number>();
+  /** Why a request for this name, or for the list (''), fails. */
+  readonly failures = new Map<string, FailureReason | Error>();
+  /** Whether every request fails. */
+  outage = false;
+  /** When the list was requested. */
+  readonly lists: number[] = [];
+  /** The names that were requested one by one, in order. */
+  readonly asked: string[] = [];
+  readonly spans = new Set<number>();
+  readonly events: SourceEvent[] = [];
+  state: Entry<Machines> | undefined;
+  /** Requests of the last poll. */
+  requests = 0;
+
+  async poll(now: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<RoundResult<Machines>> {
+    const api = fakeApi((request) => {
+      const { range, machines: [name] = [] } = request.body as FleetRequest;
+      const isList = request.endpoint === 'machine_names';
+      if (this.outage) throw failed(request, 'server_error');
+      if (isList) this.lists.push(now);
+      if (name !== undefined) this.asked.push(name);
+      if (name !== undefined) this.spans.add(range.timestamp.end - range.timestamp.start);
+      const failure = isList || name !== undefined ? this.failures.get(name ?? '') : undefined;
+      if (failure) throw failure instanceof Error ? failure : failed(request, failure);
+      if (isList) return { data: this.listed };
+      const age = this.ages.get(name ?? '');
+      return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
+    });
+    const source = machinesSource(machinesOptions({ intervalMs: EVERY_MS, ...options }));
+    const polled = await round(source, api, this.state, { now });
+    this.events.push(...polled.events);
+    this.state = polled.entry;
+    this.requests = api.requests.length;
+    return polled;
+  }
+
+  /** Polls each minute. */
+  async sweep(from: number, minutes: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<void> {
+    for (let minute = 0; minute < minutes; minute += 1) await this.poll(from + minute * MINUTE, options);
+  }
+
+  get held(): string[] {
+    return this.state?.value.machines.map(({ name }) => name) ?? [];
+  }
+}
+
+describe('sources/machines expected names', () => {
+  it('cost one request each over 31 days, once a day, until they are found', async () => {
+    const account = new Account();
+    const options = { expected: ['a', 'gone', 'gone'] };
+    account.ages.set('a', 12 * DAY);
+    await account.poll(NOW, options);
+    expect(account.asked).toEqual(['a', 'gone']);
+    expect([...account.spans]).toEqual([31 * 86_400]);
+    expect(account.held).toEqual(['a']);
+    await account.sweep(NOW + MINUTE, 10, options);
+    await account.poll(NOW + DAY - MINUTE, options);
+    expect(account.asked).toEqual(['a', 'gone']);
+    await account.poll(NOW + DAY, options);
+    expect(account.asked).toEqual(['a', 'gone', 'gone']);
+  });
+
+  it('a 404 means that nothing was found, and fails no sweep; a 400 is a mistake in the request, and fails it', async () => {
+    for (const [reason, failure] of [
+      ['not_found', undefined],
+      ['bad_request', { reason: 'bad_request' }],
+    ] as const) {
+      const account = new Account();
+      account.failures.set('a', reason);
+      const first = await account.poll(NOW, { expected: ['a', 'b'] });
+      if (failure) expect(first.failure).toMatchObject(failure);
+      else expect(first.failure).toBeUndefined();
+      await account.poll(NOW + MINUTE, { expected: ['a', 'b'] });
+      expect(account.asked).toEqual(['a', 'b']);
+    }
+  });
+});
+
+describe('sources/machines machine-names', () => {
+  it('are listed at the first start and then every 6 hours, across restarts too', async () => {
+    const account = new Account();
+    await account.sweep(NOW, 1 + 6 * 60);
+    expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
+    expect(account.requests).toBe(2);
+  });
+
+  it('that are not known are requested once each, those that have a record are shown', async () => {
+    const account = new Account();
+    account.listed = ['silent', 'unheard'];
+    account.ages.set('silent', 4 * HOUR);
+    await account.sweep(NOW, 8 * 60);
+    expect(account.asked).toEqual(['silent', 'unheard']);
+    expect(account.held).toEqual(['silent']);
+  });
+
+  it('of an old account with 300 machines are requested in 30 sweeps', async () => {
+    const account = new Account();
+    account.listed = Array.from({ length: 300 }, (_, i) => `old-${i}`);
+    for (let minute = 0; minute < 60; minute += 1) {
+      await account.poll(NOW + minute * MINUTE);
+      expect(account.requests).toBe(1 + (minute === 0 ? 1 : 0) + (minute < 30 ? 10 : 0));
+    }
+    expect(account.asked).toEqual(account.listed);
+  });
+
+  it('that fail are requested again after the next list', async () => {
+    const account = new Account();
+    account.listed = ['a'];
+    account.failures.set('a', 'server_error');
+    expect((await account.poll(NOW)).failure).toMatchObject({ reason: 'server_error' });
+    await account.sweep(NOW + MINUTE, 10);
+    expect(account.asked).toEqual(['a']);
+    await account.poll(NOW + 6 * HOUR);
+    expect(account.asked).toEqual(['a', 'a']);
+  });
+
+  it('that the budget did not let through are requested as soon as it does', async () => {
+    const account = new Account();
+    account.listed = ['a', 'b'];
+    account.failures.set('a', new BudgetClosed(NOW));
+    expect((await account.poll(NOW)).failure).toBeInstanceOf(BudgetClosed);
+    account.failures.clear();
+    await account.poll(NOW + MINUTE);
+    expect(account.asked).toEqual(['a', 'a', 'b']);
+  });
+
+  it('are requested only as far as there is room for their machines', async () => {
+    const account = new Account();
+    account.listed = ['a', 'b', 'c'];
+    account.ages.set('', 0);
+    await account.poll(NOW, { max: 3 });
+    expect(account.asked).toEqual(['a', 'b']);
+  });
+
+  it('cost no machine its place, and hide none that was dropped', async () => {
+    const account = new Account();
+    const machines = ['a', 'b'].map((name) => ({ name, system: { timestamp: NOW / 1_000 } }));
+    account.state = entryWith(machinesSource(machinesOptions()), { machines, dropped: 0, asked: [['c', 0]] });
+    account.ages.set('c', 12 * DAY);
+    const { value } = await account.poll(NOW, { max: 1 });
+    expect([account.held, account.asked, value.dropped]).toEqual([['a'], ['c'], 2]);
+  });
+
+  it('that are no texts are counted and dropped, and their neighbours are read', async () => {
+    const account = new Account();
+    account.listed = [7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a'];
+    await account.poll(NOW);
+    expect(account.asked).toEqual(['a']);
+  });
+
+  it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
+    'refused with %s fail nothing, and are off for a day once that is confirmed',
+    async (reason) => {
+      const account = new Account();
+      account.failures.set('', reason);
+      const failures: unknown[] = [];
+      for (const at of [0, MINUTE, 10 * MINUTE, DAY + 10 * MINUTE - 1, DAY + 10 * MINUTE])
+        failures.push((await account.poll(NOW + at)).failure);
+      expect(failures).toEqual(Array(5).fill(undefined));
+      expect(account.lists).toEqual([NOW, NOW + 10 * MINUTE, NOW + DAY + 10 * MINUTE]);
+      expect(account.events).toMatchObject([{ type: 'part_refused', part: 'machine_names' }]);
+    },
+  );
+
+  it('fail no sweep if they cannot be read, and are requested again within the hour', async () => {
+    const account = new Account();
+    account.listed = 'none';
+    const { failure, entry } = await account.poll(NOW);
+    expect(failure).toBeInstanceOf(RequestFailed);
+    expect(entry.reads['sweep']).toMatchObject({ failuresInARow: 0 });
+    await account.poll(NOW + MINUTE);
+    account.listed = ['silent'];
+    account.ages.set('silent', 4 * HOUR);
+    await account.sweep(NOW + 2 * MINUTE, 7 * 60);
+    expect(account.lists).toEqual([0, 1, 3, 363].map((minute) => NOW + minute * MINUTE));
+    expect(account.held).toEqual(['silent']);
+  });
+
+  it('wait in an outage, and lose none to it', async () => {
+    const account = new Account();
+    account.listed = Array.from({ length: 15 }, (_, i) => `old-${i}`);
+    await account.poll(NOW);
+    account.outage = true;
+    await account.sweep(NOW + MINUTE, 3);
+    account.outage = false;
+    await account.sweep(NOW + 4 * MINUTE, 8);
+    expect(account.asked).toEqual(account.listed);
+  });
+});

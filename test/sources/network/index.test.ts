@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { type Entry, isOff, withoutRefusals } from '../../../src/scheduler/entry.ts';
+import { type Network, networkSource } from '../../../src/sources/network/index.ts';
+import { NO_INPUTS } from '../../../src/sources/read.ts';
+import { type FakeApi, failing, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
+import { expectFirstChange } from '../../support/exposition/first-change.ts';
+import { seriesIn } from '../../support/exposition/samples.ts';
+import { round, scheduleAt } from '../../support/runs/round.ts';
+import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+
+/** A little after epoch 490226 of mainnet, two epochs after the answer. */
+const NOW = 1_795_071_300_000;
+const SOURCE = networkSource({ chain: 'mainnet', intervalMs: HOUR, chains: 1 });
+
+type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
+
+function serviceOf(answers: Answers = {}): FakeApi {
+  const usual: Answers = { network_performance: () => NETWORK_PERFORMANCE, queues: () => QUEUES };
+  return fakeApi((request) => (answers[request.endpoint] ?? usual[request.endpoint])?.(request));
+}
+
+function poll(api: FakeApi, before?: Entry<Network>, now = NOW, allowedPerDay = Number.POSITIVE_INFINITY) {
+  return round(SOURCE, api, before, { now, allowedPerDay });
+}
+
+/** The families at these intervals. */
+function families(value: Network, now: number, of: Readonly<Record<string, number>> = { duties: HOUR, queues: HOUR }) {
+  return SOURCE.metrics(value, timing({ now, intervalMs: HOUR, of }), NO_INPUTS);
+}
+
+function shown(...given: Parameters<typeof families> | [Network]): Record<string, number> {
+  const [value, now = NOW, of] = given;
+  return seriesIn(families(value, now, of), 'mainnet');
+}
+
+const ofQueues = (series: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(series).filter(([name]) => name.startsWith('queue_')));
+
+describe('the network', () => {
+  it('shows duties, votes, scores and queues of the documented answers, and nothing of other fields', async () => {
+    const api = serviceOf();
+    expect(shown((await poll(api)).value)).toEqual({
+      'network_score_ratio total': 0.9951,
+      'network_score_ratio attestation': 0.9949,
+      'network_score_ratio proposal': 0.9962,
+      'network_score_ratio sync_committee': 0.9958,
+      'network_duties attestation assigned': 216_000_000,
+      'network_duties attestation missed': 300_000,
+      'network_duties attestation done': 215_700_000,
+      'network_duties proposal assigned': 7_200,
+      'network_duties proposal missed': 28,
+      'network_duties proposal done': 7_172,
+      'network_duties sync_committee assigned': 3_672_064,
+      'network_duties sync_committee missed': 17_064,
+      'network_duties sync_committee done': 3_655_000,
+      'network_votes head': 212_800_000,
+      'network_votes source': 215_500_000,
+      'network_votes target': 215_300_000,
+      network_inclusion_delay_slots: 0.012,
+      network_epoch: 490_224,
+      'queue_validators deposit': 1_200,
+      'queue_validators exit': 400,
+      'queue_balance_ether deposit': 38_400,
+      'queue_balance_ether topup': 1_600,
+      'queue_balance_ether exit': 12_800,
+      'queue_end_timestamp_seconds deposit': 1_795_236_311,
+      'queue_end_timestamp_seconds exit': 1_795_195_223,
+    });
+    expect(api.requests.map(({ endpoint, accept }) => [endpoint, accept])).toEqual([
+      ['network_performance', undefined],
+      ['queues', 'application/vnd.beaconcha.in.v2.1+json'],
+    ]);
+  });
+
+  it('reads queues in the form before v2.1, in which deposits include top-ups', async () => {
+    expect(ofQueues(shown((await poll(serviceOf({ queues: () => LEGACY_QUEUES }))).value))).toEqual({
+      'queue_validators deposit': 1_450,
+      'queue_validators exit': 400,
+      'queue_balance_ether deposit': 40_000,
+      'queue_balance_ether exit': 12_800,
+      'queue_end_timestamp_seconds deposit': 1_795_236_311,
+      'queue_end_timestamp_seconds exit': 1_795_195_223,
+    });
+  });
+
+  it.each([
+    ['balances in gwei', { count: 400, balance: '12800000000000' }, { 'queue_validators exit': 400 }],
+    ['an empty queue', { count: 0, balance: '0' }, { 'queue_validators exit': 0, 'queue_balance_ether exit': 0 }],
+    ['an end of 0', { count: 0, estimated_processed_at: 0 }, { 'queue_validators exit': 0 }],
+    ['a balance in gwei without a count', { balance: '12800000000000' }, {}],
+    ['no queue', null, {}],
+    ['nulls', { count: null, balance: null, estimated_processed_at: null }, {}],
+    ['an end without a time', { estimated_processed_at: { epoch: 490_550, timestamp: null } }, {}],
+  ])('shows of %s what is known, and nothing false', async (_, exit_queue, expected) => {
+    const { value } = await poll(serviceOf({ queues: () => ({ data: { exit_queue } }) }));
+    expect(ofQueues(shown(value))).toEqual(expected);
+  });
+
+  it('shows a few top-ups beside many deposits', async () => {
+    const deposit_queue = { deposit_count: 90_000, topup_count: 1, topup_balance: '1000000000000000000' };
+    const { value } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue } }) }));
+    expect(ofQueues(shown(value))).toEqual({ 'queue_validators deposit': 90_000, 'queue_balance_ether topup': 1 });
+  });
+
+  it('shows no score that is null, and no vote or delay that is absent', async () => {
+    const duties = { attestation: { included: 9, assigned: 10, missed: 1, correct_head: 8 } };
+    const none = { successful: 0, assigned: 0, missed: 0 };
+    const beaconscore = { total: 0.9, attestation: 0.9, proposal: null, sync_committee: null };
+    const data = { beaconscore, duties: { ...duties, proposal: none, sync_committee: none } };
+    const { value } = await poll(serviceOf({ network_performance: () => ({ ...NETWORK_PERFORMANCE, data }) }));
+    const names = Object.keys(shown(value)).filter((name) => /score|votes|delay/.test(name));
+    expect(names).toEqual(['network_score_ratio total', 'network_score_ratio attestation', 'network_votes head']);
+  });
+
+  it.each([
+    ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
+    ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
+    ['without duties', { ...NETWORK_PERFORMANCE, data: { beaconscore: NETWORK_PERFORMANCE.data.beaconscore } }],
+  ])(
+    'an answer %s is invalid, the values from before stay, and the queues are read all the same',
+    async (_, answer) => {
+      const before = await poll(serviceOf());
+      const api = serviceOf({ network_performance: () => answer });
+      const { value, failure } = await poll(api, before.entry, NOW + HOUR);
+      expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance', 'queues']);
+      expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
+      expect(value.performance).toEqual(before.value.performance);
+    },
+  );
+
+  describe.each([
+    ['network', 'network_performance', 'queues'],
+    ['queues', 'queues', 'network_performance'],
+  ] as const)('a refused part %s', (part, endpoint, other) => {
+    it('is off for a day after two refusals ten minutes apart, and the other part goes on', async () => {
+      const api = serviceOf({ [endpoint]: failing('forbidden') });
+      const read = part === 'queues' ? SOURCE.reads[1] : SOURCE.reads[0];
+      const isRefused = (entry: Entry<Network>) => isOff(entry, read as (typeof SOURCE.reads)[0]);
+      const first = await poll(api);
+      expect([first.failure, first.events, isRefused(first.entry)]).toMatchObject([{ reason: 'forbidden' }, [], false]);
+      const refusedAt = NOW + 10 * MINUTE;
+      const { entry, failure, events } = await poll(api, first.entry, refusedAt);
+      expect([failure, events]).toMatchObject([undefined, [{ type: 'part_refused', part }]]);
+      expect([Object.keys(entry.refusals), isRefused(entry)]).toEqual([[part], true]);
+      const sent = api.requests.length;
+      const next = await poll(api, entry, refusedAt + HOUR);
+      expect(api.requests.slice(sent).map((one) => one.endpoint)).toEqual([other]);
+      const { first: on } = scheduleAt(SOURCE, next.entry, refusedAt + HOUR);
+      expect([on.read.endpoints, on.nextAttemptAt]).toEqual([[other], refusedAt + 2 * HOUR]);
+      await poll(api, next.entry, refusedAt + DAY);
+      expect(api.requests.slice(-2).map((one) => one.endpoint)).toContain(endpoint);
+      expect(isRefused(withoutRefusals(SOURCE, next.entry))).toBe(false);
+    });
+  });
+
+  it('withdraws each part after two intervals, also when polls fail', async () => {
+    const { value, entry } = await poll(serviceOf());
+    const api = serviceOf({ queues: failing('server_error') });
+    const { value: later } = await poll(api, entry, NOW + HOUR);
+    expect(ofQueues(shown(later, NOW + 2 * HOUR))).toEqual(ofQueues(shown(value)));
+    expect(expectFirstChange((now) => families(later, now), NOW + HOUR)).toBe(NOW + 2 * HOUR + 1);
+    expect(ofQueues(shown(later, NOW + 2 * HOUR + 1))).toEqual({});
+    expect(Object.keys(shown(later, NOW + 3 * HOUR))).toContain('network_epoch');
+    expect(shown(later, NOW + 3 * HOUR + 1)).toEqual({});
+    expect(shown(later, NOW + 2 * DAY, { duties: DAY })).toHaveProperty('network_epoch');
+  });
+
+  it('neither reads nor shows the queues where the budget leaves them out', async () => {
+    const { entry: before } = await poll(serviceOf());
+    const api = serviceOf();
+    const { entry, value, ran } = await poll(api, before, NOW + DAY, 1);
+    expect([ran, entry.leftOut]).toEqual([['duties'], ['queues']]);
+    expect(ofQueues(shown(value, NOW + HOUR))).not.toEqual({});
+    expect(ofQueues(shown(value, NOW + HOUR, { duties: DAY }))).toEqual({});
+  });
+});

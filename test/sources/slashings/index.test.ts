@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { BudgetClosed } from '../../../src/budget/permit.ts';
+import { emptyEntry } from '../../../src/scheduler/entry.ts';
+import { requestsPerDay } from '../../../src/scheduler/schedules.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
+import { E, F, Follower, following } from '../../support/runs/follower.ts';
+import { scheduleAt } from '../../support/runs/round.ts';
+import { slashingsOptions } from '../../support/runs/slashings-options.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+
+/** Its genesis is more than two years after that of mainnet. */
+const HOODI_E = 120_000;
+/** An epoch takes 384 s: 225 a day. */
+const EPOCH_MS = 384_000;
+const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
+
+describe('sources/slashings', () => {
+  it('asks v1 for its chain, the head in its turn and slashings first', async () => {
+    const follower = new Follower({ chain: 'hoodi' });
+    follower.chain.grow(HOODI_E, HOODI_E - 2);
+    follower.chain.slash(HOODI_E * 32, [1]);
+    await follower.poll();
+    expect(follower.requests).toEqual([
+      { endpoint: 'epoch_slots', priority: 'head_pass', chain: 'hoodi', path: '/api/v1/epoch/latest/slots' },
+      {
+        endpoint: 'attester_slashings',
+        priority: 'slashing_details',
+        chain: 'hoodi',
+        path: `/api/v1/slot/${HOODI_E * 32}/attesterslashings`,
+      },
+      { endpoint: 'epoch_slots', priority: 'finalized_pass', chain: 'hoodi', path: '/api/v1/epoch/finalized/slots' },
+    ]);
+  });
+
+  it('lets old epochs wait for everything else', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 5, F + 5);
+    await follower.poll(HOUR);
+    expect(follower.requests.slice(-4).map(({ priority, path }) => [priority, path.split('/')[4]])).toEqual([
+      ['catch_up', `${F + 1}`],
+      ['catch_up', `${F + 2}`],
+      ['finalized_pass', `${F + 3}`],
+      ['finalized_pass', `${F + 4}`],
+    ]);
+  });
+
+  it('continues with the finalized epochs if only the head cannot be read', async () => {
+    const follower = await following();
+    follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
+    for (let i = 1; i <= 3; i += 1) {
+      follower.chain.grow(E + i, F + i);
+      expect(await follower.poll()).toEqual(['latest', 'finalized']);
+      expect(follower.failure).toMatchObject({ reason: 'server_error' });
+    }
+    expect(follower.state.scannedEpoch).toBe(F + 3);
+  });
+
+  it('reports a closed budget, and keeps its value and what the status says', async () => {
+    const follower = await following({ watch: [{ first: 7, last: 7 }] });
+    const { state } = follower;
+    follower.inputs = { slashedByStatus: [{ validator: 7 }] };
+    follower.fault = () => {
+      throw new BudgetClosed(0);
+    };
+    await follower.poll();
+    expect(follower.failure).toBeInstanceOf(BudgetClosed);
+    expect(follower.state).toEqual({ ...state, slashedByStatus: [{ validator: 7 }] });
+  });
+
+  it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {
+    const follower = await following();
+    follower.chain.grow(E + 2, F + 2);
+    follower.chain.slash((E + 2) * 32, [1]);
+    const stop = new AbortController();
+    follower.signal = stop.signal;
+    follower.fault = (what) => {
+      if (what.split('/')[0] !== where) return undefined;
+      stop.abort(new Error('stopping'));
+      return 'network';
+    };
+    const { reads } = follower.entry;
+    await follower.poll();
+    const aborted = where === 'latest' || where === 'slot' ? 'head' : 'finalized';
+    expect(follower.entry.reads[aborted]).toEqual(reads[aborted]);
+    expect(follower.state.scannedEpoch).toBe(F);
+    expect(follower.sightings).toHaveLength(aborted === 'head' ? 0 : 1);
+  });
+
+  describe('is due', () => {
+    it('each interval for the finalized epochs alone, where head passes do not fit the budget', async () => {
+      const follower = await following();
+      const scarce = { allowedPerDay: 300 };
+      expect(follower.due(scarce)).toBe(follower.now + DAY / 300);
+      follower.chain.grow(E + 3, F + 3);
+      expect(await follower.poll(3 * EPOCH_MS, scarce)).toEqual(['finalized', `${F + 1}`, `${F + 2}`]);
+      expect(await follower.poll(DAY / 300, scarce)).toEqual(['finalized']);
+      expect(follower.state.totals.slots.proposed).toBe(4 * 32);
+      follower.chain.grow(E + 23, F + 23);
+      await follower.poll(20 * EPOCH_MS, scarce);
+      expect(follower.due(scarce)).toBe(follower.now);
+    });
+
+    it('an interval after a failure, however much is left to read', async () => {
+      const follower = await following();
+      follower.chain.grow(E + 20, F + 20);
+      follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
+      await follower.poll();
+      expect(follower.state.scannedEpoch).toBe(F + 2);
+      expect(follower.due()).toBe(follower.now + MINUTE);
+    });
+
+    it('a minute after a failure, then two, although finality is due', async () => {
+      const follower = new Follower({ intervalMs: HOUR });
+      follower.chain.grow(E, F);
+      follower.fault = (what) => (what === 'finalized' ? 'server_error' : undefined);
+      for (const minutes of [1, 2, 4]) {
+        await follower.poll(follower.failure ? (minutes * MINUTE) / 2 : 0);
+        expect(follower.due()).toBe(follower.now + minutes * MINUTE);
+      }
+    });
+
+    it('at once when the last head pass is in the future, because the clock was set back', async () => {
+      const follower = await following();
+      follower.now -= HOUR;
+      expect(follower.due()).toBeLessThanOrEqual(follower.now);
+      expect(await follower.poll(0)).toEqual(['latest', 'finalized']);
+    });
+  });
+
+  describe.each([BY_DEFAULT, 10 * MINUTE, HOUR])('at an interval of %i ms, after a minute', (intervalMs) => {
+    it.each([
+      ['the head', ['latest', 'finalized'], ['latest', 'finalized']],
+      ['finality', ['finalized'], ['finalized']],
+      ['the slashings of a block', [`slot/${E * 32}`], ['latest', `slot/${E * 32}`]],
+    ])('asks again for what failed alone: %s', async (_, broken, again) => {
+      const follower = new Follower({ intervalMs });
+      follower.chain.grow(E, F);
+      follower.chain.slash(E * 32, [3]);
+      follower.fault = (what) => (broken.includes(what) ? 'timeout' : undefined);
+      await follower.poll(0);
+      expect(follower.due()).toBe(follower.now + MINUTE);
+      expect(await follower.poll(MINUTE)).toEqual(again);
+      follower.fault = () => undefined;
+      await follower.poll(Math.min(2 * MINUTE, intervalMs));
+      expect(Object.values(follower.entry.reads).map(({ failuresInARow }) => failuresInARow)).toEqual([0, 0]);
+    });
+  });
+
+  describe('its pace', () => {
+    /** What so many requests a day allow, if head passes were left out or not. */
+    function paceAt(perDay: number, { leftOut = [] as string[], intervalMs = MINUTE } = {}) {
+      const source = slashingsSource(slashingsOptions({ intervalMs }));
+      const schedule = scheduleAt(source, { ...emptyEntry(source), leftOut }, NOW, perDay);
+      const { pace, timing } = schedule.first;
+      return {
+        intervalMs: Math.round(pace.intervalMs),
+        requests: requestsPerDay(schedule),
+        leavesOut: source.more?.leavesOut?.(timing),
+      };
+    }
+    const FINALIZED = 'no head passes, every finalized epoch';
+    const SAMPLED = 'newest finalized epoch only, the others are skipped';
+
+    it('is about 1,330 + 225 + 225 requests a day at the default interval', () => {
+      const asConfigured = paceAt(Number.POSITIVE_INFINITY, { intervalMs: BY_DEFAULT });
+      expect(asConfigured).toEqual({ intervalMs: BY_DEFAULT, requests: expect.closeTo(1_779.23), leavesOut: '' });
+      expect(paceAt(1_780, { intervalMs: BY_DEFAULT })).toEqual(asConfigured);
+      expect(paceAt(1_779, { intervalMs: BY_DEFAULT }).intervalMs).toBeGreaterThan(BY_DEFAULT);
+    });
+
+    it('first makes head passes rarer, down to one per epoch', () => {
+      const passes = (requests: number) => ({ requests: expect.closeTo(requests), leavesOut: '' });
+      expect(paceAt(1_889)).toMatchObject(passes(1_889));
+      expect(paceAt(450 + 720)).toEqual({ intervalMs: 2 * MINUTE, ...passes(1_170) });
+      expect(paceAt(675)).toEqual({ intervalMs: EPOCH_MS, ...passes(675) });
+    });
+
+    it('then stops them, and looks at finality as often as there is something for it, once an epoch at least', () => {
+      for (const share of [674.9, 450, 300, 225]) {
+        const intervalMs = Math.round(DAY / share);
+        expect(paceAt(share)).toEqual({ intervalMs, requests: expect.closeTo(share), leavesOut: FINALIZED });
+      }
+    });
+
+    it('and below 225 a day reads the newest finalized epoch as often as it can', () => {
+      expect(paceAt(96)).toEqual({ intervalMs: DAY / 96, requests: expect.closeTo(96), leavesOut: SAMPLED });
+      expect(paceAt(0)).toMatchObject({ intervalMs: 31 * DAY, leavesOut: SAMPLED });
+    });
+
+    it('reads every finalized epoch at a long interval that the operator chose', () => {
+      const every = { intervalMs: HOUR, requests: 225, leavesOut: FINALIZED };
+      expect(paceAt(225 + 48 - 1, { intervalMs: HOUR })).toEqual(every);
+      expect(paceAt(224, { intervalMs: HOUR })).toMatchObject({ intervalMs: HOUR, leavesOut: SAMPLED });
+    });
+
+    it('restores head passes when the share exceeds their cost by a tenth, and leaves nothing idle before', () => {
+      const back = (share: number) => paceAt(share, { leftOut: ['head'] });
+      expect([675, 742, 743].map((share) => back(share).leavesOut)).toEqual([FINALIZED, FINALIZED, '']);
+      for (const share of [230, 240, 700, 740]) expect(back(share).requests).toBeCloseTo(share, 6);
+    });
+  });
+
+  it('has little weight where not every finalized epoch can be read, and more with what is allowed for each chain', () => {
+    const shares = (chains: number, ...allowed: number[]) =>
+      allowed.map((perDay) => slashingsSource(slashingsOptions({ chains })).share(perDay));
+    expect(shares(1, 0, 225, 412.5, 600, Number.POSITIVE_INFINITY)).toEqual([0.3, 0.3, expect.closeTo(1.65), 3, 3]);
+    expect(shares(2, 450, 1_200)).toEqual([0.15, 1.5]);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { watchOf } from '../../../src/facts/watch.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
+import { failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
+import {
+  CURRENT,
+  changesAt,
+  committeeOf,
+  EPOCH,
+  familiesOf,
+  membersAnswer,
+  NOW,
+  next,
+  PERIOD,
+  poll,
+  serviceOf,
+  startOfEpoch,
+  validatorsOptions,
+} from '../../support/answers/validators.ts';
+import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
+import { scheduleAt } from '../../support/runs/round.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+
+const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: watchOf([{ first: 1, last: 99 }]) });
+const SOURCE = validatorsSource(OPTIONS);
+const START = startOfEpoch(CURRENT * 256);
+
+/** Members by period; `next` is the one after `head`, and others are not known yet. */
+function membersOf(committees: Record<number, readonly unknown[]>, head = CURRENT) {
+  return serviceOf({
+    sync_committee_members: ({ path }: SentRequest) => {
+      const selector = path.split('/').at(-1);
+      const period = selector === 'next' ? head + 1 : Number(selector);
+      const members = committees[period];
+      return members ? membersAnswer(period, committeeOf(members)) : { status: 'OK', data: [] };
+    },
+  });
+}
+
+const KNOWN = { [CURRENT]: [7, 500_000, 12, 7, 99], [CURRENT + 1]: [500_001, 3] };
+
+function asked(api: ReturnType<typeof serviceOf>): (string | undefined)[] {
+  return api.requests.map(({ path }) => path.split('/').at(-1));
+}
+
+function shown(state: Validators, now = NOW): Record<string, string[] | undefined> {
+  const families = familiesOf(state, now, OPTIONS);
+  return Object.fromEntries(
+    ['current', 'next'].map((period) => {
+      const series = samplesOf(families, 'beaconchain_watched_sync_committee_validator').filter(
+        ({ labels }) => labels['period'] === period,
+      );
+      const count = sampleValue(families, 'beaconchain_watched_sync_committee_validators', {
+        chain: 'mainnet',
+        period,
+      });
+      expect(series).toHaveLength(count ?? 0);
+      return [period, count === undefined ? undefined : series.map(({ labels }) => labels['validator'] ?? '')];
+    }),
+  );
+}
+
+/** When the members are asked for next. */
+function dueAfter(entry: Entry<Validators>, now = NOW): number {
+  return scheduleAt(SOURCE, entry, now).first.nextAttemptAt;
+}
+
+describe('the sync committees of watched validators', () => {
+  it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
+    const api = membersOf(KNOWN);
+    const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+    expect(failure).toBeUndefined();
+    expect(asked(api)).toEqual([String(CURRENT), 'next']);
+    expect(api.requests[0]).toMatchObject({ endpoint: 'sync_committee_members', chain: 'mainnet' });
+    expect(shown(state)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
+    expect(state.committees).toContainEqual({ period: CURRENT, seats: committeeOf([7, 500_000, 12, 7, 99]) });
+    expect(SOURCE.more?.gives?.(state).seatsOf?.(CURRENT + 1)).toEqual(committeeOf([500_001, 3]));
+    expect(dueAfter(entry)).toBe(START + PERIOD + 5 * EPOCH);
+  });
+
+  it('move on at the boundary without a request, and without a poll', async () => {
+    const { value: state, entry } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
+    const boundary = START + PERIOD;
+    expect(changesAt(familiesOf(state, NOW, OPTIONS))).toBe(boundary);
+    expect(shown(state, boundary - 1)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
+    expect(shown(state, boundary)).toEqual({ current: ['3'], next: undefined });
+    const api = membersOf({ [CURRENT + 2]: [1] }, CURRENT + 1);
+    const known = boundary + 5 * EPOCH;
+    expect(dueAfter(entry, boundary)).toBe(known);
+    const { value: later } = await next(api, entry, OPTIONS, known);
+    expect(asked(api)).toEqual(['next']);
+    expect(shown(later, known)).toEqual({ current: ['3'], next: ['1'] });
+    // The last epochs of the period before are counted after its end.
+    expect(later.committees.map(({ period }) => period)).toEqual([CURRENT, CURRENT + 1, CURRENT + 2]);
+  });
+
+  it('the next one is not requested in the first five epochs, in which the service does not know it', async () => {
+    const api = membersOf(KNOWN);
+    const { entry } = await poll(api, NO_VALIDATORS, OPTIONS, START + EPOCH);
+    expect(asked(api)).toEqual([String(CURRENT)]);
+    expect(dueAfter(entry, START + EPOCH)).toBe(START + 5 * EPOCH);
+  });
+
+  it('if all are known, a run asks for the current one, because it may be meant to show what the account permits', async () => {
+    const { value: known } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
+    const api = membersOf({});
+    const { value: state } = await poll(api, known, OPTIONS, NOW + HOUR);
+    expect(asked(api)).toEqual([String(CURRENT)]);
+    expect(state).toEqual(known);
+  });
+
+  it.each([
+    ['an empty list', { status: 'OK', data: [] }],
+    ['a committee without seats', membersAnswer(CURRENT, [])],
+    ['null for its seats', membersAnswer(CURRENT, null)],
+    ['another period', membersAnswer(CURRENT - 1, committeeOf([7]))],
+  ])('%s means that they are not known: asked again an hour later', async (_, body) => {
+    const api = serviceOf({ sync_committee_members: () => body });
+    const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+    expect(failure).toBeUndefined();
+    expect(shown(state)).toEqual({ current: undefined, next: undefined });
+    expect(dueAfter(entry)).toBe(NOW + HOUR);
+  });
+
+  it('a list with a seat that cannot be read is none: the positions could be wrong', async () => {
+    const api = serviceOf({ sync_committee_members: () => membersAnswer(CURRENT, committeeOf([7, 'x', 12])) });
+    const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+    expect(failure).toMatchObject({ reason: 'invalid_body' });
+    expect(state.committees).toEqual([]);
+  });
+
+  it('a failure of the next one keeps the current one, and no other read waits for it', async () => {
+    const api = serviceOf({
+      sync_committee_members: (request) => {
+        if (request.path.endsWith('next')) throw failed(request, 'server_error');
+        return membersAnswer(CURRENT, [7]);
+      },
+    });
+    const { value: state, failure } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
+    expect(failure).toMatchObject({ endpoint: 'sync_committee_members' });
+    expect(shown(state)).toEqual({ current: ['7'], next: undefined });
+    expect(state.duties).toHaveLength(1);
+  });
+
+  it('two refusals turn them off for a day; what is known stays', async () => {
+    const { entry: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, OPTIONS);
+    const api = serviceOf({ sync_committee_members: failing('forbidden') });
+    const first = await next(api, known, OPTIONS, NOW + HOUR);
+    expect(first.failure).toMatchObject({ reason: 'forbidden' });
+    const later = NOW + HOUR + 10 * MINUTE;
+    expect(dueAfter(first.entry, later - 1)).toBe(later);
+    const { value: state, entry, failure } = await next(api, first.entry, OPTIONS, later);
+    expect(failure).toBeUndefined();
+    expect(shown(state, later)).toEqual({ current: ['7'], next: undefined });
+    expect(dueAfter(entry, later)).toBe(later + DAY);
+  });
+});

@@ -1,0 +1,80 @@
+import { deepEqual } from 'node:assert/strict';
+import type { Api } from '../../../src/api/client.ts';
+import { type Entry, emptyEntry, entrySchema } from '../../../src/scheduler/entry.ts';
+import type { BudgetView } from '../../../src/scheduler/paces.ts';
+import { runRound } from '../../../src/scheduler/round.ts';
+import { type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
+import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
+import type { Source } from '../../../src/sources/source.ts';
+import type { FakeApi } from '../answers/fake-api.ts';
+import { noSignal } from '../time/timing.ts';
+import { NO_QUOTA } from './scheduler-harness.ts';
+
+export interface RoundOptions {
+  readonly now: number;
+  /** Requests a day that the budget allows. Default: any number. */
+  readonly allowedPerDay?: number;
+  /** What the other sources of the chain give. */
+  readonly inputs?: Partial<Inputs>;
+  readonly signal?: AbortSignal;
+  /** The reads that have run since the program started. Default: all of them. */
+  readonly tried?: ReadonlySet<string>;
+}
+
+export interface RoundResult<T> {
+  readonly entry: Entry<T>;
+  readonly value: T;
+  /** The first one. */
+  readonly failure: Error | undefined;
+  readonly events: readonly SourceEvent[];
+  /** The names of the reads that ran. */
+  readonly ran: readonly string[];
+}
+
+/** One round of a source: the reads that are due. The entry passes through JSON, as over a restart, and loses nothing. */
+export async function round<T>(
+  source: Source<T>,
+  api: Api | FakeApi,
+  before: Entry<T> | undefined,
+  { now, allowedPerDay, inputs, signal = noSignal(), tried }: RoundOptions,
+): Promise<RoundResult<T>> {
+  if ('at' in api) api.at = now;
+  // Safe, because only this source gets the values.
+  const any = source as unknown as Source;
+  const { entry, events, runs } = await runRound(any, before ?? emptyEntry(any), {
+    api,
+    clock: { now: () => now, monotonic: () => 0 },
+    inputs: { ...NO_INPUTS, ...inputs },
+    signal,
+    scheduleOf: (current, at) => scheduleAt(source, current as Entry<T>, at, allowedPerDay),
+    isPaceKnown: true,
+    tried: tried ?? new Set(source.reads.map(({ name }) => name)),
+  });
+  const written = JSON.parse(JSON.stringify(entry));
+  const saved = entrySchema(source).parse(written);
+  deepEqual(JSON.parse(JSON.stringify(saved)), written);
+  const failure = runs.find((run) => run.failure)?.failure;
+  return { entry: saved, value: saved.value, failure, events, ran: runs.map(({ read }) => read.name) };
+}
+
+/** How a source alone would run, and be shown, at a time. */
+export function scheduleAt<T>(
+  source: Source<T>,
+  current: Entry<T> = emptyEntry(source),
+  now: number,
+  allowedPerDay = Number.POSITIVE_INFINITY,
+): SourceView {
+  const known = { source: source as unknown as Source, saved: current, current, running: false };
+  const [view] = sourceViews([known], budgetOf(allowedPerDay), now);
+  return view as SourceView;
+}
+
+/** A budget that is only about requests a day. */
+export function budgetOf(allowedPerDay = Number.POSITIVE_INFINITY): BudgetView {
+  return { bucketOf: () => 'one', allowedPerDay: () => allowedPerDay, quotaOf: () => NO_QUOTA, keyAt: () => 0 };
+}
+
+/** An entry with this value, before the first attempt. */
+export function entryWith<T>(source: Source<T>, value: T): Entry<T> {
+  return { ...emptyEntry(source), value };
+}
