@@ -112,7 +112,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
         return await run();
       } catch (error) {
         if (signal.aborted) throw error;
-        // The previous failure closed the budget, so that failure is reported.
+        // The budget does not permit another attempt: what the last one met is reported.
         if (!(error instanceof RequestFailed)) throw last ?? error;
         last = error;
         const delay = retryDelay(error.reason, failures, random());

@@ -77,26 +77,28 @@ export interface Measured {
   /** Undefined: no limit was known. */
   readonly pace?: ReadPace | undefined;
   readonly requests: number;
-  /** By how much the clock was set during the run. */
+  /** By how much the clock was set since the round began. */
   readonly stepMs: Milliseconds;
-  /** Undefined: it succeeded. */
+  /** Undefined: it succeeded, or is refused. */
   readonly failure?: Error | undefined;
+  readonly isRefused?: boolean;
 }
 
 /** A run during which the clock was set by more than this has looked for data at the wrong time. */
 const MAX_STEP_MS = MS_PER_MINUTE;
 
 export function afterRun(before: Attempt, measured: Measured): Attempt {
-  const { roundAt, end, durationMs, requests, pace, failure, stepMs } = measured;
+  const { roundAt, end, durationMs, requests, pace, failure, isRefused, stepMs } = measured;
   const { pausedUntil, isDueNow, ...rest } = before;
   // The value that the run has found is kept, but the run may have missed data, and its end is not known.
   if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
   const tried = { ...withPace(rest, pace), lastAttemptAt: roundAt, durationMs };
   if (!failure) {
-    const { failingSince, ...succeeded } = tried;
+    const { failingSince, ...others } = tried;
+    if (isRefused) return { ...others, failuresInARow: 0 };
     const costs = withLatest(before.costs, requests);
     const durations = withLatest(before.durations, durationMs);
-    return { ...succeeded, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+    return { ...others, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
   const pauseMs = pauseAfter(failure);

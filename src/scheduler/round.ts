@@ -62,7 +62,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
     events.push(...ran.events);
     runs.push({ read, failure: ran.failure, isRefused: ran.isRefused });
-    const isRecovered = attemptOf(entry, read).failuresInARow < failuresInARow;
+    const isRecovered = !ran.isRefused && attemptOf(entry, read).failuresInARow < failuresInARow;
     if (isRecovered) entry = afterRecovery(entry, new Set(runs.map((one) => one.read.name)));
   }
   return { entry, events, runs };
@@ -81,7 +81,7 @@ async function run(
   const isFirst = !tried.has(read.name);
   const events: SourceEvent[] = [];
   const noted = notedApi(api, read, before.refusals, events);
-  const [now, start] = [clock.now(), clock.monotonic()];
+  const start = clock.monotonic();
   const context: ReadContext = {
     api: noted.api,
     timing,
@@ -107,10 +107,12 @@ async function run(
     roundAt: begun.at,
     end: begun.at + clock.monotonic() - begun.monotonic,
     durationMs,
-    stepMs: clock.now() - now - durationMs,
+    // The read works with the time at which the round began.
+    stepMs: clock.now() - begun.at - (clock.monotonic() - begun.monotonic),
     requests: noted.requests(),
     pace: isPaceKnown ? pace : undefined,
     failure,
+    isRefused: isOff,
   };
   const reads = { ...before.reads, [read.name]: afterRun(attempt, measured) };
   return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };

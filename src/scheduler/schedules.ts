@@ -216,9 +216,9 @@ export function lastSuccessAt(view: Pick<SourceView, 'entry' | 'reads'>): UnixMs
   return attemptsOn(view).find(({ lastAttemptAt }) => lastAttemptAt !== undefined)?.lastSuccessAt;
 }
 
-/** Whether a read that is on was attempted. */
-export function wasAttempted(view: Pick<SourceView, 'entry' | 'reads'>): boolean {
-  return attemptsOn(view).some(({ lastAttemptAt }) => lastAttemptAt !== undefined);
+/** Whether any read was attempted, also one that is refused. */
+export function wasAttempted({ entry, reads }: Pick<SourceView, 'entry' | 'reads'>): boolean {
+  return reads.some(({ read }) => attemptOf(entry, read).lastAttemptAt !== undefined);
 }
 
 /** The last attempts at the reads that are on and fail, in order. */

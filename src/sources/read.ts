@@ -70,7 +70,7 @@ export interface ReadContext {
   readonly ownMs: Milliseconds;
   /** Whether this is the first attempt since a start, a reload or a takeover. */
   readonly isFirst: boolean;
-  /** Whether the service refuses an optional part, by what this run has seen so far. */
+  /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */
   readonly events: SourceEvent[];

@@ -7,7 +7,7 @@ import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 import { NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
-import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}): Ledger {
   const ledger = emptyLedger();
@@ -102,5 +102,14 @@ describe('own-families', () => {
       [0, ...times],
       [0, ...times],
     ]);
+  });
+
+  it('call a source up whose reads are all refused', () => {
+    const source = fakeSource({ reads: [{ name: 'duties', endpoints: ['network_performance'] }] });
+    const refusals = { network: { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW } };
+    const reads = { duties: { durationMs: 5, failuresInARow: 0, lastAttemptAt: NOW } };
+    const views = schedule([source]).scheduler.views();
+    const families = sourceFamilies(views.map((view) => ({ ...view, entry: { ...view.entry, reads, refusals } })));
+    expect(sampleValue(families, 'beaconchain_source_up')).toBe(1);
   });
 });

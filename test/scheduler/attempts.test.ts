@@ -109,6 +109,13 @@ describe('scheduler/attempts', () => {
       });
     });
 
+    it('ends the row of failures by a refusal, which is no success and costs no more later', () => {
+      const known = { ...before, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] };
+      const after = afterRun(known, measured({ isRefused: true }));
+      expect(after).toMatchObject({ failuresInARow: 0, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] });
+      expect(after).not.toHaveProperty('failingSince');
+    });
+
     it('keeps the pace of the run that the value is from', () => {
       const known = { ...before, intervalMs: DAY, isStretched: true } as const;
       for (const failure of [undefined, failureOf('server_error')])

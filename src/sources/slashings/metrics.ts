@@ -147,6 +147,6 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
   return [...all.values()].sort((a, b) => a.validator - b.validator);
 }
 
-export function shownHead({ head }: Slashings, { intervalMs, now }: Timing) {
-  return fresh(head, Math.max(MIN_HEAD_STALE_MS, 2 * intervalMs), now);
+export function shownHead({ head }: Slashings, timing: Timing) {
+  return fresh(head, Math.max(MIN_HEAD_STALE_MS, 2 * (timing.of('head') ?? 0)), timing.now);
 }

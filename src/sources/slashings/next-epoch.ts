@@ -7,7 +7,7 @@ import { type Context, implausible, isRequestSpecific, isSampled, type Step } fr
 import { countSeats } from './seats.ts';
 import type { EpochRows, Slashings, Tried } from './state.ts';
 
-/** How long an epoch that cannot be counted is read again, and for how long in addition the names of its proposers. */
+/** How long an epoch that cannot be counted is read again, and how long the names of its proposers. Both may run at once. */
 export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 
 export type ReadRows = (epoch: number) => Promise<EpochRows>;

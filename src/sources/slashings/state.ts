@@ -87,7 +87,7 @@ export const Slashings = z.object({
   lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted, or counted as skipped. -1 before the first epoch of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
-  /** How long the next epoch has been tried, and after that the names of its slashed proposers. */
+  /** How long the next epoch, and how long the names of its slashed proposers have been tried. Both may run at once. */
   tried: Tried.optional(),
   /** Blocks above the scanned epoch whose slashings were requested. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),

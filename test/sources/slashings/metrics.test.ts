@@ -42,8 +42,11 @@ describe('sources/slashings/metrics', () => {
       follower.families(overrides).filter(({ name, samples }) => name.includes('_head_') && samples.length > 0).length;
     expect(heads({ now: follower.now + 10 * MINUTE })).toBe(8);
     expect(heads({ now: follower.now + 10 * MINUTE + 1 })).toBe(0);
-    expect(heads({ now: follower.now + 2 * HOUR, intervalMs: HOUR })).toBe(8);
-    expect(heads({ now: follower.now + 2 * HOUR + 1, intervalMs: HOUR })).toBe(0);
+    const hourly = { of: { head: HOUR } };
+    expect(heads({ now: follower.now + 2 * HOUR, ...hourly })).toBe(8);
+    expect(heads({ now: follower.now + 2 * HOUR + 1, ...hourly })).toBe(0);
+    // The budget leaves head passes out, and reads finality each hour.
+    expect(heads({ now: follower.now + 10 * MINUTE + 1, intervalMs: HOUR, of: {} })).toBe(0);
     // The clock was set back since, so its age is unknown.
     expect(heads({ now: follower.now - 5 * MINUTE })).toBe(8);
     expect(heads({ now: follower.now - 5 * MINUTE - 1 })).toBe(0);
@@ -59,7 +62,7 @@ describe('sources/slashings/metrics', () => {
         const follower = new Follower();
         const state: Slashings = { ...NO_SLASHINGS, ...(readAt !== undefined && { head: { ...head, readAt } }) };
         follower.entry = entryWith(follower.source, state);
-        expectFirstChange((now) => follower.families({ now, intervalMs }));
+        expectFirstChange((now) => follower.families({ now, of: { head: intervalMs } }));
       }),
     );
   });
