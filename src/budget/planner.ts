@@ -72,6 +72,6 @@ function lifted<Id, P extends Priced>(
   return paces;
 }
 
-function costOf<P extends Priced>(paces: ReadonlyMap<unknown, P>): number {
-  return [...paces.values()].reduce((sum, { requestsPerDay }) => sum + requestsPerDay, 0);
+export function costOf(paces: Iterable<readonly [unknown, Priced]>): number {
+  return [...paces].reduce((sum, [, { requestsPerDay }]) => sum + requestsPerDay, 0);
 }

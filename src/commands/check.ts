@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { WINDOWS } from '../budget/headers.ts';
 import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
+import { costOf } from '../budget/planner.ts';
 import { budgetViewOf, configuredPaces, type Setup, setupOf, viewsOf } from '../exporter/setup.ts';
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import { STATE_VERSION } from '../facts/version.ts';
@@ -10,7 +11,7 @@ import type { Config, LoadedConfig } from '../sources/registry.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
-import { formatDuration } from '../toolkit/lib/duration.ts';
+import { formatSeconds } from '../toolkit/lib/duration.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -113,8 +114,7 @@ export function describeCosts(input: CheckInput): string {
   const { allowedPerDay } = budgetViewOf(setup, ledger, now);
   const paces = configuredPaces({ ...state, ledger }, setup, now);
   const costs = viewsOf({ ...state, ledger }, setup, now).map((view) => {
-    const configured = valueFor(paces, view.source);
-    return { view, configuredPerDay: sum([...configured.values()].map((pace) => pace.requestsPerDay)) };
+    return { view, configuredPerDay: costOf(valueFor(paces, view.source)) };
   });
   const buckets = [...new Set(costs.flatMap(({ view }) => view.reads.map(({ bucket }) => bucket)))];
   return [
@@ -187,7 +187,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 function duration(ms: Milliseconds): string {
-  return formatDuration(Math.max(1, Math.round(ms / 1000)) * 1000);
+  return formatSeconds(Math.max(1000, ms));
 }
 
 function perDay(requests: number): string {

@@ -1,14 +1,14 @@
-import { ENDPOINTS } from '../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../api/errors.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
+import { partOf } from '../scheduler/refusals.ts';
 import { type Ended, PART_REFUSED } from '../scheduler/round.ts';
 import { type QuotaWait, requestsPerDay, type Schedule } from '../scheduler/schedules.ts';
 import type { Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { LIMITS } from '../status-page/headline.ts';
-import { formatDuration, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import { formatSeconds, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, MonotonicMs } from '../toolkit/lib/time.ts';
 
@@ -141,12 +141,12 @@ function isMaterial(before: LoggedPace | undefined, { intervalMs, without }: Log
 }
 
 function describePace({ intervalMs, without }: LoggedPace): string {
-  return `${formatDuration(Math.round(intervalMs / 1000) * 1000)}${without && ` (${without})`}`;
+  return `${formatSeconds(intervalMs)}${without && ` (${without})`}`;
 }
 
 function helpOn(failure: Error): string | undefined {
   if (!isFailure(failure, 'forbidden')) return undefined;
-  const next = ENDPOINTS[failure.endpoint].part
+  const next = partOf(failure.endpoint)
     ? 'If it is refused again, at least ten minutes later, this part of the source is off for a day'
     : 'Or set enabled: false for this source. Until then it is tried again every hour';
   return `the plan of the account may not include this endpoint. See beaconcha.in/pricing. ${next}`;

@@ -1,9 +1,10 @@
-import { ENDPOINT_NAMES, ENDPOINTS, type Endpoint } from '../api/endpoints.ts';
+import { ENDPOINT_NAMES, type Endpoint } from '../api/endpoints.ts';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, quotaOf } from '../budget/bucket.ts';
 import { bucketOf, keyAt, type Ledger } from '../budget/ledger.ts';
 import type { Chain } from '../facts/chain.ts';
 import { emptyEntry, sourceId } from '../scheduler/entry.ts';
 import { type BudgetView, type PlannedSource, pacesOf } from '../scheduler/paces.ts';
+import { partOf } from '../scheduler/refusals.ts';
 import { type SourceView, sourceViews } from '../scheduler/schedules.ts';
 import { type Config, sourcesOf } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
@@ -57,5 +58,5 @@ function plannedSources({ entries }: State, { sources }: Setup): PlannedSource[]
 /** The endpoints in metric labels: those of the specification, and the optional ones that these sources use. */
 export function endpointsOf(sources: readonly Source[]): Endpoint[] {
   const used = new Set(sources.flatMap(({ reads }) => reads.flatMap(({ endpoints }) => endpoints)));
-  return ENDPOINT_NAMES.filter((endpoint) => ENDPOINTS[endpoint].part === undefined || used.has(endpoint));
+  return ENDPOINT_NAMES.filter((endpoint) => partOf(endpoint) === undefined || used.has(endpoint));
 }

@@ -72,12 +72,7 @@ export function isOff({ refusals }: Pick<Entry, 'refusals'>, { endpoints }: Pick
 
 /** The entry when the program continues with another key. */
 export function withAnotherKey(entry: Entry): Entry {
-  const reads = Object.entries(entry.reads).map(([name, attempt]): [string, Attempt] => {
-    if (attempt.failuresInARow === 0) return [name, attempt];
-    const { pausedUntil: _, ...rest } = attempt;
-    return [name, { ...rest, isDueNow: true }];
-  });
-  return { ...entry, reads: Object.fromEntries(reads) };
+  return withFailed(entry, ({ pausedUntil: _, ...rest }) => ({ ...rest, isDueNow: true }));
 }
 
 /**
@@ -85,10 +80,14 @@ export function withAnotherKey(entry: Entry): Entry {
  * work again too, and their next retry may be an hour away.
  */
 export function afterRecovery(entry: Entry, ran: ReadonlySet<string>): Entry {
-  const reads = Object.entries(entry.reads).map(([name, attempt]): [string, Attempt] => {
-    const isRepeated = attempt.failuresInARow > 0 && !ran.has(name);
-    return [name, isRepeated ? { ...attempt, isDueNow: true } : attempt];
-  });
+  return withFailed(entry, (attempt, name) => (ran.has(name) ? attempt : { ...attempt, isDueNow: true }));
+}
+
+function withFailed(entry: Entry, change: (attempt: Attempt, name: string) => Attempt): Entry {
+  const reads = Object.entries(entry.reads).map(([name, attempt]): [string, Attempt] => [
+    name,
+    attempt.failuresInARow > 0 ? change(attempt, name) : attempt,
+  ]);
   return { ...entry, reads: Object.fromEntries(reads) };
 }
 

@@ -1,5 +1,5 @@
 import type { Quota } from '../budget/bucket.ts';
-import { type Demand, plan } from '../budget/planner.ts';
+import { costOf, type Demand, plan } from '../budget/planner.ts';
 import type { Pace, Read } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
@@ -131,7 +131,7 @@ function fitted(periodic: readonly Planned[], others: readonly Planned[], reques
     left = Math.max(0, left - pace.requestsPerDay);
   }
   for (const [name, pace] of stretched(others, left)) reads.set(name, pace);
-  return { requestsPerDay: costOf([...reads]), reads };
+  return { requestsPerDay: costOf(reads), reads };
 }
 
 function wantedOncePer({ read: { everyMs, period } }: Planned): number {
@@ -215,8 +215,4 @@ function paceOf({ read, takesMs, usual }: Planned, ms: Milliseconds, beside: rea
   const requestsPerDay = read.price?.(pace, usual) ?? (usual * MS_PER_DAY) / intervalMs;
   if (takesMs <= intervalMs) return [read.name, { ...pace, requestsPerDay }];
   return [read.name, { ...pace, intervalMs: takesMs, requestsPerDay: (requestsPerDay * intervalMs) / takesMs }];
-}
-
-function costOf(paces: readonly (readonly [string, ReadPace])[]): number {
-  return paces.reduce((sum, [, { requestsPerDay }]) => sum + requestsPerDay, 0);
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { absolute, relative } from '../toolkit/lib/words.ts';
+import { absolute, count, relative } from '../toolkit/lib/words.ts';
 
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
@@ -81,10 +81,20 @@ export function quiet(text: string): Html {
 }
 
 export function lines(...all: readonly Cell[]): Html {
-  return html`${all.flatMap((line, i) => (i === 0 ? [line] : [BREAK, line]))}`;
+  return joined(all, BREAK);
 }
 
 const BREAK = html`<br>`;
+
+/** The first of `all` in a row, and how many others there are. */
+export function someOf(shown: readonly Cell[], all: number): Html {
+  const more = all - shown.length;
+  return html`${joined(shown, ', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
+}
+
+function joined(cells: readonly Cell[], gap: Cell): Html {
+  return html`${cells.flatMap((cell, i) => (i === 0 ? [cell] : [gap, cell]))}`;
+}
 
 /** A share of a whole, drawn and in words. The drawing is hidden from screen readers. */
 export function bar(share: number, text: string, isFull: boolean): Html {

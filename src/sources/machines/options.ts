@@ -1,7 +1,7 @@
 import type { Chain } from '../../facts/chain.ts';
-import { formatDuration, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { formatSeconds, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../read.ts';
 import type { MachinesConfig } from './config.ts';
 import { chainInStep } from './learned.ts';
@@ -61,8 +61,7 @@ export function doubtsAt({ staleAfterMs, intervalMs }: MachinesOptions, timing: 
   // Otherwise the warning about the configured interval covers it.
   if (staleAfterMs === 'auto' || staleAfterMs < intervalMs + MS_PER_MINUTE) return [];
   if (staleAfterMs >= timing.intervalMs + MS_PER_MINUTE) return [];
-  const inSeconds = (ms: Milliseconds): string => formatDuration(Math.round(ms / 1000) * 1000);
-  const lengths = `machines.stale_after (${inSeconds(staleAfterMs)}) is less than the effective interval (${inSeconds(timing.intervalMs)}) plus the minute between two pushes`;
+  const lengths = `machines.stale_after (${formatSeconds(staleAfterMs)}) is less than the effective interval (${formatSeconds(timing.intervalMs)}) plus the minute between two pushes`;
   return [`${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 

@@ -85,7 +85,7 @@ export function isTied({ rows, allRows }: EpochRows): boolean {
 export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], maxTries = Infinity): SlotRow[] {
   return rows.filter((row) => {
     if (row.status !== '1' || row.attesterslashingscount === 0) return false;
-    const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
+    const read = readOf(state, row);
     return !read || (!read.complete && read.tries < maxTries);
   });
 }
@@ -118,10 +118,13 @@ async function recordsIn<T extends { readonly block_root: string }>(
 }
 
 function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
-  const isThis = (read: Slashings['reads'][number]): boolean => read.slot === row.slot && read.root === row.blockroot;
-  const tries = (state.reads.find(isThis)?.tries ?? 0) + 1;
-  const read = { slot: row.slot, root: row.blockroot as string, tries, complete };
-  return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
+  const before = readOf(state, row);
+  const read = { slot: row.slot, root: row.blockroot as string, tries: (before?.tries ?? 0) + 1, complete };
+  return { ...state, reads: [...state.reads.filter((other) => other !== before), read] };
+}
+
+function readOf({ reads }: Slashings, { slot, blockroot }: SlotRow): Slashings['reads'][number] | undefined {
+  return reads.find((one) => one.slot === slot && one.root === blockroot);
 }
 
 /**

@@ -5,7 +5,18 @@ import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, plural, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
-import { badge, type Cell, type Linked, lines, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import {
+  badge,
+  type Cell,
+  type Linked,
+  lines,
+  NOT_KNOWN,
+  type Notice,
+  quiet,
+  type Summary,
+  someOf,
+  time,
+} from '../content.ts';
 import type { Timing } from '../read.ts';
 import { slashedNotices } from '../slashed.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
@@ -100,9 +111,6 @@ function counted({ totals }: Slashings): Cell {
 }
 
 function validatorList(watch: Watch, validators: readonly number[], all: number): Html {
-  const named = validators.flatMap((validator, i) => [
-    i === 0 ? '' : ', ',
-    watches(watch, validator) ? badge('bad', `${validator} watched`) : `${validator}`,
-  ]);
-  return html`${named}${all > validators.length ? ` and ${count(all - validators.length)} more` : ''}`;
+  const named = validators.map((one) => (watches(watch, one) ? badge('bad', `${one} watched`) : `${one}`));
+  return someOf(named, all);
 }

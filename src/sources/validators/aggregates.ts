@@ -1,5 +1,6 @@
 import { type ApiRequest, type Endpoint, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
+import { isNoneFound } from '../../api/refusal.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
@@ -77,8 +78,7 @@ function aggregateRead<A, S>(options: ValidatorsOptions, aggregate: Aggregate<A,
               hasSmallChunks = true;
               return answersOf(group);
             }
-            // The service has none of these validators.
-            if (!isFailure(error, 'not_found')) throw error;
+            if (!isNoneFound(error)) throw error;
           }
         }
         return answers;

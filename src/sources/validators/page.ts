@@ -1,7 +1,7 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { watchedCount } from '../../facts/watch.ts';
-import { formatDuration, MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { formatSeconds, MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, spaced } from '../../toolkit/lib/words.ts';
@@ -15,6 +15,7 @@ import {
   type Notice,
   quiet,
   type Summary,
+  someOf,
   type Table,
   time,
 } from '../content.ts';
@@ -68,9 +69,8 @@ export function validatorsPage(
 export function doubtsOf({ chain, intervalMs, status }: ValidatorsOptions, timing: Timing): string[] {
   const effectiveMs = timing.of(status ? 'status' : 'members') ?? 0;
   if (effectiveMs <= Math.max(intervalMs, MS_PER_DAY)) return [];
-  const every = formatDuration(Math.round(effectiveMs / 1000) * 1000);
   return [
-    `The limits allow a poll of the validators of ${chain} every ${every}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
+    `The limits allow a poll of the validators of ${chain} every ${formatSeconds(effectiveMs)}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
   ];
 }
 
@@ -153,6 +153,5 @@ function committees(options: ValidatorsOptions, value: Validators, now: UnixMs, 
 /** A few validators by their index, and how many others. */
 function named(chain: Chain, validators: readonly number[], linked: Linked): Html {
   const few = validators.slice(0, MAX_NAMED).map((index) => linked(`${index}`, explorerUrl(chain, 'validator', index)));
-  const more = validators.length - few.length;
-  return html`${few.flatMap((one, i) => (i === 0 ? [one] : [', ', one]))}${more > 0 ? ` and ${count(more)} more` : ''}`;
+  return someOf(few, validators.length);
 }

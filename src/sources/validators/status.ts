@@ -2,6 +2,7 @@ import { ValidatorRow } from '../../api/answers/validators.ts';
 import type { Api } from '../../api/client.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
+import { isNoneFound } from '../../api/refusal.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf, watches } from '../../facts/watch.ts';
 import { attempt, expectPastEpoch } from '../answers.ts';
@@ -68,8 +69,7 @@ async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signa
   try {
     answer = await api.request(requestTo('validators', { chain, identifiers: chunk }), signal);
   } catch (error) {
-    // The service has none of these validators.
-    if (!isFailure(error, 'not_found')) throw error;
+    if (!isNoneFound(error)) throw error;
     answer = { data: [], range: { epoch: epochAt(chain, api.now()) } };
   }
   const { data, range, paging } = answer;

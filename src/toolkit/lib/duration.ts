@@ -45,6 +45,11 @@ export function formatDuration(ms: Milliseconds): string {
   return inUnits(rounded, even ? [even] : UNITS.slice(2), '') || '0s';
 }
 
+/** The same, rounded to seconds. */
+export function formatSeconds(ms: Milliseconds): string {
+  return formatDuration(Math.round(ms / 1000) * 1000);
+}
+
 /** The amount of each unit, largest unit first. A remainder below the last unit is dropped. */
 export function inUnits(ms: Milliseconds, units: readonly Unit[], gap: '' | ' '): string {
   let left = ms;
