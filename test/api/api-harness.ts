@@ -3,7 +3,7 @@ import { createApi } from '../../src/api/client.ts';
 import type { ApiRequest } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport, WireRequest } from '../../src/api/transport.ts';
-import { emptyLedger } from '../../src/budget/ledger.ts';
+import { emptyLedger, opensAt } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
@@ -59,7 +59,10 @@ export function apiHarness(transport: Transport, start = NOW) {
       },
     },
   );
-  return { api, clock, rateLimiter, log };
+  /** When the next request of v2 may leave, Unix ms. */
+  const opens = () =>
+    opensAt(rateLimiter.settleLedger(), 'machine_metrics https://api.test', { utilization: 1 }, clock.now());
+  return { api, clock, rateLimiter, log, opensAt: opens };
 }
 
 /** The failure of a request. @throws if it does not fail */

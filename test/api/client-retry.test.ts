@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
-import { opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { MINUTE, noSignal } from '../support/time/timing.ts';
@@ -70,7 +69,7 @@ describe('api/client: retries', () => {
   });
 
   it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
-    const { ask, clock, sentAt, rateLimiter } = scripted([
+    const { ask, clock, sentAt, opensAt } = scripted([
       { status: 429, headers: { 'ratelimit-reset': '36644', 'retry-after': '36644' } },
     ]);
     const failure = failureOf(ask());
@@ -78,13 +77,7 @@ describe('api/client: retries', () => {
     expect(await failure).toMatchObject({ reason: 'rate_limited' });
     expect(sentAt).toEqual([0]);
     await expect(ask()).rejects.toThrow(BudgetClosed);
-    const opens = opensAt(
-      rateLimiter.settleLedger(),
-      'machine_metrics https://api.test',
-      { utilization: 1 },
-      clock.now(),
-    );
-    expect(opens).toBe(clock.now() - MINUTE + 36_644_000);
+    expect(opensAt()).toBe(clock.now() - MINUTE + 36_644_000);
   });
 
   it.each([

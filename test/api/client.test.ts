@@ -1,33 +1,71 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import nock from 'nock';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTransport } from '../../src/api/transport.ts';
-import { opensAt } from '../../src/budget/ledger.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { noSignal } from '../support/time/timing.ts';
 import { settled } from '../support/time/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
-import { type HttpMock, httpMock, type MockAnswer } from './http-mock.ts';
 
 // The addresses are never connected to: nock answers.
 const transport = createTransport({ timeoutMs: 10_000, lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
 afterAll(() => transport.close());
 
+interface MockAnswer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** All requests of a test on the wire that had a mock, in order. */
+const seen: unknown[] = [];
+const unexpected: string[] = [];
+const note = ({ method, url }: Request): void => void unexpected.push(`${method} ${url}`);
+
+/** No network is reached, not even loopback. */
+beforeEach(() => {
+  nock.disableNetConnect();
+  nock.emitter.on('no match', note);
+});
+
+/** A test fails on a request without a mock and on a mock without a request. */
+afterEach(() => {
+  const unused = nock.pendingMocks();
+  const outcome = { unexpected: unexpected.splice(0), unused };
+  nock.emitter.off('no match', note);
+  nock.abortPendingRequests();
+  nock.cleanAll();
+  nock.enableNetConnect();
+  seen.length = 0;
+  expect(outcome).toEqual({ unexpected: [], unused: [] });
+});
+
+/** Expects one more request, with exactly this address, and answers it. */
+function answer(method: 'GET' | 'POST', url: string, { status = 200, headers = {}, body = '' }: MockAnswer): void {
+  const { origin, pathname, search } = new URL(url);
+  nock(origin)
+    .intercept(pathname + search, method)
+    .reply(async (request: Request) => {
+      const sent = Object.fromEntries(request.headers);
+      seen.push({ method: request.method, url: request.url, headers: sent, body: await request.clone().text() });
+      return [status, body, headers];
+    });
+}
+
 /** The failure of a request that is answered like this. */
-async function failing(http: HttpMock, answer: MockAnswer) {
-  http.answer('POST', V2_URL, answer);
+async function failing(given: MockAnswer) {
+  answer('POST', V2_URL, given);
   const harness = apiHarness(transport.send);
   const failure = await failureOf(settled(harness.clock, harness.api.request(V2_REQUEST, noSignal())));
   return { ...harness, failure };
 }
 
 describe('api/client', () => {
-  const http = httpMock();
-
   it('asks v2 by POST with JSON and the key as bearer', async () => {
-    http.answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
+    answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
     const { api, log } = apiHarness(transport.send);
     expect(await api.request(V2_REQUEST, noSignal())).toEqual({ data: { system_metrics: [1] } });
-    expect(http.seen).toEqual([
+    expect(seen).toEqual([
       {
         method: 'POST',
         url: V2_URL,
@@ -48,10 +86,10 @@ describe('api/client', () => {
   });
 
   it('asks v1 by GET at the host of the chain, with the key in a header and not in the address', async () => {
-    http.answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
+    answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
     const { api } = apiHarness(transport.send);
     expect(await api.request(V1_REQUEST, noSignal())).toEqual({ status: 'OK', data: [] });
-    expect(http.seen).toEqual([
+    expect(seen).toEqual([
       {
         method: 'GET',
         url: V1_URL,
@@ -70,7 +108,7 @@ describe('api/client', () => {
 
   it('passes the status and the headers to the budget, under the route of the request', async () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
-    http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
+    answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
     await api.request(V1_REQUEST, noSignal());
     expect(rateLimiter.settleLedger().routes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
@@ -106,8 +144,6 @@ describe('api/client', () => {
 });
 
 describe('api/client: answers', () => {
-  const http = httpMock();
-
   it.each([
     [400, 'bad_request'],
     [401, 'unauthorized'],
@@ -126,7 +162,7 @@ describe('api/client: answers', () => {
       { body: '', headers: { 'x-ratelimit-limit-second': '1' } },
     ];
     for (const { body = '', headers } of own) {
-      const { failure, log } = await failing(http, { status, body, headers: { location: V2_URL, ...headers } });
+      const { failure, log } = await failing({ status, body, headers: { location: V2_URL, ...headers } });
       expect(failure).toMatchObject({
         endpoint: 'machine_metrics',
         reason,
@@ -154,14 +190,12 @@ describe('api/client: answers', () => {
     ])(
       'a %i is unexpected_status, told with its type, and says nothing about the account',
       async (status, answer, type) => {
-        const { failure, clock, rateLimiter } = await failing(http, { status, ...answer });
+        const { failure, opensAt, rateLimiter } = await failing({ status, ...answer });
         expect(failure.message).toBe(
           `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
         );
         expect(rateLimiter.settleLedger().key.standing).toBe('unknown');
-        expect(
-          opensAt(rateLimiter.settleLedger(), 'machine_metrics https://api.test', { utilization: 1 }, clock.now()),
-        ).toBe(0);
+        expect(opensAt()).toBe(0);
       },
     );
 
@@ -172,19 +206,19 @@ describe('api/client: answers', () => {
       ['soon', 0],
     ])('asks with retry-after %s to wait for %i ms', async (seconds, waitMs) => {
       const headers = { ...challenge, 'retry-after': seconds };
-      expect((await failing(http, { status: 429, headers, body: page })).failure).toMatchObject({ waitMs });
+      expect((await failing({ status: 429, headers, body: page })).failure).toMatchObject({ waitMs });
     });
   });
 
   it('a 429 with every limit 0 is revoked, asked once', async () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
-    expect((await failing(http, { status: 429, headers })).failure).toMatchObject({ reason: 'revoked' });
+    expect((await failing({ status: 429, headers })).failure).toMatchObject({ reason: 'revoked' });
   });
 
   it('no failure holds the key, the headers or an address', async () => {
     const answers = [{ status: 401 }, { status: 403 }, { body: `{"${KEY}":1}` }, { body: KEY }];
     for (const answer of answers) {
-      const { failure } = await failing(http, { body: `{"error":"${KEY}"}`, ...answer });
+      const { failure } = await failing({ body: `{"error":"${KEY}"}`, ...answer });
       const everything = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join();
       expect(everything).not.toContain(KEY);
       expect(everything).not.toContain('api.test');

@@ -4,18 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
 
-interface Form<E extends Endpoint = Endpoint> {
-  readonly endpoint: E;
-  readonly query: Query<E>;
-  readonly path: string;
-  /** As text, copied from the documents and recordings. */
-  readonly body?: string;
-  readonly accept?: string;
-}
-
-function form<E extends Endpoint>(endpoint: E, query: Query<E>, path: string, body?: string, accept?: string): Form<E> {
-  return { endpoint, query, path, ...(body !== undefined && { body }), ...(accept !== undefined && { accept }) };
-}
+/** The body as text, copied from the documents and recordings. */
+type FormOf<E extends Endpoint> = readonly [endpoint: E, query: Query<E>, path: string, body?: string, accept?: string];
+type Form = { [E in Endpoint]: FormOf<E> }[Endpoint];
 
 const chain = 'mainnet';
 const METRICS = '/api/v2/machine-metrics';
@@ -25,65 +16,65 @@ const epoch = { chain, priority: 'head_pass' } as const;
 
 /** The forms of docs/internals/api-facts.md: those of recordings, documents and other public clients. */
 const FORMS: readonly Form[] = [
-  form('machine_metrics', { range }, METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":10}'),
-  form(
+  ['machine_metrics', { range }, METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":10}'],
+  [
     'machine_metrics',
     { range, names: ['a'], cursor: 'x' },
     METRICS,
     '{"range":{"timestamp":{"start":1,"end":2}},"machines":["a"],"page_size":10,"cursor":"x"}',
-  ),
-  form('machine_names', {}, `${METRICS}/machine-names`, '{}'),
-  form(
+  ],
+  ['machine_names', {}, `${METRICS}/machine-names`, '{}'],
+  [
     'daily_returns',
     { chain, path: '/api/v2/ethereum/benchmark-store', range: { window: '24h' } },
     `${ETHEREUM}/benchmark-store`,
     '{"chain":"mainnet","range":{"evaluation_window":"24h"},"page_size":10}',
-  ),
-  form(
+  ],
+  [
     'daily_returns',
     { chain, path: '/api/v2/ethereum/eth-store', range, cursor: 'x' },
     `${ETHEREUM}/eth-store`,
     '{"chain":"mainnet","range":{"timestamp":{"start":1,"end":2}},"page_size":10,"cursor":"x"}',
-  ),
-  form(
+  ],
+  [
     'sync_committee',
     { chain },
     `${ETHEREUM}/sync-committee`,
     '{"sync_committee_period":{"view":"latest"},"chain":"mainnet"}',
-  ),
-  form(
+  ],
+  [
     'validators',
     { chain, identifiers: [5235] },
     `${ETHEREUM}/validators`,
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"page_size":10}',
-  ),
-  form(
+  ],
+  [
     'validators_performance',
     { chain, identifiers: [5235] },
     `${ETHEREUM}/validators/performance-aggregate`,
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
-  ),
-  form(
+  ],
+  [
     'validators_rewards',
     { chain, identifiers: [5235] },
     `${ETHEREUM}/validators/rewards-aggregate`,
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
-  ),
-  form(
+  ],
+  [
     'network_performance',
     { chain },
     `${ETHEREUM}/performance-aggregate`,
     '{"chain":"mainnet","range":{"evaluation_window":"24h"}}',
-  ),
-  form('queues', { chain }, `${ETHEREUM}/queues`, '{"chain":"mainnet"}', 'application/vnd.beaconcha.in.v2.1+json'),
-  form('epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'),
-  form('epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'),
-  form('epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'),
-  form('attester_slashings', { chain, slot: 7 }, '/api/v1/slot/7/attesterslashings'),
-  form('proposer_slashings', { chain, slot: 7 }, '/api/v1/slot/7/proposerslashings'),
-  form('sync_committee_members', { chain, period: 'latest' }, '/api/v1/sync_committee/latest'),
-  form('sync_committee_members', { chain, period: 'next' }, '/api/v1/sync_committee/next'),
-  form('sync_committee_members', { chain, period: 7 }, '/api/v1/sync_committee/7'),
+  ],
+  ['queues', { chain }, `${ETHEREUM}/queues`, '{"chain":"mainnet"}', 'application/vnd.beaconcha.in.v2.1+json'],
+  ['epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'],
+  ['epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'],
+  ['epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'],
+  ['attester_slashings', { chain, slot: 7 }, '/api/v1/slot/7/attesterslashings'],
+  ['proposer_slashings', { chain, slot: 7 }, '/api/v1/slot/7/proposerslashings'],
+  ['sync_committee_members', { chain, period: 'latest' }, '/api/v1/sync_committee/latest'],
+  ['sync_committee_members', { chain, period: 'next' }, '/api/v1/sync_committee/next'],
+  ['sync_committee_members', { chain, period: 7 }, '/api/v1/sync_committee/7'],
 ];
 
 const FACTS = readFileSync(join(import.meta.dirname, '../../docs/internals/api-facts.md'), 'utf8');
@@ -107,17 +98,17 @@ const EVIDENCE = FACTS.split('\n')
 
 describe('api/endpoints', () => {
   it('has a form for each endpoint', () => {
-    expect(new Set(FORMS.map(({ endpoint }) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
+    expect(new Set(FORMS.map(([endpoint]) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
   });
 
-  it.each(FORMS)('api-facts.md has evidence of $endpoint: $path $body', ({ path, body, accept = '' }) => {
+  it.for(FORMS)('api-facts.md has evidence of %s: %j %s %s', ([, , path, body, accept = '']) => {
     const row = EVIDENCE.find(({ isOf }) => isOf(path));
     expect(row?.request).toContain(body === undefined ? 'no body' : accept);
     for (const [key] of (body ?? '').matchAll(/"\w+":/g)) expect(row?.request).toContain(key);
   });
 
-  it.each(FORMS)('asks $endpoint in the documented form: $path $body', ({ endpoint, query, path, body, accept }) => {
-    const request = requestTo(endpoint, query);
+  it.for(FORMS)('asks %s in the documented form: %j %s %s', ([endpoint, query, path, body, accept]) => {
+    const request = requestTo(endpoint, query as never);
     expect([request.path, request.accept]).toEqual([path, accept]);
     expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
     // The table of the sandbox was written apart from that of the client.

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Span } from '../../src/api/endpoints.ts';
+import type { PastRange, Span } from '../../src/api/endpoints.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
-import { type Plan, requestsLeft, splitSpan } from '../../src/backfill/plan.ts';
+import { makePlan, type Plan, requestsLeft, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { type FakeApi, failed, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
@@ -12,7 +12,9 @@ import { planOf } from '../support/programs/backfill.ts';
 import { NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-const END = Math.floor((NOW / 1000 - 3_600) / 600) * 600;
+const SECONDS = NOW / 1000;
+const HOUR = 3_600;
+const END = Math.floor((SECONDS - HOUR) / 600) * 600;
 const DAY = 86_400;
 const TWO_SLICES = planOf(splitSpan({ start: END - DAY, end: END }, DAY / 2), END);
 
@@ -35,23 +37,38 @@ function newStore(): Promise<Store> {
   return Store.open(join(temporaryFolder(), 'past.om.backfill'));
 }
 
+function dependencies(api: FakeApi) {
+  const histories = new Map([['machines', machinesHistory(machinesOptions())]]);
+  return { api, clock: new VirtualClock(NOW), signal: noSignal(), onWait: () => undefined, histories };
+}
+
 function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => undefined) {
-  const options = {
-    api,
-    store,
-    clock: new VirtualClock(NOW),
-    signal: noSignal(),
-    histories: new Map([['machines', machinesHistory(machinesOptions())]]),
-    onWait: () => undefined,
-    onPage,
-  };
-  return fetchAll(options, plan);
+  return fetchAll({ ...dependencies(api), store, onPage }, plan);
+}
+
+async function rangesOf(hours: number, fullResolution: boolean): Promise<PastRange[]> {
+  const api = fakeApi(() => machinesPage({}));
+  const range = { start: SECONDS - hours * HOUR, end: SECONDS };
+  const options = { range, fullResolution, flags: {}, now: SECONDS, end: SECONDS };
+  const plan = await makePlan({ ...dependencies(api), ...options });
+  return plan.slices.map(({ range }) => range);
 }
 
 function timesIn(store: Store): number[] {
   const all = [...store.groups('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })].flat();
   return all.map((record) => (record as [string, { timestamp: number }])[1].timestamp);
 }
+
+describe('backfill/plan', () => {
+  it('reads the whole range at once, and at full resolution twelve hours, oldest first', async () => {
+    expect(await rangesOf(30, false)).toEqual([{ start: SECONDS - 30 * HOUR, end: SECONDS }]);
+    expect(await rangesOf(30, true)).toEqual([
+      { start: SECONDS - 30 * HOUR, end: SECONDS - 18 * HOUR },
+      { start: SECONDS - 18 * HOUR, end: SECONDS - 6 * HOUR },
+      { start: SECONDS - 6 * HOUR, end: SECONDS },
+    ]);
+  });
+});
 
 describe('backfill/fetch', () => {
   it('reads every record, the oldest slice first, and counts down the rest of each slice', async () => {
@@ -70,7 +87,7 @@ describe('backfill/fetch', () => {
     const api = fakeApi(service(['a'], 60));
     using store = await newStore();
     const ranges = TWO_SLICES.slices.map(({ range }) => range as Span);
-    const announced = await machinesHistory(machinesOptions()).estimate(api, ranges, NOW / 1000, noSignal());
+    const announced = await machinesHistory(machinesOptions()).estimate(api, ranges, SECONDS, noSignal());
     const asked = api.requests.length;
     await fetchFrom(api, store, TWO_SLICES);
     const made = api.requests.length - asked;

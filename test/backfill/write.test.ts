@@ -38,11 +38,11 @@ function historyOf(): History {
 /** A store with these records, and how to write them. */
 async function stored(
   records: readonly Item[],
-  history: History,
   { isDaily = false, ...more }: Partial<SeriesOptions> & { isDaily?: boolean } = {},
 ) {
   const output = join(temporaryFolder(), 'past.om');
   const store = await Store.open(`${output}.backfill`);
+  const history = historyOf();
   const plan = planOf([{ start: 0, end: END }], END);
   const [slice] = plan.slices;
   if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records });
@@ -56,11 +56,8 @@ async function stored(
   return { output, store, write };
 }
 
-async function written(
-  items: readonly Item[],
-  more: Parameters<typeof stored>[2] = {},
-): Promise<{ output: string; wrote: Written }> {
-  const { output, store, write } = await stored(items, historyOf(), more);
+async function written(items: readonly Item[], more?: Parameters<typeof stored>[1]) {
+  const { output, store, write } = await stored(items, more);
   using _ = store;
   return { output, wrote: await write() };
 }
@@ -131,7 +128,7 @@ describe('backfill/write', () => {
 
   it('a resumed run writes the same files: later days are interpreted with the facts of earlier ones', async () => {
     const records: Item[] = [0, 1].map((day) => ['a', day * DAY, 'x', 1]);
-    const { output, store, write } = await stored(records, historyOf());
+    const { output, store, write } = await stored(records);
     using _ = store;
     const writeUpTo = (days: number) => {
       let seen = 0;

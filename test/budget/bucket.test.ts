@@ -29,8 +29,9 @@ function headers(
   );
 }
 
-const bucketOpensAt = (bucket: Bucket, options: BudgetOptions, now: number): number =>
+const opensAt = (bucket: Bucket, now: number, options = BUDGET_OPTIONS): number =>
   quotaOf(bucket, options, now).closedUntil;
+const monthAt = (bucket: Bucket, now: number) => windowAt(bucket, 'month', BUDGET_OPTIONS, now);
 
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
@@ -38,7 +39,7 @@ const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 describe('budget/bucket', () => {
   it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
     const back = withoutFuture(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
-    expect(windowAt(back, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ resetsAt: NOVEMBER, end: NOVEMBER });
+    expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: NOVEMBER, end: NOVEMBER });
   });
 
   it('never allows more than the second does, however soon the month ends', () => {
@@ -55,7 +56,7 @@ describe('budget/bucket', () => {
           expect(bucket.limits[name]).toBeUndefined();
           expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
         }
-        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+        expect(opensAt(bucket, OCTOBER)).toBe(0);
         expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
       },
     );
@@ -68,14 +69,14 @@ describe('budget/bucket', () => {
         'x-ratelimit-limit-day': '30',
         'x-ratelimit-remaining-day': '0',
       });
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+      expect(opensAt(bucket, OCTOBER)).toBe(0);
       expect(bucket.hour).toBeUndefined();
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
     });
 
     it('is a month limit of 0 outside of a revocation', () => {
       const bucket = told(EMPTY_BUCKET, headers([5, 0, 0], [4, 0, 0]));
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+      expect(opensAt(bucket, OCTOBER)).toBe(0);
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(5 * 0.9 * 86_400);
     });
   });
@@ -86,17 +87,14 @@ describe('budget/bucket', () => {
     it('is a separate window if it differs from the month: closed when used up, open at the full hour', () => {
       const at = OCTOBER + HOUR / 2;
       const bucket = told(EMPTY_BUCKET, hourly(0), { at });
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, at)).toBe(OCTOBER + HOUR);
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER + HOUR)).toBe(0);
+      expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR);
+      expect(opensAt(bucket, OCTOBER + HOUR)).toBe(0);
       expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
         limit: 100,
         own: 0,
         since: OCTOBER + HOUR,
       });
-      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
-        limit: 50_000,
-        remaining: 40_000,
-      });
+      expect(monthAt(bucket, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
     });
   });
 
@@ -104,32 +102,27 @@ describe('budget/bucket', () => {
     it('of a trial is assumed to renew at the month start, until an answer reports the remaining requests', () => {
       const first = OCTOBER + 19 * DAY;
       const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
-      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, NOVEMBER - 1)).toMatchObject({
+      expect(monthAt(bucket, NOVEMBER - 1)).toMatchObject({
         left: 600,
         resetsAt: NOVEMBER,
         end: first + 30 * DAY,
       });
-      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, NOVEMBER)).toMatchObject({
-        left: 900,
-        end: NOVEMBER + 30 * DAY,
-      });
+      expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: NOVEMBER + 30 * DAY });
       const asked = told(bucket, trial(599), { at: NOVEMBER });
-      expect(windowAt(asked, 'month', BUDGET_OPTIONS, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
+      expect(monthAt(asked, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
       // Used up, it is looked for at the start of the next month.
-      expect(bucketOpensAt(told(asked, trial(0), { at: NOVEMBER }), BUDGET_OPTIONS, NOVEMBER)).toBe(
-        Date.UTC(2026, 11, 1),
-      );
+      expect(opensAt(told(asked, trial(0), { at: NOVEMBER }), NOVEMBER)).toBe(Date.UTC(2026, 11, 1));
       // Another month of a legacy quota, and a larger quota, end with the month.
       const old = { ...bucket, firstUseAt: OCTOBER - 300 * DAY };
-      expect(windowAt(old, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
+      expect(monthAt(old, first)?.end).toBe(NOVEMBER);
       const large = told(EMPTY_BUCKET, headers([1, 1_001, 1_001]), { at: first });
-      expect(windowAt(large, 'month', BUDGET_OPTIONS, first)?.end).toBe(NOVEMBER);
+      expect(monthAt(large, first)?.end).toBe(NOVEMBER);
     });
 
     it('loses nothing to an outage, however long: errors without headers do not count', () => {
       let bucket = told(EMPTY_BUCKET, trial(972));
       for (let i = 0; i < 2_000; i += 1) bucket = told(bucket, {}, { status: i % 2 ? 503 : 429 });
-      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
+      expect(monthAt(bucket, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
     });
 
     it('divides the remaining requests by the days that they must last', () => {
@@ -143,12 +136,12 @@ describe('budget/bucket', () => {
     it('keeps its share free for others, and opens again at the UTC month start', () => {
       let bucket = EMPTY_BUCKET;
       for (let sent = 1; sent <= 900; sent += 1) {
-        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+        expect(opensAt(bucket, OCTOBER)).toBe(0);
         bucket = told(bucket, trial(1_000 - sent));
       }
       expect(bucket.month).toMatchObject({ own: 900, remaining: 100 });
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBe(NOVEMBER);
-      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, NOVEMBER)).toBe(0);
+      expect(opensAt(bucket, NOVEMBER - 1)).toBe(NOVEMBER);
+      expect(opensAt(bucket, NOVEMBER)).toBe(0);
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
     });
@@ -167,17 +160,17 @@ describe('budget/bucket', () => {
     const second = { 'x-ratelimit-limit-second': '1' };
     const refusal = { ...second, 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '0' };
     const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
-    expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
+    expect(opensAt(usedUp, OCTOBER)).toBe(NOVEMBER);
     const asked = told(usedUp, {}, { at: NOVEMBER });
     expect(asked.month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER });
-    expect(bucketOpensAt(asked, BUDGET_OPTIONS, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
+    expect(opensAt(asked, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
   });
 
   it('is not used up for another month by a 429 of the last one, where our clock is ahead', () => {
     const usedUp = told(EMPTY_BUCKET, trial(0));
     const at = NOVEMBER + 500;
     const refused = told(usedUp, { ...trial(0), 'ratelimit-reset': '3' }, { at, status: 429 });
-    expect(bucketOpensAt(refused, BUDGET_OPTIONS, at)).toBe(at + 3_000);
+    expect(opensAt(refused, at)).toBe(at + 3_000);
     expect(told(refused, trial(999), { at: at + 3_000 }).month).toMatchObject({ own: 1, remaining: 999 });
   });
 
@@ -188,7 +181,7 @@ describe('budget/bucket', () => {
       let bucket = EMPTY_BUCKET;
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
       for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
-      expect(bucketOpensAt(bucket, PLAN, OCTOBER)).toBe(NOVEMBER);
+      expect(opensAt(bucket, OCTOBER, PLAN)).toBe(NOVEMBER);
       expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
     });
 

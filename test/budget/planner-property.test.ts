@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { sourceId } from '../../src/scheduler/entry.ts';
 import { pacesOf, type ReadPace } from '../../src/scheduler/paces.ts';
 import type { Read } from '../../src/sources/read.ts';
@@ -9,6 +10,7 @@ import { defaultConfig } from '../support/runs/default-config.ts';
 import { known } from '../support/runs/known.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
+import { OCTOBER } from './told.ts';
 
 /** A share is a quotient of sums: equal up to a few roundings. */
 const EXACT = 1e-9;
@@ -64,18 +66,22 @@ function sourcesIn(given: Setup): Source[] {
 
 type Paced = readonly [id: string, read: Read<unknown>, pace: ReadPace];
 
-/** The pace of each read that is on. */
-function pacesIn(given: Setup, allowedPerDay: number): Paced[] {
-  const sources = sourcesIn(given).map((source) =>
-    known(source, { costs: Array(2).fill(source.name === 'machines' ? given.sweep : 1) }),
+/** The pace of each read that is on, with so many requests of one sweep. */
+function paced(sources: readonly Source[], sweep: number, perDay: number): Paced[] {
+  const asking = sources.map((source) =>
+    known(source, { costs: Array(2).fill(source.name === 'machines' ? sweep : 1) }),
   );
-  const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay }, NOW);
-  return sources.flatMap(({ source }) =>
+  const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => perDay }, NOW);
+  return sources.flatMap((source) =>
     source.reads.flatMap((read): Paced[] => {
       const pace = paces.get(source)?.get(read.name);
       return pace ? [[`${sourceId(source)} ${read.name}`, read, pace]] : [];
     }),
   );
+}
+
+function pacesIn(given: Setup, perDay: number): Paced[] {
+  return paced(sourcesIn(given), given.sweep, perDay);
 }
 
 function demandOf(paces: readonly Paced[]): number {
@@ -109,5 +115,34 @@ describe('budget/planner: property', PATIENT, () => {
       }),
       cases(200),
     );
+  });
+});
+
+/** From 1,000 to 1,000,000, each 12 % larger than the one before, and those at which a third was once left idle. */
+const QUOTAS = [
+  ...Array.from({ length: 61 }, (_, i) => Math.round(1_000 * 10 ** (i / 20))),
+  ...[20_000, 25_000, 30_000, 35_481],
+];
+
+describe('budget/planner: share', () => {
+  describe.each([1, 2])('of a monthly quota on %i chains', (chains) => {
+    const base = defaultConfig();
+    const sources = sourcesOf({
+      ...base,
+      chains: (['mainnet', 'hoodi'] as const).slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
+      slashings: { ...base.slashings, intervalMs: MINUTE },
+    });
+
+    // Requests of one sweep of 1 or 3, 50 and 1,000 machines (docs/budget.md).
+    it.each([1, 7, 126])('is planned to at least 97 % if demand exceeds it, with sweeps of %i requests', (sweep) => {
+      const demand = demandOf(paced(sources, sweep, Number.POSITIVE_INFINITY));
+      const idle = QUOTAS.map((perMonth) => {
+        const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
+        return { perMonth, demand, allowed, planned: demandOf(paced(sources, sweep, allowed)) };
+      })
+        .filter(({ demand, allowed }) => demand > allowed)
+        .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
+      expect(idle).toEqual([]);
+    });
   });
 });

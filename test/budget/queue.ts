@@ -68,6 +68,12 @@ export class Queue {
     await this.clock.advance(0);
   }
 
+  /** A request that leaves at once and is answered. No time passes. */
+  async exchange(name: string, status: number, headers: Record<string, string> = {}, asked: Asked = {}): Promise<void> {
+    await this.ask(name, asked);
+    await this.answer(name, status, headers);
+  }
+
   /** Answers a request that left. Without a status the answer is lost. No time passes. */
   async answer(name: string, status?: number, headers: Record<string, string> = {}): Promise<void> {
     const permit = this.#permits.get(name);

@@ -9,8 +9,7 @@ const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0',
 /** A queue whose route has shown to be in `default` at 5/s. */
 async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<Queue> {
   const queue = new Queue(options);
-  await queue.ask('known');
-  await queue.answer('known', 200, bucket('default', 5));
+  await queue.exchange('known', 200, bucket('default', 5));
   queue.log.length = 0;
   return queue;
 }
@@ -33,8 +32,7 @@ describe('budget/rateLimiter: 429', () => {
 
   it('leaves other buckets open', async () => {
     const queue = await known();
-    await queue.ask('v2', { route: 'v2' });
-    await queue.answer('v2', 429, { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' });
+    await queue.exchange('v2', 429, { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' }, { route: 'v2' });
     await queue.ask('next v2', { route: 'v2' });
     await queue.ask('v1');
     expect(queue.log).toEqual(['v2', 'v1']);
@@ -44,8 +42,7 @@ describe('budget/rateLimiter: 429', () => {
 
   it('turns away whoever would wait over a minute, and says until when', async () => {
     const queue = await known();
-    await queue.ask('a');
-    await queue.answer('a', 429, { 'retry-after': '3600' });
+    await queue.exchange('a', 429, { 'retry-after': '3600' });
     await queue.ask('b');
     await queue.clock.advance(59 * MINUTE);
     await queue.ask('c');
@@ -63,8 +60,7 @@ describe('budget/rateLimiter: 429', () => {
       },
     });
     await queue.ask('a');
-    await queue.ask('b');
-    await queue.answer('b', 200);
+    await queue.exchange('b', 200);
     expect(waits).toEqual([]);
     for (const name of ['c', 'd', 'e', 'f']) await queue.ask(name);
     await queue.answer('a', 429, { 'retry-after': '3600' });
@@ -83,8 +79,7 @@ describe('budget/rateLimiter: 429', () => {
         kept += 1;
       },
     });
-    await queue.ask('a');
-    await queue.answer('a', 401, {});
+    await queue.exchange('a', 401, {});
     expect(kept).toBe(1);
   });
 
@@ -93,8 +88,7 @@ describe('budget/rateLimiter: 429', () => {
     ['back by some seconds', -20_000],
   ])('waits the reset out, no less and no more, where the wall clock is set %s', async (_, stepMs) => {
     const queue = await known();
-    await queue.ask('a');
-    await queue.answer('a', 429, { 'ratelimit-reset': '10' });
+    await queue.exchange('a', 429, { 'ratelimit-reset': '10' });
     await queue.ask('b');
     queue.clock.step(stepMs);
     await queue.ask('c', { priority: 'catch_up' });

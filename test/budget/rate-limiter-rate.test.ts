@@ -2,20 +2,78 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import { unit } from '../../src/toolkit/lib/random.ts';
 import { NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
-import { WindowServer, type WindowServerOptions } from './window-server.ts';
+import { bucket } from './queue.ts';
 
-interface Backlog extends WindowServerOptions {
+interface Service {
+  /** When a window of one second begins: at each whole second, or with the first request after the last window. */
+  readonly windows: 'aligned' | 'opened_by_request';
+  readonly seed: number;
+  /** Requests per second by bucket. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly bucketOf?: (route: string) => string;
+  /** Another client uses up this share of the windows. */
+  readonly neighbour?: number;
+  /** `ratelimit-reset` of a 429, one after the other. */
+  readonly resets?: readonly string[];
+}
+
+interface Backlog extends Service {
   readonly seconds: number;
   readonly utilization: number;
   readonly routes?: readonly string[];
 }
 
+/** Counts requests as the service does: in windows of one second per bucket, with refused ones (api-facts 6.1). */
+function windowServer(clock: Clock, options: Service) {
+  const { windows, seed, limits, bucketOf = () => 'default', neighbour = 0, resets = ['1'] } = options;
+  const open = new Map<string, { start: number; count: number }>();
+  let draws = 0;
+  const random = (): number => unit(seed, ++draws);
+  /** When each request was counted, monotonic ms. */
+  const arrivals: number[] = [];
+  const server = { arrivals, refused: 0, exchange };
+  return server;
+
+  /** One request of 20 to 400 ms. The service counts it at a random time between start and end. */
+  async function exchange(route: string) {
+    const latency = 20 + 380 * random();
+    const there = latency * random();
+    await clock.sleep(there);
+    const head = count(bucketOf(route));
+    await clock.sleep(latency - there);
+    return head;
+  }
+
+  function count(name: string) {
+    const limit = limits[name] ?? 0;
+    const window = windowOf(name, limit);
+    window.count += 1;
+    arrivals.push(clock.monotonic());
+    const headers = bucket(name, limit);
+    if (window.count <= limit) return { status: 200, headers };
+    server.refused += 1;
+    return { status: 429, headers: { ...headers, 'ratelimit-reset': resets[server.refused % resets.length] ?? '1' } };
+  }
+
+  function windowOf(name: string, limit: number) {
+    const now = clock.now();
+    const last = open.get(name);
+    if (last && now < last.start + 1_000) return last;
+    const isTaken = neighbour > 0 && random() < neighbour;
+    const window = { start: windows === 'aligned' ? Math.floor(now / 1_000) * 1_000 : now, count: isTaken ? limit : 0 };
+    open.set(name, window);
+    return window;
+  }
+}
+
 /** Keeps more requests waiting on each route than may leave, for `seconds`. */
 async function backlog({ seconds, utilization, routes = ['any'], ...options }: Backlog) {
   const clock = new VirtualClock(NOW + 137);
-  const server = new WindowServer(clock, options);
+  const server = windowServer(clock, options);
   const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
   async function work(route: string): Promise<never> {
     for (;;) {

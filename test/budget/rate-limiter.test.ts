@@ -53,8 +53,7 @@ describe('budget/rate-limiter', () => {
 
   it('spends no more than the configured plan grants', async () => {
     const queue = new Queue({ perSecond: 2 });
-    await queue.ask('a');
-    await queue.answer('a', 200, bucket('default', 50));
+    await queue.exchange('a', 200, bucket('default', 50));
     for (const name of ['b', 'c', 'd']) await queue.ask(name);
     expect(queue.log).toEqual(['a', 'b']);
   });
@@ -79,8 +78,7 @@ describe('budget/rate-limiter', () => {
       'x-ratelimit-remaining-month': String(left),
     });
     const left = (): number | undefined => queue.rateLimiter.settleLedger().buckets['default']?.month?.remaining;
-    await queue.ask('first');
-    await queue.answer('first', 200, said(993));
+    await queue.exchange('first', 200, said(993));
     for (const name of ['a', 'b', 'c']) await queue.ask(name);
     expect(left()).toBe(990);
     // Answers overtake each other; what may have been counted after a request is taken off what its answer says.
@@ -92,8 +90,7 @@ describe('budget/rate-limiter', () => {
     expect(left()).toBe(989);
     // Nothing was under way with this one.
     await queue.clock.advance(3_000);
-    await queue.ask('d');
-    await queue.answer('d', 200, said(989));
+    await queue.exchange('d', 200, said(989));
     expect(left()).toBe(989);
   });
 });
@@ -101,8 +98,7 @@ describe('budget/rate-limiter', () => {
 describe('budget/rateLimiter: routes', () => {
   it('counts the request of an unassigned route in every bucket it may be in', async () => {
     const queue = new Queue();
-    await queue.ask('v1', { route: 'v1' });
-    await queue.answer('v1', 200, bucket('default', 1));
+    await queue.exchange('v1', 200, bucket('default', 1), { route: 'v1' });
     await queue.clock.advance(1_005);
     await queue.ask('v2', { route: 'v2' });
     await queue.ask('next v1', { route: 'v1' });
@@ -111,8 +107,7 @@ describe('budget/rateLimiter: routes', () => {
 
   it('lets no request overtake another one on the buckets that it waits for', async () => {
     const queue = new Queue();
-    await queue.ask('v1', { route: 'v1' });
-    await queue.answer('v1', 200, bucket('default', 1));
+    await queue.exchange('v1', 200, bucket('default', 1), { route: 'v1' });
     await queue.clock.advance(500);
     await queue.ask('v2', { route: 'v2' });
     await queue.clock.advance(505);
@@ -128,8 +123,7 @@ describe('budget/rateLimiter: routes', () => {
 describe('budget/rateLimiter: other terms', () => {
   it('hold for what waits already', async () => {
     const queue = new Queue({ perSecond: 0.1 });
-    await queue.ask('a');
-    await queue.answer('a', 200);
+    await queue.exchange('a', 200);
     await queue.ask('b');
     await queue.clock.advance(5_000);
     expect(queue.log).toEqual(['a']);
@@ -140,11 +134,9 @@ describe('budget/rateLimiter: other terms', () => {
 
   it('with another key wait for a second after the requests with the previous key, whatever their bucket', async () => {
     const queue = new Queue();
-    await queue.ask('a');
-    await queue.answer('a', 200, bucket('default', 1));
+    await queue.exchange('a', 200, bucket('default', 1));
     await queue.clock.advance(1_005);
-    await queue.ask('b', { route: 'epoch_slots https://v1' });
-    await queue.answer('b', 200, bucket('other', 1));
+    await queue.exchange('b', 200, bucket('other', 1), { route: 'epoch_slots https://v1' });
     queue.rateLimiter.adopt(
       { utilization: 1 },
       withKey(queue.rateLimiter.settleLedger(), 'another', queue.clock.now()),

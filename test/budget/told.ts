@@ -1,9 +1,7 @@
 import { type Bucket, type BudgetOptions, chargeBucket, observeBucket } from '../../src/budget/bucket.ts';
-import { readHeaders } from '../../src/budget/headers.ts';
+import { type Headers, readHeaders } from '../../src/budget/headers.ts';
 import { answered, type Ledger, opensAt as opensAtOn } from '../../src/budget/ledger.ts';
 import { NOW } from '../support/time/timing.ts';
-
-type Headers = Record<string, string>;
 
 const ALL = { utilization: 1 };
 

@@ -1,10 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MISTAKEN } from './mistaken-configs.ts';
 import { refusal, withConfig } from './with-config.ts';
 
-describe('config/mistakes', () => {
-  it.each(Object.entries(MISTAKEN))('reports every mistake in %s', async (_, { text, lines }) => {
-    const told = await refusal(withConfig(text));
-    expect(told).toEqual(lines.map((line) => `config.yaml${line}`));
-  });
+it.each(Object.entries(MISTAKEN))('config/mistakes: reports every mistake in %s', async (_, { text, lines }) => {
+  const told = await refusal(withConfig(text));
+  expect(told).toEqual(lines.map((line) => `config.yaml${line}`));
 });

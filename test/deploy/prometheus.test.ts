@@ -1,20 +1,20 @@
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RULE_FILES } from '../../deploy/grafana/src/rules.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { areMissing, PROMTOOL, runTool } from '../support/tools/tools.ts';
 
-describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
-  it.each([
+it
+  .skipIf(areMissing(PROMTOOL))
+  .each([
     'deploy/prometheus/prometheus.yaml',
     'deploy/prometheus/demo.yaml',
     'deploy/prometheus/scrape-tls.yaml',
     'deploy/compose/prometheus.yaml',
   ])('%s is what Prometheus takes, with the rules beside it', (file) => {
-    const folder = temporaryFolder();
-    for (const one of [file, ...RULE_FILES]) copyFileSync(one, join(folder, basename(one)));
-    const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  });
+  const folder = temporaryFolder();
+  for (const one of [file, ...RULE_FILES]) copyFileSync(one, join(folder, basename(one)));
+  const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });

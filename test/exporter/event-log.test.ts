@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
@@ -20,13 +20,15 @@ const slashings = fakeSource({
   more: { leavesOut: ({ intervalMs }) => (intervalMs > HOUR ? 'no head passes' : '') },
 });
 
-function opened() {
+let events: EventLog;
+/** The lines since the last call, without those of level debug. */
+let told: () => Record<string, unknown>[];
+
+beforeEach(() => {
   const { log, lines } = logLines();
-  const events = new EventLog(log);
-  /** The lines since the last call, without those of level debug. */
-  const told = () => lines.splice(0).filter(({ level }) => level !== 'debug');
-  return { events, told };
-}
+  events = new EventLog(log);
+  told = () => lines.splice(0).filter(({ level }) => level !== 'debug');
+});
 
 type Planned = readonly [source: Source, intervalMs: number, more?: { requestsPerDay?: number; wait?: QuotaWait }];
 
@@ -43,7 +45,6 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
 
 describe('exporter/event-log: the plan', () => {
   it('is one line with the interval and the cost of each source', () => {
-    const { events, told } = opened();
     events.scheduled(schedules([machines, MINUTE], [slashings, MINUTE, { requestsPerDay: 1_890.2 }]), 0);
     expect(told()).toEqual([
       {
@@ -56,7 +57,6 @@ describe('exporter/event-log: the plan', () => {
   });
 
   it('is a warning if intervals are stretched, and says what the budget leaves out', () => {
-    const { events, told } = opened();
     events.scheduled(schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { requestsPerDay: 23 }]), 0);
     expect(told()).toMatchObject([
       {
@@ -72,7 +72,6 @@ describe('exporter/event-log: the plan', () => {
   });
 
   it('is logged again when an interval has changed by a quarter, at most once an hour', () => {
-    const { events, told } = opened();
     const planned = (intervalMs: number, now: number): number => {
       events.scheduled(schedules([machines, intervalMs]), now);
       return told().length;
@@ -90,7 +89,6 @@ describe('exporter/event-log: waits for the quota', () => {
   const month: QuotaWait = { until: Date.UTC(2026, 10, 1), limit: 'month' };
 
   it('are one line that says of each source what for and until when, and are no plan', () => {
-    const { events, told } = opened();
     const waiting = schedules(
       [machines, HOUR, { wait: month }],
       [slashings, HOUR, { wait: { ...month, limit: '429' } }],
@@ -111,17 +109,14 @@ describe('exporter/event-log: waits for the quota', () => {
   });
 });
 
-function ended(failure?: Error): Ended {
-  return { failure, isRefused: false };
+function ended(reason?: FailureReason, endpoint: Endpoint = 'machine_metrics'): Ended {
+  return { failure: reason && new RequestFailed(endpoint, reason, 'made up'), isRefused: false };
 }
 
 describe('exporter/event-log: reads', () => {
-  const failed = (reason: FailureReason) => new RequestFailed('machine_metrics', reason, 'made up');
-
   it('that fail are logged when the failure changes, and when it is over', () => {
-    const { events, told } = opened();
     const outcomes = ['network', 'network', 'timeout', undefined, undefined, 'network'] as const;
-    for (const reason of outcomes) events.ran(machines, machines.reads[0], ended(reason && failed(reason)));
+    for (const reason of outcomes) events.ran(machines, machines.reads[0], ended(reason));
     expect(told()).toEqual([
       { level: 'warn', source: 'machines', err: 'machine_metrics: network (made up)', msg: 'poll failed' },
       { level: 'warn', source: 'machines', err: 'machine_metrics: timeout (made up)', msg: 'poll failed' },
@@ -131,20 +126,17 @@ describe('exporter/event-log: reads', () => {
   });
 
   it('that are refused after failures do not count as working again', () => {
-    const { events, told } = opened();
     const [read] = machines.reads;
-    events.ran(machines, read, ended(failed('forbidden')));
+    events.ran(machines, read, ended('forbidden'));
     events.ran(machines, read, { failure: undefined, isRefused: true });
     events.ran(machines, read, ended());
     expect(told()).toMatchObject([{ msg: 'poll failed' }]);
   });
 
   it('of one source are named where it has several, and each is logged by itself', () => {
-    const { events, told } = opened();
     const source = fakeSource({ reads: [{ name: 'head' }, { name: 'finalized' }] });
     for (let i = 0; i < 2; i += 1) {
-      for (const read of source.reads)
-        events.ran(source, read, ended(read.name === 'head' ? failed('network') : undefined));
+      for (const read of source.reads) events.ran(source, read, ended(read.name === 'head' ? 'network' : undefined));
     }
     expect(told()).toMatchObject([{ level: 'warn', source: 'machines', read: 'head', msg: 'poll failed' }]);
   });
@@ -161,7 +153,6 @@ describe('exporter/event-log: the key', () => {
   };
 
   it('that is refused is one error that says what to do, until it is accepted and refused again', () => {
-    const { events, told } = opened();
     events.keySeen({ ...key, standing: 'valid' });
     for (let i = 0; i < 3; i += 1) events.keyRefused(refused);
     for (let i = 0; i < 2; i += 1) events.keySeen({ ...key, standing: 'valid' });
@@ -171,7 +162,6 @@ describe('exporter/event-log: the key', () => {
   });
 
   it('whose access is revoked is one error, and one more when the operator starts or reloads', () => {
-    const { events, told } = opened();
     const revoked = { ...key, standing: 'revoked' } as const;
     for (let i = 0; i < 2; i += 1) events.keyRefused(revoked);
     const line = {
@@ -188,11 +178,9 @@ describe('exporter/event-log: the key', () => {
   });
 
   it('that may not read an endpoint is logged once, with what to do', () => {
-    const { events, told } = opened();
     const help = (endpoint: Endpoint) => {
       const [read] = machines.reads;
-      for (let i = 0; i < 2; i += 1)
-        events.ran(machines, read, ended(new RequestFailed(endpoint, 'forbidden', 'made up')));
+      for (let i = 0; i < 2; i += 1) events.ran(machines, read, ended('forbidden', endpoint));
       events.ran(machines, read, ended());
       const [failed, ...rest] = told();
       expect(rest).toHaveLength(1);
@@ -209,7 +197,6 @@ describe('exporter/event-log: events', () => {
   const MANY = Array.from({ length: 60 }, (_, i) => i);
 
   it('have the level and the message of the table of their source', () => {
-    const { events, told } = opened();
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'double_vote', validators: [1, 2] }));
     expect(told()).toEqual([
       {
@@ -227,14 +214,12 @@ describe('exporter/event-log: events', () => {
   });
 
   it('of every source may be the refusal of a part, which is a warning', () => {
-    const { events, told } = opened();
     events.found(machines, { type: PART_REFUSED, part: 'machine_names', err: 'made up' });
     const msg = 'the service refuses a part of a source';
     expect(told()).toEqual([{ level: 'warn', source: 'machines', part: 'machine_names', err: 'made up', msg }]);
   });
 
   it('that are slashings of a watched validator are errors, and name those first of twenty', () => {
-    const { events, told } = opened();
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'surround_vote', validators: MANY }));
     expect(told()).toEqual([
       expect.objectContaining({

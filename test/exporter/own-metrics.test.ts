@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ENDPOINT_NAMES } from '../../src/api/endpoints.ts';
 import { FAILURE_REASONS } from '../../src/api/errors.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
@@ -6,15 +6,16 @@ import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 
 const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }];
 
-function setUp(): OwnMetrics {
-  const own = new OwnMetrics(false);
+let own: OwnMetrics;
+
+beforeEach(() => {
+  own = new OwnMetrics(false);
   own.expect(ENDPOINT_NAMES, SOURCES);
-  return own;
-}
+});
 
 describe('metrics/self', () => {
   it('has every endpoint and reason from the start, at 0, so that the first of each is an increase', async () => {
-    const families = await setUp().families();
+    const families = await own.families();
     for (const endpoint of ENDPOINT_NAMES) {
       expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint })).toBe(0);
       expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint })).toBe(0);
@@ -32,12 +33,11 @@ describe('metrics/self', () => {
   });
 
   it('counts by endpoint, and failures by reason', async () => {
-    const self = setUp();
-    self.requested('epoch_slots');
-    self.requested('epoch_slots');
-    self.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
-    self.invalidRecords('machine_metrics', 3);
-    const families = await self.families();
+    own.requested('epoch_slots');
+    own.requested('epoch_slots');
+    own.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
+    own.invalidRecords('machine_metrics', 3);
+    const families = await own.families();
     expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(2);
     expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint: 'machine_metrics' })).toBe(3);
     const failures = samplesOf(families, 'beaconchain_api_request_failures_total');
@@ -47,7 +47,6 @@ describe('metrics/self', () => {
   });
 
   it('counts the attempts at the reads of each source from 0, with its chain if it is of one', async () => {
-    const own = setUp();
     own.ran({ source: 'machines' }, false);
     own.ran({ source: 'slashings', chain: 'hoodi' }, true);
     // A reload expects the series again.
@@ -66,7 +65,6 @@ describe('metrics/self', () => {
   });
 
   it('counts waits and failed writes from 0', async () => {
-    const own = setUp();
     const values = async (): Promise<unknown[]> => {
       const families = await own.families();
       return ['budget_wait_seconds_total', 'exporter_state_write_failures_total'].map((name) =>

@@ -6,6 +6,7 @@ import { sending, startInProcess } from '../support/programs/served-exporter.ts'
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
+import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'k';
 
@@ -45,9 +46,11 @@ async function setUp(ledger: unknown = undefined) {
       return Promise.reject(new Error('made up'));
     }),
   });
+  atTheEnd(() => exporter.stop());
   return {
     clock,
     exporter,
+    shown: () => Buffer.concat(exporter.metrics('text', false)).toString(),
     reading,
     written,
     writing,
@@ -66,7 +69,7 @@ async function setUp(ledger: unknown = undefined) {
 
 describe('exporter/roles', () => {
   it('polls once it leads, and when it does not, it polls no more and shows so at once', async () => {
-    const { clock, exporter, requests, lead, lapse } = await setUp();
+    const { clock, shown, requests, lead, lapse } = await setUp();
     await clock.advance(5 * MINUTE);
     expect(requests()).toBe(0);
     lead();
@@ -79,10 +82,9 @@ describe('exporter/roles', () => {
     expect(led).toBeGreaterThan(0);
     lapse();
     await clock.advance(1_000);
-    expect(Buffer.concat(exporter.metrics('text', false)).toString()).toContain('beaconchain_exporter_leader 0\n');
+    expect(shown()).toContain('beaconchain_exporter_leader 0\n');
     await clock.advance(5 * MINUTE);
     expect(requests()).toBe(led);
-    await exporter.stop();
   });
 
   it('writes the whole ledger when it stops, if it leads', async () => {
@@ -94,7 +96,7 @@ describe('exporter/roles', () => {
   });
 
   it('shows what the next leader wrote while its own last value was still being written', async () => {
-    const { clock, exporter, writing, lead, lapse, follow } = await setUp();
+    const { clock, shown, writing, lead, lapse, follow } = await setUp();
     const { promise, reject } = Promise.withResolvers<void>();
     lead();
     await clock.advance(500);
@@ -105,15 +107,13 @@ describe('exporter/roles', () => {
     follow('daily_returns-mainnet', { value: {}, reads: { days }, refusals: {}, leftOut: [] });
     reject(new LeaseLost());
     await clock.advance(MINUTE);
-    const shown = Buffer.concat(exporter.metrics('text', false)).toString();
-    expect(shown).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
-    await exporter.stop();
+    expect(shown()).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
   });
 
   it('asks nothing after a takeover while access is revoked: only the operator may ask again', async () => {
     const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
     const since = NOW + MINUTE;
-    const { clock, exporter, requests, lead } = await setUp({
+    const { clock, requests, lead } = await setUp({
       ...ledger,
       key: { ...ledger.key, standing: 'revoked', since },
     });
@@ -121,7 +121,6 @@ describe('exporter/roles', () => {
     lead();
     await clock.advance(5 * MINUTE);
     expect(requests()).toBe(0);
-    await exporter.stop();
   });
 
   it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
@@ -137,6 +136,5 @@ describe('exporter/roles', () => {
     expect(await slow).toBeUndefined();
     await clock.advance(100);
     expect(await exporter.reload()).toBeUndefined();
-    await exporter.stop();
   });
 });

@@ -26,6 +26,7 @@ const KEY = 'a-key-that-nobody-may-see';
 const BUDGET_OPTIONS = { utilization: 0.9, perMonth: 1_000 };
 const SILENT = pino({ enabled: false });
 const SOURCES = configured(BOTH_CHAINS);
+const NEW = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
 
 async function documentsIn(dir = temporaryFolder()): Promise<Documents> {
   const { documents } = await openDocuments({ dir, redis: undefined }, SILENT);
@@ -33,15 +34,14 @@ async function documentsIn(dir = temporaryFolder()): Promise<Documents> {
   return documents;
 }
 
-function restored(documents: StateStore, { key = KEY, now = NOW } = {}) {
-  return restore(documents, SOURCES, key, now);
+function restored(documents: StateStore, now = NOW) {
+  return restore(documents, SOURCES, KEY, now);
 }
 
 describe('exporter/state', () => {
   it('is empty at the first start, about the key that was given', async () => {
-    const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
     for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
-      expect(await restored(documents)).toEqual({ ledger, entries: new Map(), isFirstStart: true });
+      expect(await restored(documents)).toEqual({ ledger: NEW, entries: new Map(), isFirstStart: true });
     }
   });
 
@@ -77,11 +77,9 @@ describe('exporter/state', () => {
 
   it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
     const documents = await documentsIn();
-    const known = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
-    const ledger = { ...known, key: { ...known.key, standing: 'revoked', since: NOW } };
-    await documents.save(LEDGER, ledger);
+    await documents.save(LEDGER, { ...NEW, key: { ...NEW.key, standing: 'revoked', since: NOW } });
     const opens = async (now: number): Promise<number> =>
-      opensAt((await restored(documents, { now })).ledger, 'route', BUDGET_OPTIONS, now);
+      opensAt((await restored(documents, now)).ledger, 'route', BUDGET_OPTIONS, now);
     expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
     expect(await opens(NOW + 10 * MINUTE)).toBe(0);
   });

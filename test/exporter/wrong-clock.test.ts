@@ -9,41 +9,35 @@ import { DAY, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WAIT = 10 * MINUTE;
-const CLOCKS = [
+
+describe.each([
   ['fast', 11, 11],
   ['fast, and set right meanwhile', 11, 0],
   ['slow', -11, -11],
   ['slow, and set right meanwhile', -11, 0],
-] as const;
-
-/** The processes of an exporter, one after the other, and when they send a request, which is always refused. */
-function refused(clock: VirtualClock, status: number) {
-  const [sent, saved]: [number[], Map<string, string>] = [[], new Map()];
-  const send = async () => {
-    sent.push(clock.monotonic());
-    const date = new Date(NOW + clock.monotonic()).toUTCString();
-    return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
-  };
-  const start = () =>
-    startInProcess({
-      settings: { config: defaultConfig(), key: 'k' },
-      clock,
-      documents: {
-        load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
-        save: async (name, value) => void saved.set(name, JSON.stringify(value)),
-        close: async () => undefined,
-      },
-      outside: sending(send),
-    });
-  return { sent, start };
-}
-
-describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
+] as const)('exporter: the clock is %s', (_, before, after) => {
   it.each([401, 429])(
     'a wait after a %i goes on after a restart, no less and at most twice as long',
     async (status) => {
       const clock = new VirtualClock(NOW);
-      const { sent, start } = refused(clock, status);
+      const [sent, saved]: [number[], Map<string, string>] = [[], new Map()];
+      const send = async () => {
+        sent.push(clock.monotonic());
+        const date = new Date(NOW + clock.monotonic()).toUTCString();
+        return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
+      };
+      /** The processes of an exporter, one after the other. `sent`: when they send a request, which is always refused. */
+      const start = () =>
+        startInProcess({
+          settings: { config: defaultConfig(), key: 'k' },
+          clock,
+          documents: {
+            load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
+            save: async (name, value) => void saved.set(name, JSON.stringify(value)),
+            close: async () => undefined,
+          },
+          outside: sending(send),
+        });
       clock.step(before * MINUTE);
       const first = await start();
       await clock.advance(2 * MINUTE);
@@ -63,22 +57,29 @@ describe.each(CLOCKS)('exporter: the clock is %s', (_, before, after) => {
 
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee', 'network'];
 
+/** An exporter of one source whose clock is this much fast, on the sandbox, which has the right time. */
+async function startOn(source: string, fastMs: number, told: (body: string, now: number) => void = () => undefined) {
+  const clock = new VirtualClock(NOW);
+  const sandbox = new Sandbox();
+  clock.step(fastMs);
+  const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === source }]));
+  const exporter = await startInProcess({
+    settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
+    clock,
+    outside: sending(async ({ body = '', ...request }) => {
+      const now = NOW + clock.monotonic();
+      told(body, now);
+      const served = answer(sandbox, { ...request, body }, now);
+      return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
+    }),
+  });
+  return { clock, exporter };
+}
+
 describe('exporter: the clock is three days slow when it starts', () => {
   // A board without a clock chip boots with the time at which it was shut down.
   it.each(SOURCES)('believes the first answer to %s, which shows how late it is', async (source) => {
-    const clock = new VirtualClock(NOW);
-    const sandbox = new Sandbox();
-    clock.step(-3 * DAY);
-    const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === source }]));
-    const exporter = await startInProcess({
-      settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
-      clock,
-      outside: sending(async ({ body = '', ...request }) => {
-        const now = NOW + clock.monotonic();
-        const served = answer(sandbox, { ...request, body }, now);
-        return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
-      }),
-    });
+    const { clock, exporter } = await startOn(source, -3 * DAY);
     await clock.advance(30 * SECOND);
     const metrics = Buffer.concat(exporter.metrics('text', false)).toString();
     await exporter.stop();
@@ -89,20 +90,10 @@ describe('exporter: the clock is three days slow when it starts', () => {
 
 describe('exporter: the clock is 40 s fast, which counts as right', () => {
   it('reads what came since the last sweep, by the clock of the service', async () => {
-    const clock = new VirtualClock(NOW);
-    clock.step(40 * SECOND);
     const starts: number[] = [];
-    const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === 'machines' }]));
-    const exporter = await startInProcess({
-      settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
-      clock,
-      outside: sending(async ({ body = '', ...request }) => {
-        const now = NOW + clock.monotonic();
-        const { machines, range } = JSON.parse(body);
-        if (range && !machines) starts.push(now / SECOND - range.timestamp.start);
-        const served = answer(new Sandbox(), { ...request, body }, now);
-        return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
-      }),
+    const { clock, exporter } = await startOn('machines', 40 * SECOND, (body, now) => {
+      const { machines, range } = JSON.parse(body);
+      if (range && !machines) starts.push(now / SECOND - range.timestamp.start);
     });
     await clock.advance(10 * MINUTE);
     await exporter.stop();

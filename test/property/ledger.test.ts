@@ -1,14 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../../src/budget/bucket.ts';
-import { type Headers, readHeaders, WINDOWS } from '../../src/budget/headers.ts';
-import { answered, bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/ledger.ts';
+import { type Headers, WINDOWS } from '../../src/budget/headers.ts';
+import { bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { told } from '../budget/told.ts';
 import { DAY, HOUR, MINUTE, NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
-import { mutated, mutations, oddHeaders } from './odd.ts';
+import { LIMIT_HEADERS, mutated, mutations, oddHeaders } from './odd.ts';
 
 const LANES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
@@ -92,11 +93,7 @@ const plan = fc.record({
   hour: fc.constantFrom(undefined, 7, 40),
   month: fc.constantFrom(undefined, 9, 60),
 });
-const HEADERS = [
-  ...['limit', 'remaining', 'reset', 'window', 'bucket'].map((name) => `ratelimit-${name}`),
-  ...WINDOWS.flatMap((window) => [`x-ratelimit-limit-${window}`, `x-ratelimit-remaining-${window}`]),
-];
-const someHeaders = fc.oneof(fc.subarray(HEADERS, { maxLength: 3 }), fc.subarray(HEADERS));
+const someHeaders = fc.oneof(fc.subarray(LIMIT_HEADERS, { maxLength: 3 }), fc.subarray(LIMIT_HEADERS));
 const exchange = fc.record({
   status: fc.constantFrom(200, 200, 404, 500),
   /** The plan from this request on. */
@@ -156,14 +153,7 @@ describe('random headers', PATIENT, () => {
         const { status, over, headers } = answerOf(one, current, used);
         if (over) expect([...counted]).not.toContain(over);
         if (status < 429) used += 1;
-        const answer = {
-          status,
-          isProbe: false,
-          revoked: false,
-          unaccounted: 0,
-          observation: readHeaders(headers, at),
-        };
-        ledger = answered(sent(ledger, 'a', options, at), 'a', answer, options, at);
+        ledger = told(sent(ledger, 'a', options, at), 'a', { status, headers, at });
         const isSaid = ['second', ...LONG].every((window) => `x-ratelimit-limit-${window}` in headers);
         if (isSaid) plans = [current];
         for (const name of LONG) {

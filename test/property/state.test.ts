@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { systemClock } from '../../src/toolkit/lib/clock.ts';
 import { StateOfOtherVersion, wrap } from '../../src/toolkit/state/envelope.ts';
 import { openFileStore } from '../../src/toolkit/state/file.ts';
+import { temporaryFolder } from '../support/files/files.ts';
 import { logLines } from '../support/log/log-lines.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { spoil } from './odd.ts';
@@ -29,7 +29,7 @@ describe('fuzz state', PATIENT, () => {
   });
 
   it('a file is read, or moved aside, whatever is in it; only one of another version is refused, and stays', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'fuzz-state-'));
+    const dir = temporaryFolder();
     const file = join(dir, 'document.json');
     const documents = await openFileStore(dir, systemClock, logLines().log, { version: VERSION });
     await fc.assert(
@@ -49,6 +49,5 @@ describe('fuzz state', PATIENT, () => {
       cases(100),
     );
     await documents.close();
-    await rm(dir, { recursive: true });
   });
 });

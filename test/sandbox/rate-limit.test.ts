@@ -6,19 +6,9 @@ import { DOCUMENTED_HEADERS } from '../support/answers/documented-headers.ts';
 import { DAY, get, NOW, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v1/slot/1/attesterslashings';
-const LONGER = ['minute', 'hour', 'day', 'month'] as const;
 
 function call(sandbox: Sandbox, now: number): SandboxAnswer {
   return get(sandbox, PATH, now);
-}
-
-function statuses(sandbox: Sandbox, times: readonly number[]): number[] {
-  return times.map((time) => call(sandbox, NOW + time).status);
-}
-
-/** The headers of all windows longer than a second. */
-function longer(what: 'limit' | 'remaining', value: number): Record<string, string> {
-  return Object.fromEntries(LONGER.map((window) => [`x-ratelimit-${what}-${window}`, String(value)]));
 }
 
 describe('sandbox/rate-limit', () => {
@@ -32,7 +22,8 @@ describe('sandbox/rate-limit', () => {
 
   it('refunds a 429 in the month, and reports the month before the second until the UTC month ends', () => {
     const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 3 } });
-    expect(statuses(sandbox, [0, 1, 1000, 2000, 3000])).toEqual([200, 429, 200, 200, 429]);
+    const statuses = [0, 1, 1000, 2000, 3000].map((time) => call(sandbox, NOW + time).status);
+    expect(statuses).toEqual([200, 429, 200, 200, 429]);
     const end = Date.UTC(2025, 11, 1);
     const { status, headers } = call(sandbox, NOW + 3001);
     expect(status).toBe(429);
@@ -55,7 +46,8 @@ describe('sandbox/rate-limit', () => {
     sandbox.revoked = true;
     const { status, headers } = call(sandbox, NOW);
     expect(status).toBe(429);
-    expect(headers).toMatchObject({ 'x-ratelimit-limit-second': '0', ...longer('limit', 0) });
+    for (const window of ['second', 'minute', 'hour', 'day', 'month'])
+      expect(headers[`x-ratelimit-limit-${window}`], window).toBe('0');
     expect(headers['retry-after']).toBe(headers['ratelimit-reset']);
     expect(Number(headers['ratelimit-reset'])).toBeGreaterThan(86_400);
     expect(call(sandbox, NOW + 30 * DAY).status).toBe(429);

@@ -1,19 +1,16 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { ask } from '../support/network/ask.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { NOW } from './call.ts';
 
 it('sandbox/server refuses a page of another site: no alert, no request of the account', async () => {
-  const received: string[] = [];
+  const receive = vi.fn(() => undefined);
   const server = await startSandbox({
     host: '127.0.0.1',
     port: 0,
     clock: new VirtualClock(NOW),
-    receive: ({ path }) => {
-      received.push(path);
-      return undefined;
-    },
+    receive,
   });
   onTestFinished(() => server.close());
   const headers = { origin: 'http://evil.test', apikey: 'sandbox' };
@@ -21,5 +18,5 @@ it('sandbox/server refuses a page of another site: no alert, no request of the a
     const { status } = await ask(Number(new URL(server.url).port), path, { method: 'POST', headers });
     expect(status).toBe(403);
   }
-  expect([received, server.sandbox.account.inMonth]).toEqual([[], 0]);
+  expect([receive.mock.calls, server.sandbox.account.inMonth]).toEqual([[], 0]);
 });

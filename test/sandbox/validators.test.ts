@@ -2,16 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
 import { get, NOW, read, refusalOf, sandboxOf } from './call.ts';
 
-const PATH = '/api/v2/ethereum/sync-committee';
-
-function period(selector: object, chain?: string, now = NOW): { data: unknown; range: unknown } {
-  const body = { sync_committee_period: selector, ...(chain ? { chain } : {}) };
-  return read(sandboxOf(), PATH, body, now);
-}
-
 describe('sandbox/validators', () => {
   it('gives the example period of the facts, 256 epochs with inclusive ends', () => {
-    expect(period({ view: 'latest' }, 'mainnet', Date.UTC(2026, 2, 20))).toEqual({
+    const body = { sync_committee_period: { view: 'latest' }, chain: 'mainnet' };
+    expect(read(sandboxOf(), '/api/v2/ethereum/sync-committee', body, Date.UTC(2026, 2, 20))).toEqual({
       data: { period: 1700, finality: 'not_finalized' },
       range: {
         epoch: { start: 435_200, end: 435_455 },

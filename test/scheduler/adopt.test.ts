@@ -5,8 +5,8 @@ import { lastOf } from '../../src/scheduler/schedules.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 import { budgetOf } from '../support/runs/round.ts';
-import { schedule } from '../support/runs/scheduler-harness.ts';
-import { HOUR, MINUTE, NOW, noSignal, SECOND } from '../support/time/timing.ts';
+import { schedule, sleeping } from '../support/runs/scheduler-harness.ts';
+import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const NOTHING: ReadonlyMap<string, Entry> = new Map();
@@ -17,13 +17,16 @@ function world() {
   const events: string[] = [];
   const source = (adds: number, overrides: Parameters<typeof fakeSource>[0] = {}) =>
     fakeSource({
-      run: async (value, { signal }) => {
+      run: (value, context) => {
         events.push(`${clock.monotonic() / SECOND} +${adds}`);
-        await clock.sleep(20 * SECOND, signal).catch((error: unknown) => {
+        return sleeping(
+          clock,
+          20 * SECOND,
+          adds,
+        )(value, context).catch((error: unknown) => {
           events.push(`${clock.monotonic() / SECOND} ended`);
           throw error;
         });
-        return { value: value + adds };
       },
       ...overrides,
     });
@@ -61,14 +64,7 @@ describe('scheduler/scheduler: other sources', () => {
   it('begin anew, also those whose poll is in progress, and those whose value is not saved yet', async () => {
     const { clock } = world();
     const refusal = { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW };
-    const refused = () =>
-      fakeSource({
-        endpoints: ['machine_names'],
-        run: async (value, { signal }) => {
-          await clock.sleep(20 * SECOND, signal);
-          return { value: value + 1 };
-        },
-      });
+    const refused = () => fakeSource({ endpoints: ['machine_names'], run: sleeping(clock, 20 * SECOND) });
     const saves: unknown[] = [];
     let isFull = true;
     const save = async (_id: string, { value, refusals }: Entry): Promise<void> => {
@@ -109,7 +105,8 @@ describe('scheduler/scheduler: other sources', () => {
 
   it('let a round in progress go on when another chain is removed, whose sources have no bucket any more', async () => {
     const { clock, source } = world();
-    const kept = fakeSource({ chain: 'hoodi', reads: [{ name: 'slow', run: slow }, { name: 'next' }] });
+    const slow = { name: 'slow', run: sleeping(clock, MINUTE / 2) };
+    const kept = fakeSource({ chain: 'hoodi', reads: [slow, { name: 'next' }] });
     const removed = source(1, { chain: 'mainnet', everyMs: HOUR });
     let chains = ['mainnet', 'hoodi'];
     const budgetView = (): BudgetView => ({
@@ -125,11 +122,6 @@ describe('scheduler/scheduler: other sources', () => {
     scheduler.adopt([kept], NOTHING);
     await clock.advance(MINUTE / 2);
     expect(view(kept).entry.value).toBe(2);
-
-    async function slow(value: number): Promise<{ value: number }> {
-      await clock.sleep(MINUTE / 2, noSignal());
-      return { value: value + 1 };
-    }
   });
 
   it('are hidden when they are removed, and start with the given entry when they return', async () => {

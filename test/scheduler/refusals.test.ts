@@ -5,7 +5,7 @@ import { type Attempt, type Entry, withoutRefusals } from '../../src/scheduler/e
 import { isRefused, type Refusals, refusedUntil, withRefusal } from '../../src/scheduler/refusals.ts';
 import type { SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { answering } from '../support/answers/fake-api.ts';
+import { answering, failed } from '../support/answers/fake-api.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { type RoundResult, round, scheduleAt } from '../support/runs/round.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
@@ -92,7 +92,7 @@ async function attempts(request: ApiRequest, ...results: readonly (readonly [wai
       ...answering({}),
       now: () => now,
       async request(): Promise<never> {
-        if (result !== 'ok') throw new RequestFailed(request.endpoint, result, 'made up');
+        if (result !== 'ok') throw failed(request, result);
         return undefined as never;
       },
     };
@@ -109,9 +109,11 @@ async function attempts(request: ApiRequest, ...results: readonly (readonly [wai
 const TEN = 10 * MINUTE;
 
 describe('the attempts at a read', () => {
-  it('fail until the refusal is confirmed, which is an event once', async () => {
+  it('fail, ten minutes apart, until the refusal is confirmed, which is an event once', async () => {
     const first = await attempts(NAMES, [0, 'forbidden']);
     expect([first.failure, first.events]).toMatchObject([{ reason: 'forbidden' }, []]);
+    // And not an interval apart.
+    expect(scheduleAt(first.source, first.entry, first.now).first.nextAttemptAt).toBe(first.now + TEN);
     const second = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
     const err = 'machine_names: forbidden (made up)';
     expect(second.events).toEqual([{ type: 'part_refused', part: 'machine_names', err }]);
@@ -119,11 +121,6 @@ describe('the attempts at a read', () => {
     const third = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden'], [DAY, 'forbidden']);
     expect(third.events).toEqual(second.events);
     expect(scheduleAt(third.source, third.entry, third.now).first.nextAttemptAt).toBe(third.now + DAY);
-  });
-
-  it('are ten minutes apart while a refusal is not confirmed, and not an interval', async () => {
-    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden']);
-    expect(scheduleAt(source, entry, now).first.nextAttemptAt).toBe(now + TEN);
   });
 
   it.each<[string, ApiRequest, Result]>([
@@ -166,18 +163,14 @@ describe('the attempts at a read', () => {
     expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
   });
 
-  it('of a part that is refused are a day apart, however far the budget stretched the interval before', async () => {
+  it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    expect(scheduleAt(source, entry, now).first.pace.requestsPerDay).toBe(0);
     const { only } = entry.reads;
     const stretched = {
       ...entry,
       reads: { only: { ...(only as Attempt), intervalMs: 20 * DAY, isStretched: true } },
     } as const;
     expect(scheduleAt(source, stretched, now).first.nextAttemptAt).toBe(now + DAY);
-  });
-
-  it('of a part that is refused cost nothing', async () => {
-    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
-    expect(scheduleAt(source, entry, now).first.pace.requestsPerDay).toBe(0);
   });
 });

@@ -3,10 +3,11 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Ended } from '../../src/scheduler/round.ts';
 import { lastOf } from '../../src/scheduler/schedules.ts';
+import type { SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
-import { type Harness, NO_QUOTA, schedule } from '../support/runs/scheduler-harness.ts';
+import { type Harness, NO_QUOTA, schedule, sleeping } from '../support/runs/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
@@ -18,6 +19,17 @@ const eventful = (): Source =>
       return { value: value + 1 };
     },
   });
+
+/** A disk that is full at first; what it saved is told to `onSave`. */
+function fullDisk(onSave: (entry: Entry) => void = () => undefined) {
+  const disk = { isFull: true, store: { save } };
+  return disk;
+
+  async function save(_id: string, entry: Entry): Promise<void> {
+    if (disk.isFull) throw new Error('ENOSPC');
+    onSave(entry);
+  }
+}
 
 /** Sources that take time and write down when they begin and end. */
 function recorder() {
@@ -216,16 +228,8 @@ describe('scheduler/scheduler', () => {
 
   it('reports how sources run while a read runs whose cost is known, beside one that the budget leaves out', async () => {
     const clock = new VirtualClock(NOW);
-    const run = async (value: number) => {
-      await clock.sleep(MINUTE);
-      return { value };
-    };
-    const source = fakeSource({
-      reads: [
-        { name: 'late', slowestMs: MINUTE },
-        { name: 'basic', run },
-      ],
-    });
+    const basic = { name: 'basic', run: sleeping(clock, MINUTE) };
+    const source = fakeSource({ reads: [{ name: 'late', slowestMs: MINUTE }, basic] });
     const entry = { ...emptyEntry(source), reads: { basic: { failuresInARow: 0, durationMs: 0, costs: [1, 1] } } };
     const reported: number[] = [];
     schedule([source], {
@@ -301,7 +305,7 @@ describe('scheduler/scheduler', () => {
         clock.step(i % 2 === 0 ? -HOUR : HOUR);
         expect(scheduler.unhealthy()).toBeUndefined();
       }
-      stop();
+      void stop();
       await clock.advance(MINUTE + 1);
       expect(scheduler.unhealthy()).toBe('the scheduler has stopped');
     });
@@ -329,17 +333,10 @@ describe('scheduler/scheduler', () => {
     });
 
     it('that cannot be persisted is not shown, is counted and saved again, while polling continues', async () => {
-      let broken = true;
       const saves: Entry[] = [];
+      const disk = fullDisk((entry) => saves.push(entry));
       const source = fakeSource();
-      const { clock, view, changes, lines } = schedule([source], {
-        store: {
-          save: async (_id, entry) => {
-            if (broken) throw new Error('ENOSPC');
-            saves.push(entry);
-          },
-        },
-      });
+      const { clock, view, changes, lines } = schedule([source], { store: disk.store });
       await clock.advance(2 * MINUTE + SECOND);
       expect(view(source).entry).toMatchObject({ value: 0 });
       expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
@@ -347,7 +344,7 @@ describe('scheduler/scheduler', () => {
       // The cadence follows the attempts that were made, not those that are shown.
       expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
 
-      broken = false;
+      disk.isFull = false;
       await clock.advance(15 * SECOND);
       expect(saves.at(-1)).toMatchObject({ value: 3 });
       expect(view(source).entry).toMatchObject({ value: 3 });
@@ -355,38 +352,24 @@ describe('scheduler/scheduler', () => {
     });
 
     it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
-      let isBroken = true;
       const happened: unknown[] = [];
-      const { clock } = schedule([eventful()], {
-        store: {
-          save: async (_id, { value }) => {
-            if (isBroken) throw new Error('ENOSPC');
-            happened.push(`saved ${value}`);
-          },
-        },
-        onEvent: (_, event) => happened.push(event['epochs']),
-      });
+      const disk = fullDisk(({ value }) => happened.push(`saved ${value}`));
+      const onEvent = (_: unknown, event: SourceEvent) => happened.push(event['epochs']);
+      const { clock } = schedule([eventful()], { store: disk.store, onEvent });
       await clock.advance(MINUTE + SECOND);
       expect(happened).toEqual([]);
-      isBroken = false;
+      disk.isFull = false;
       await clock.advance(MINUTE);
       expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
     });
 
     it('that was never saved leaves no events behind when the state is read again', async () => {
-      let isBroken = true;
       const found: unknown[] = [];
       const source = eventful();
-      const { clock, scheduler } = schedule([source], {
-        store: {
-          save: async () => {
-            if (isBroken) throw new Error('ENOSPC');
-          },
-        },
-        onEvent: (_, event) => found.push(event),
-      });
+      const disk = fullDisk();
+      const { clock, scheduler } = schedule([source], { store: disk.store, onEvent: (_, event) => found.push(event) });
       await clock.advance(SECOND);
-      isBroken = false;
+      disk.isFull = false;
       scheduler.show(source);
       await clock.advance(MINUTE);
       expect(found).toEqual([{ type: 'epochs_skipped', epochs: 1 }]);
@@ -428,10 +411,9 @@ describe('scheduler/scheduler', () => {
     it('aborts polls in progress, which then count as nothing', async () => {
       const { clock, source, events } = recorder();
       const slow = source('slow', HOUR);
-      const { stop, stopped, view, saved, lines } = schedule([slow], { clock });
+      const { stop, view, saved, lines } = schedule([slow], { clock });
       await clock.advance(SECOND);
-      stop();
-      await stopped;
+      await stop();
       expect(events).toEqual(['0 START slow']);
       expect(view(slow).entry).toEqual(emptyEntry(slow));
       expect(saved).toEqual([]);
@@ -440,15 +422,11 @@ describe('scheduler/scheduler', () => {
 
     it('keeps what the reads of a round found that ended before it', async () => {
       const clock = new VirtualClock(NOW);
-      const long = async (value: number, { signal }: { signal: AbortSignal }) => {
-        await clock.sleep(HOUR, signal);
-        return { value: value + 10 };
-      };
-      const source = fakeSource({ reads: [{ name: 'first' }, { name: 'long', run: long }, { name: 'last' }] });
-      const { stop, stopped, saved } = schedule([source], { clock });
+      const long = { name: 'long', run: sleeping(clock, HOUR, 10) };
+      const source = fakeSource({ reads: [{ name: 'first' }, long, { name: 'last' }] });
+      const { stop, saved } = schedule([source], { clock });
       await clock.advance(SECOND);
-      stop();
-      await stopped;
+      await stop();
       expect(saved).toMatchObject([['machines', { value: 1 }]]);
       expect(Object.keys(saved[0]?.[1].reads ?? {})).toEqual(['first']);
     });
@@ -461,11 +439,10 @@ describe('scheduler/scheduler', () => {
           return { value: value + 1 };
         },
       });
-      const { stop, stopped, saved } = schedule([source], { clock });
+      const { stop, saved } = schedule([source], { clock });
       await clock.advance(SECOND);
-      stop();
       let ended = false;
-      stopped.then(() => {
+      stop().then(() => {
         ended = true;
       });
       await clock.advance(SECOND - 1);

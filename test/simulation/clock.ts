@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
+import { settle } from '../support/time/virtual-clock.ts';
 
 interface Timer {
   readonly at: number;
@@ -45,20 +46,15 @@ export class WorldClock {
 
   /** Lets time pass until `end` (Unix ms), or until `isOver` after some timer. */
   async advanceTo(end: number, isOver: () => boolean = () => false): Promise<void> {
-    await settled();
+    await settle();
     for (let next = this.#timers[0]; next && next.at <= end && !isOver(); next = this.#timers[0]) {
       this.#timers.shift();
       this.#now = Math.max(this.#now, next.at);
       next.fire();
-      await settled();
+      await settle();
     }
     if (!isOver()) this.#now = Math.max(this.#now, end);
   }
-}
-
-/** Waits for all promise jobs: a macrotask runs after them. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
@@ -71,9 +67,10 @@ export class ProcessClock implements Clock {
   #offsetMs: number;
   /** How long the monotonic clock has stood still. */
   #lostMs = 0;
-  #resumesAt = Number.NEGATIVE_INFINITY;
+  /** When its last pause ends or has ended, true time. */
+  resumesAt = Number.NEGATIVE_INFINITY;
   #isSuspended = false;
-  #isDead = false;
+  isDead = false;
   /** What happens in the process when it runs again, in order. */
   readonly #heldBack: (() => void)[] = [];
 
@@ -84,12 +81,8 @@ export class ProcessClock implements Clock {
     this.#offsetMs = offsetMs;
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
-  }
-
   get isPaused(): boolean {
-    return this.#world.now() < this.#resumesAt;
+    return this.#world.now() < this.resumesAt;
   }
 
   now(): number {
@@ -99,11 +92,6 @@ export class ProcessClock implements Clock {
   /** Unix ms, whatever its wall clock shows. */
   trueTime(): number {
     return this.#world.now();
-  }
-
-  /** When its last pause ends or has ended, true time. */
-  get resumesAt(): number {
-    return this.#resumesAt;
   }
 
   monotonic(): number {
@@ -119,7 +107,7 @@ export class ProcessClock implements Clock {
   pause(ms: number, isSuspended = false): void {
     // Within another pause: it runs for a moment in between.
     this.resume();
-    this.#resumesAt = this.#world.now() + ms;
+    this.resumesAt = this.#world.now() + ms;
     this.#isSuspended = isSuspended;
     if (isSuspended) this.#lostMs += ms;
     this.#world.after(ms, () => this.#wake());
@@ -127,20 +115,20 @@ export class ProcessClock implements Clock {
 
   /** Ends a pause. What was due meanwhile runs now. */
   resume(): void {
-    const early = this.#resumesAt - this.#world.now();
+    const early = this.resumesAt - this.#world.now();
     if (early <= 0) return;
     if (this.#isSuspended) this.#lostMs -= early;
-    this.#resumesAt = this.#world.now();
+    this.resumesAt = this.#world.now();
     this.#wake();
   }
 
   die(): void {
-    this.#isDead = true;
+    this.isDead = true;
   }
 
   /** Calls `work` in the process: now, or when it runs again, or never. */
   enter(work: () => void): void {
-    if (this.#isDead) return;
+    if (this.isDead) return;
     if (this.isPaused) this.#heldBack.push(work);
     else work();
   }
@@ -151,7 +139,7 @@ export class ProcessClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (this.#isDead) return never();
+    if (this.isDead) return never();
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const dueAt = this.monotonic() + ms;

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import type { ExporterProcess } from './exporter-process.ts';
 import type { Random } from './random.ts';
@@ -36,7 +35,11 @@ export class Documents {
     /** The latest write of each document: the next one waits for it. */
     const writes = new Map<string, Promise<void>>();
     return {
-      load: async (name, schema) => this.#load(name, schema),
+      load: async (name, schema) => {
+        const text = this.#texts.get(name);
+        // Whatever a process has written, the next one can read.
+        return text === undefined ? undefined : schema.parse(JSON.parse(text));
+      },
       save: async (name, value) => {
         const before = writes.get(name)?.catch(() => undefined);
         const write = Promise.resolve(before).then(() => this.#write(process, name, value));
@@ -45,12 +48,6 @@ export class Documents {
       },
       close: async () => void (await Promise.allSettled(writes.values())),
     };
-  }
-
-  #load<S extends z.ZodType>(name: string, schema: S): z.output<S> | undefined {
-    const text = this.#texts.get(name);
-    // Whatever a process has written, the next one can read.
-    return text === undefined ? undefined : schema.parse(JSON.parse(text));
   }
 
   async #write(process: ExporterProcess, name: string, value: unknown): Promise<void> {

@@ -3,6 +3,7 @@ import { DAY, MINUTE, SECOND } from '../support/time/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, type ExporterSetting } from './exporter-setting.ts';
 import { Random } from './random.ts';
+import { endOfMonth } from './service/limits.ts';
 import { drawNetwork } from './service/network.ts';
 import { drawService, type ServiceSetting } from './service/setting.ts';
 import type { Story } from './story.ts';
@@ -49,9 +50,4 @@ function startOf(random: Random): number {
 function turnAfter(at: number, spanMs: number): number {
   const genesis = SECOND * CHAINS.mainnet.genesis;
   return genesis + Math.ceil((at - genesis) / spanMs) * spanMs;
-}
-
-function endOfMonth(at: number): number {
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }

@@ -34,7 +34,8 @@ export class ExporterProcess {
   #program: Program | undefined;
   #reloadsAfterStart = false;
   #death: Death | undefined;
-  #stoppingSince: number | undefined;
+  /** When it was told to stop, true time. */
+  stoppingSince: number | undefined;
   readonly #onEnd: (why: string) => void;
 
   /** `onEnd`: the process is gone, for this reason. */
@@ -52,12 +53,7 @@ export class ExporterProcess {
   }
 
   get isStopping(): boolean {
-    return this.#stoppingSince !== undefined;
-  }
-
-  /** When it was told to stop, true time. */
-  get stoppingSince(): number | undefined {
-    return this.#stoppingSince;
+    return this.stoppingSince !== undefined;
   }
 
   /** Makes a call when the process runs: `effect` happens in the world. After the death it has none, and nothing is heard. */
@@ -102,7 +98,7 @@ export class ExporterProcess {
   /** SIGTERM. */
   stop(): void {
     if (this.isStopping || this.clock.isDead) return;
-    this.#stoppingSince = this.clock.trueTime();
+    this.stoppingSince = this.clock.trueTime();
     this.clock.enter(() => {
       if (!this.#program) return this.die('stopped while it started');
       void this.clock.sleep(STOP_WITHIN_MS).then(() => this.die('not stopped in time'));

@@ -21,22 +21,10 @@ export interface ExporterSetting {
   readonly refreshMs: number;
 }
 
-export const USUAL: ExporterSetting = {
-  chains: ['mainnet'],
-  key: 'key-0',
-  intervals: { machines: 60, slashings: 65, daily: 3_600 },
-  utilization: 0.9,
-  timeoutSeconds: 10,
-  staleAfter: 0,
-  catchUpHours: 168,
-  watch: [],
-  expected: [],
-  refreshMs: 1_000,
-};
-
 export function drawExporter(random: Random): ExporterSetting {
   return {
-    ...USUAL,
+    key: 'key-0',
+    refreshMs: 1_000,
     chains: random.pick([['mainnet'], ['mainnet'], ['mainnet', 'hoodi']] as const),
     intervals: {
       machines: random.pick([60, 60, 30, random.scale(30, 1_800)]),
@@ -66,10 +54,7 @@ export function configOf(setting: ExporterSetting): Config {
       stale_after: staleAfter === 0 ? 'auto' : `${staleAfter}s`,
     },
     daily_returns: { interval: `${intervals.daily}s` },
-    slashings: {
-      interval: `${intervals.slashings}s`,
-      catch_up: `${setting.catchUpHours}h`,
-    },
+    slashings: { interval: `${intervals.slashings}s`, catch_up: `${setting.catchUpHours}h` },
     // The service of the simulation has only what the specification describes.
     validators: { watch: setting.watch, proposer_slashings: false, sync_committee: false, status: false },
     sync_committee: { interval: `${intervals.daily}s` },

@@ -9,9 +9,11 @@ const RESTART_MS = 5_000;
 export class Host {
   readonly documents: Documents;
   readonly #world: World;
-  #process: ExporterProcess | undefined;
+  /** The current process, which may still be starting. */
+  process: ExporterProcess | undefined;
   #started = 0;
-  #clockOffsetMs = 0;
+  /** How far its clock is ahead of true time, ms. */
+  clockOffsetMs = 0;
   #isWanted = true;
   #downMs = RESTART_MS;
   #writeTroubleAt = Number.NEGATIVE_INFINITY;
@@ -21,16 +23,6 @@ export class Host {
   constructor(world: World) {
     this.#world = world;
     this.documents = new Documents(world.random.fork('documents'));
-  }
-
-  /** The current process, which may still be starting. */
-  get process(): ExporterProcess | undefined {
-    return this.#process;
-  }
-
-  /** How far its clock is ahead of true time, ms. */
-  get clockOffsetMs(): number {
-    return this.#clockOffsetMs;
   }
 
   /** When writes last failed or took long. */
@@ -45,21 +37,21 @@ export class Host {
 
   /** When its process was last paused, or is. */
   get pausedAt(): number {
-    return Math.min(this.#world.clock.now(), this.#process?.clock.resumesAt ?? Number.NEGATIVE_INFINITY);
+    return Math.min(this.#world.clock.now(), this.process?.clock.resumesAt ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Starts a process unless one runs. */
   start(): void {
     this.#isWanted = true;
-    if (this.#process) return;
+    if (this.process) return;
     this.#started += 1;
     const process = new ExporterProcess(this.#world, this.#started, (why) => this.#onEnd(process, why));
-    this.#process = process;
+    this.process = process;
   }
 
   #onEnd({ number, startedAt, stoppingSince, clock }: ExporterProcess, why: string): void {
     const at = this.#world.clock.now();
-    this.#process = undefined;
+    this.process = undefined;
     this.lastEnd = why;
     const pausedUntil = clock.resumesAt;
     this.#world.traffic.note({ kind: 'ended', at, process: number, why, startedAt, stoppingSince, pausedUntil });
@@ -70,7 +62,7 @@ export class Host {
   /** SIGTERM, and a start `downMs` later. */
   restart(downMs: number): void {
     this.#isWanted = false;
-    this.#process?.stop();
+    this.process?.stop();
     this.#world.clock.after(downMs, () => this.start());
   }
 
@@ -78,18 +70,18 @@ export class Host {
   kill(downMs: number, after?: Death): void {
     if (after) {
       this.#downMs = downMs;
-      this.#process?.dieAfter(after);
+      this.process?.dieAfter(after);
       return;
     }
     this.#isWanted = false;
-    this.#process?.die('kill -9');
+    this.process?.die('kill -9');
     this.#world.clock.after(downMs, () => this.start());
   }
 
   setClock(offsetMs: number): void {
-    const byMs = offsetMs - this.#clockOffsetMs;
-    this.#clockOffsetMs = offsetMs;
-    this.#process?.clock.setOffset(offsetMs);
+    const byMs = offsetMs - this.clockOffsetMs;
+    this.clockOffsetMs = offsetMs;
+    this.process?.clock.setOffset(offsetMs);
     if (byMs !== 0) this.#world.traffic.note({ kind: 'step', at: this.#world.clock.now(), byMs });
   }
 
@@ -97,11 +89,11 @@ export class Host {
   calm(): void {
     this.noteWriteTrouble();
     this.documents.calm();
-    this.#process?.dieAfter(undefined);
+    this.process?.dieAfter(undefined);
     // A kill that never came may have left a long one.
     this.#downMs = RESTART_MS;
     this.setClock(0);
-    this.#process?.clock.resume();
+    this.process?.clock.resume();
     this.start();
   }
 }

@@ -1,35 +1,19 @@
-import type { Logger } from 'pino';
-import type { CreateTransport } from '../../src/api/transport.ts';
-import { Exporter } from '../../src/exporter/exporter.ts';
+import type { Outside } from '../../src/exporter/client.ts';
+import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
-import type { Clock } from '../../src/toolkit/lib/clock.ts';
-import type { StateStore } from '../../src/toolkit/state/store.ts';
-
-/** What the program reads from its configuration. */
-export type { Settings };
 
 /** What the program uses of the simulated world. */
-export interface Around {
+export interface Around extends Pick<ExporterOptions, 'clock' | 'log' | 'documents'>, Outside {
   /** @throws Error that says what is wrong with the configuration */
   readonly readSettings: (why: 'start' | 'reload') => Settings;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly documents: StateStore & { close(): Promise<void> };
-  readonly createTransport: CreateTransport;
-  /** In [0, 1). */
-  readonly random: () => number;
   /** How often its own metrics are rendered. */
   readonly refreshMs: number;
 }
 
 /** The program under test. */
-export interface Program {
+export interface Program extends Pick<Exporter, 'unhealthy' | 'reload' | 'stop'> {
   /** /metrics as it is now. */
   metrics(): string;
-  /** undefined: healthy. */
-  unhealthy(): string | undefined;
-  reload(): Promise<unknown>;
-  stop(): Promise<void>;
 }
 
 /** Builds and starts the program. Nothing else in the simulation knows how. */

@@ -1,7 +1,7 @@
+import type { Settings } from '../../src/exporter/settings.ts';
 import { WorldClock } from './clock.ts';
 import { configOf, type ExporterSetting } from './exporter-setting.ts';
 import { Host } from './host.ts';
-import type { Settings } from './program.ts';
 import { Random } from './random.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';
@@ -26,7 +26,8 @@ export class World {
   lastRead: ExporterSetting;
   /** When the trouble ended, Unix ms. */
   calmSince = Number.POSITIVE_INFINITY;
-  #failure: Failure | undefined;
+  /** The first thing that was wrong. */
+  failure: Failure | undefined;
 
   constructor(story: Story) {
     const { seed, start, setting } = story;
@@ -40,14 +41,9 @@ export class World {
     this.host = new Host(this);
   }
 
-  /** The first thing that was wrong. */
-  get failure(): Failure | undefined {
-    return this.#failure;
-  }
-
   /** Notes that something that must always hold does not. */
   fail(check: string, message: string): void {
-    this.#failure ??= { check, message, at: this.clock.now() - this.story.start };
+    this.failure ??= { check, message, at: this.clock.now() - this.story.start };
   }
 
   /** The trouble is over. */

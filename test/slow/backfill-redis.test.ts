@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { seriesValue } from '../support/exposition/exposition-text.ts';
 import type { Respond } from '../support/faults/fault-server.ts';
 import { startService } from '../support/faults/service.ts';
@@ -11,24 +11,21 @@ import { areMissing, REDIS } from '../support/tools/tools.ts';
 
 const MACHINES = ['--source=machines', '--start=-1h'] as const;
 
-/** The service answers no request from the one on that is set. */
-class Silence {
-  from = Number.POSITIVE_INFINITY;
-  #seen = 0;
-  readonly request: Respond = () => {
-    this.#seen += 1;
-    return this.#seen >= this.from ? 'silence' : undefined;
-  };
-}
-
 async function leader(port: number): Promise<number | undefined> {
   return seriesValue(await scrape(port), 'beaconchain_exporter_leader', {});
 }
 
-describe.skipIf(areMissing(REDIS))('slow/backfill-redis', () => {
-  it('takes the lease: refused while a replica leads, and replicas that start during it follow', async () => {
-    const silence = new Silence();
-    const api = await startService(KEY, { ...FAST, request: silence.request });
+it.skipIf(areMissing(REDIS))(
+  'a backfill takes the lease: refused while a replica leads, and replicas that start during it follow',
+  async () => {
+    // The service answers no request from this one on.
+    let from = Number.POSITIVE_INFINITY;
+    let seen = 0;
+    const request: Respond = () => {
+      seen += 1;
+      return seen >= from ? 'silence' : undefined;
+    };
+    const api = await startService(KEY, { ...FAST, request });
     const redis = await startRedis();
     const runs = new BackfillRuns(api);
     const config = readFileSync(runs.config, 'utf8').replace(/^state: .*$/m, `state: {redis: {url: "${redis.url}"}}`);
@@ -42,16 +39,16 @@ describe.skipIf(areMissing(REDIS))('slow/backfill-redis', () => {
     await first.stop();
 
     const { length: asked } = api.requests;
-    silence.from = asked + 10;
+    from = asked + 10;
     const running = runs.start(...MACHINES);
     await waitFor(() => expect(api.requests.length).toBe(asked + 10));
     expect(running.stderr).toMatch(/^The backfill ends at .*, because the exporter first started at /m);
     const second = startServe(config, KEY);
     expect(await leader(await portOf(second))).toBe(0);
     await running.stop('SIGINT');
-    silence.from = Number.POSITIVE_INFINITY;
+    from = Number.POSITIVE_INFINITY;
     await second.stop();
     await runs.run(...MACHINES, '--resume');
     expect(readFileSync(runs.output, 'utf8')).toMatch(/# EOF\n$/);
-  });
-});
+  },
+);

@@ -37,9 +37,10 @@ describe('sources/conditions', () => {
     expect(condition && reason, `${alert} is in CONDITIONS and in NOT_ON_PAGE`).toBeUndefined();
   });
 
-  it.each(conditions)('%s: is an alert, with its severity', (name, { severity }) => {
+  it.each(conditions)('%s: is an alert, with its severity, and has its place in the runbook', (name, { severity }) => {
     const alert = alerts.find((one) => one.alert === name);
     expect(alert?.severity, `${name} in CONDITIONS of ${TABLE}: not so in deploy/prometheus/rules.yaml`).toBe(severity);
+    expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
   });
 
   it('gives reasons only for alerts that there are', () => {
@@ -59,9 +60,5 @@ describe('sources/conditions', () => {
     const recorded = than === 'machine_offline_seconds' ? offline : `on () group_left () beaconchain:threshold:${than}`;
     const limit = typeof than === 'number' ? String(than) : recorded;
     expect(alerts.find(({ alert }) => alert === name)?.expr).toContain(` ${is} ${limit}\n`);
-  });
-
-  it.each(conditions)('%s: has its place in the runbook', (name) => {
-    expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
   });
 });

@@ -21,7 +21,8 @@ import { HOUR, timing } from '../support/time/timing.ts';
 const ALWAYS = [...MACHINES, ...DAILY_RETURNS, ...SLASHINGS, ...SYNC_COMMITTEE];
 
 const BASIC = sourcesOf(ConfigFile.parse({}));
-const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [7] } }));
+const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
+const KNOWN = [...entriesOf(ALL)];
 const EACH = ALL.map((source) => [sourceId(source), source] as const);
 
 function familiesOf(sources: readonly Source[]): Family[] {
@@ -48,16 +49,13 @@ describe('sources contract', () => {
     for (const allowed of [0, 30, 225, 600, Number.POSITIVE_INFINITY]) expect(share(allowed)).toBeGreaterThan(0);
   });
 
-  const watching = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
-  const KNOWN = [...entriesOf(watching)];
-
   it.each(KNOWN)(
     '%s names the time at which each sample changes without a read, and no other time',
     (id, { value }) => {
-      const source = watching.find((one) => sourceId(one) === id) as Source;
+      const source = ALL.find((one) => sourceId(one) === id) as Source;
       const of = { status: HOUR, duties: HOUR, rewards: HOUR, queues: HOUR };
       expectFirstChange((now) => source.metrics(value, timing({ now, of }), NO_INPUTS));
-      expect(KNOWN.length).toBe(watching.length);
+      expect(KNOWN.length).toBe(ALL.length);
     },
   );
 

@@ -19,21 +19,22 @@ import { samplesOf } from '../support/exposition/samples.ts';
 import { round } from '../support/runs/round.ts';
 import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
+const HOUR_RANGE = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
+
 /** Without what is said of the fleet as a whole, and of the present alone. */
 const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];
 
-function flat(families: readonly Family[], time: 'timed' | 'untimed'): unknown[] {
+/** The samples with their family, and without their times. */
+function flat(families: readonly Family[]): unknown[] {
   return families
     .filter(({ name }) => !PRESENT.includes(name))
     .flatMap(({ samples, ...head }) =>
-      samples.map(({ at, until: _, ...sample }: Sample) => ({
-        name: head.name,
-        type: head.type,
-        help: head.help,
-        ...sample,
-        ...(time === 'timed' ? { at } : {}),
-      })),
+      samples.map(({ at: _, until: __, ...sample }: Sample) => ({ ...head, ...sample })),
     );
+}
+
+function timesOf(families: readonly Family[]): unknown[] {
+  return families.flatMap(({ samples }) => samples.map(({ at }) => at));
 }
 
 async function past(source: Source<never>, body: unknown, range: PastRange): Promise<Family[]> {
@@ -62,12 +63,12 @@ describe('sources/history', () => {
       validator: [validatorRecord({ timestamp: at }), validatorRecord({ machine: '', timestamp: at / 1000 })],
       node: [nodeRecord({ timestamp: at, network_peers_connected: undefined })],
     });
-    const told = await past(source as never, page, { start: NOW / 1000 - 3_600, end: NOW / 1000 });
+    const told = await past(source as never, page, HOUR_RANGE);
     const shown = await live(source, page, NOW);
     const order = (all: unknown[]): string[] => all.map((one) => JSON.stringify(one)).sort();
-    expect(order(flat(told, 'untimed'))).toEqual(order(flat(shown, 'untimed')));
-    expect(flat(told, 'timed').every((one) => (one as Sample).at === at / 1000)).toBe(true);
-    expect(flat(told, 'timed').length).toBeGreaterThan(60);
+    expect(order(flat(told))).toEqual(order(flat(shown)));
+    expect(timesOf(told).every((one) => one === at / 1000)).toBe(true);
+    expect(flat(told).length).toBeGreaterThan(60);
   });
 
   it('a network counter that falls from one call to the next is withheld as live', () => {
@@ -84,16 +85,15 @@ describe('sources/history', () => {
     const source = dailyReturnsSource('mainnet', HOUR);
     const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
     const told = await past(source as never, page, { window: '24h' });
-    expect(flat(told, 'untimed')).toEqual(flat(await live(source, page, DAY_2100_END + HOUR), 'untimed'));
-    expect(new Set(flat(told, 'timed').map((one) => (one as Sample).at))).toEqual(new Set([DAY_2100_END / 1000]));
+    expect(flat(told)).toEqual(flat(await live(source, page, DAY_2100_END + HOUR)));
+    expect(new Set(timesOf(told))).toEqual(new Set([DAY_2100_END / 1000]));
   });
 
   it('a repeated cursor ends the pages that estimate a history', async () => {
     const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
-    const range = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
     await machinesSource(machinesOptions())
       .more?.history?.()
-      .estimate(api, [range], NOW / 1000, noSignal());
+      .estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
     // Two pages of a minute, and one of a machine.
     expect(api.requests).toHaveLength(3);
   });

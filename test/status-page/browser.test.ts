@@ -1,6 +1,6 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runbookUrl } from '../../src/status-page/page.ts';
 import { MINUTE } from '../support/time/timing.ts';
 import { launchChromium, WIDTHS } from '../support/tools/chromium.ts';
@@ -19,6 +19,7 @@ let server: Awaited<ReturnType<typeof serveStatus>>;
 async function open(path: string, options: BrowserContextOptions = DESKTOP) {
   const base = `http://127.0.0.1:${server.port}`;
   const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -33,7 +34,7 @@ async function open(path: string, options: BrowserContextOptions = DESKTOP) {
     return dialog.dismiss();
   });
   await page.goto(base + path);
-  return { page, base, complaints, close: () => context.close() };
+  return { page, base, complaints };
 }
 
 function openStatus(state: StateName, options?: BrowserContextOptions) {
@@ -41,24 +42,20 @@ function openStatus(state: StateName, options?: BrowserContextOptions) {
   return open('/', options);
 }
 
-/** What axe finds, the rules beyond WCAG included: rule and first spot. Row 1,000 of a table is like row 20. */
-async function findings(page: Page): Promise<string[]> {
+/** It fits, and neither the browser nor axe complains. */
+async function expectGood({ page, complaints }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(overflow)).toBe(0);
+  // Row 1,000 of a table is like row 20.
   await page.evaluate("document.querySelectorAll('tbody tr:nth-child(n + 20)').forEach((row) => row.remove())");
   await page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })");
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], preload: false }),
   );
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
-/** It fits, and neither the browser nor axe complains. */
-async function expectGood({ page, complaints, close }: Awaited<ReturnType<typeof open>>): Promise<void> {
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await page.evaluate(overflow)).toBe(0);
-  expect(await findings(page)).toEqual([]);
+  // The rules beyond WCAG included: rule and first spot.
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
   expect(complaints).toEqual([]);
-  await close();
 }
 
 describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
@@ -94,16 +91,15 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
   });
 
   it('shows tables of two columns whole on a phone, and a flag on one line', async () => {
-    const { page, close } = await open('/docs/troubleshooting', PHONE);
+    const { page } = await open('/docs/troubleshooting', PHONE);
     const tables = page.locator('.wide:not(:has(th:nth-child(3)))');
     expect(await tables.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0);
     const flags = page.locator('p code, td code').filter({ hasText: /^(check )?--\w+$/ });
     expect(Math.max(...(await flags.evaluateAll((all) => all.map((one) => one.getClientRects().length))))).toBe(1);
-    await close();
   });
 
   it('is a page of named tables to a screen reader, on a phone too', async () => {
-    const { page, close } = await openStatus('silent', PHONE);
+    const { page } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
     expect(await page.getByRole('navigation', { name: 'Elsewhere' }).count()).toBe(1);
     const machines = page.getByRole('region', { name: 'Machines' }).getByRole('table', { name: 'Machines' });
@@ -111,11 +107,10 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     expect(heads).toEqual(['Machine', 'State', 'Chain', 'Synced', 'Processes', 'Memory used', 'Disk used']);
     const names = await machines.getByRole('rowheader').allInnerTexts();
     expect(names.slice(0, 2)).toEqual(['node-d', 'never-1']);
-    await close();
   });
 
   it('is read and left by keyboard: past the links, into the content, to what to do, to the folds', async () => {
-    const { page, close } = await openStatus('silent');
+    const { page } = await openStatus('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
@@ -131,26 +126,23 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
       runbookUrl('BeaconchainMachineNeverSeen'),
       'Proposals and slashings mainnet: 2 proposed, 0 missed',
     ]);
-    await close();
   });
 
   it.each<StateName>(['healthy', 'grouped'])('is at most three screens of a phone: %s', async (state) => {
-    const { page, close } = await openStatus(state, PHONE);
+    const { page } = await openStatus(state, PHONE);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3 * WIDTHS.phone.height);
-    await close();
   });
 
   it.each(['remove', 'replaceChildren'])('gives the only value of a row the whole width: %s', async (way) => {
-    const { page, close } = await openStatus('healthy', PHONE);
+    const { page } = await openStatus('healthy', PHONE);
     await page.evaluate(`document.querySelectorAll('td[data-label="hoodi"]').forEach((cell) => cell.${way}())`);
     const values = page.locator('td[data-label="mainnet"]:visible');
     const widths = await values.evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
     expect(Math.min(...widths)).toBeGreaterThan(WIDTHS.phone.width * 0.8);
-    await close();
   });
 
   it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
-    const { page, base, close } = await openStatus('silent', PHONE);
+    const { page, base } = await openStatus('silent', PHONE);
     await page.clock.install();
     // As in a bookmark with a password.
     await page.goto(base.replace('//', '//user:password@'));
@@ -179,22 +171,20 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await page.unroute('**/');
     await ask(false);
     await expect.poll(() => page.getByRole('status').innerText()).toBe('');
-    await close();
   });
 
   it('is one that a policy would stop: what is put in runs nothing and looks like nothing', async () => {
-    const { page, complaints, close } = await openStatus('healthy');
+    const { page, complaints } = await openStatus('healthy');
     await page.evaluate(
       `document.body.insertAdjacentHTML('beforeend', '<p style="color:red">a</p><img src="http://127.0.0.1:1/a">')`,
     );
     const refused = (what: RegExp) =>
       complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
     for (const what of [/inline style/, /image/]) await expect.poll(() => refused(what)).toBe(true);
-    await close();
   });
 
   it('a reader comes from the status page to the section of an alert, and back', async () => {
-    const { page, base, close } = await openStatus('healthy');
+    const { page, base } = await openStatus('healthy');
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.getByRole('link', { name: 'Alerts' }).click();
     expect(page.url()).toBe(`${base}/docs/alerts`);
@@ -203,6 +193,5 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await expect.poll(() => section.boundingBox().then((box) => box?.y)).toBeLessThan(100);
     await page.getByRole('link', { name: 'Status page' }).click();
     expect(page.url()).toBe(`${base}/`);
-    await close();
   });
 });

@@ -16,12 +16,8 @@ function texts(known: StatusInput): string[] {
 const ALL = ['machines', 'validators', 'network', 'slashings', 'daily_returns', 'sync_committee'];
 
 /** Some sources whose first read has another schedule or another last attempt. */
-function withFirsts(
-  names: readonly string[],
-  change: Parameters<typeof withFirst>[1],
-  known = knownIn('healthy'),
-): StatusInput {
-  return changed(known, (view) => (names.includes(view.source.name) ? withFirst(view, change) : {}));
+function withFirsts(names: readonly string[], change: Parameters<typeof withFirst>[1]): StatusInput {
+  return changed(knownIn('healthy'), (view) => (names.includes(view.source.name) ? withFirst(view, change) : {}));
 }
 
 /** Some sources whose first read fails. */

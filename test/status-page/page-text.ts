@@ -7,6 +7,11 @@ export function pageText(page: StatusPage): string {
   return [...pagePieces(page)].join('');
 }
 
+/** What a reader sees of it. */
+export function withoutMarkup(text: string): string {
+  return text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+}
+
 /** A page with nothing on it but this. */
 export function pageWith(parts: Partial<StatusPage>): StatusPage {
   return {

@@ -5,13 +5,8 @@ import { html } from '../../src/toolkit/lib/html.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { pageText, pageWith } from './page-text.ts';
 
-function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): StatusPage {
-  return pageWith({ tables: [{ title: 'Things', columns, rows, size, empty: 'Nothing.' }] });
-}
-
-function cellOf(cell: Cell): string {
-  const text = pageText(withRows([['a', cell]], 1));
-  return /<td role="cell" data-label="Value">(.*)<\/td>/.exec(text)?.[1] ?? '';
+function withRows(rows: Iterable<Row>, size: number): StatusPage {
+  return pageWith({ tables: [{ title: 'Things', columns: ['Name', 'Value'], rows, size, empty: 'Nothing.' }] });
 }
 
 const EVIL = `<script>alert(1)</script>"'`;
@@ -43,7 +38,8 @@ describe('web/page', () => {
     ['lines', lines('a', html`b ${quiet('c')}`), 'a<br>b <small>c</small>'],
     ['a bar', bar(0.123, 'a', false), '<svg class="bar" aria-hidden="true"><rect class="used" width="12.3%"/></svg>a'],
   ])('writes %s', (_, cell, markup) => {
-    expect(cellOf(cell)).toBe(markup);
+    const text = pageText(withRows([['a', cell]], 1));
+    expect(/<td role="cell" data-label="Value">(.*)<\/td>/.exec(text)?.[1] ?? '').toBe(markup);
   });
 
   it('shows ten rows of a table, up to a thousand in a fold, and says how many it leaves out', () => {

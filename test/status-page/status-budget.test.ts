@@ -1,42 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { type Bucket, type BudgetOptions, EMPTY_BUCKET, NO_WAIT } from '../../src/budget/bucket.ts';
+import { type Bucket, EMPTY_BUCKET, NO_WAIT } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import type { StatusInput } from '../../src/status-page/headline.ts';
 import { budgetTable } from '../../src/status-page/status-budget.ts';
 import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
-import { pageText, pageWith } from './page-text.ts';
+import { pageText, pageWith, withoutMarkup } from './page-text.ts';
 
 /** The rows of the budget, and then what it says in a few words. 5,330 requests a day are planned. */
-function words(
-  buckets: Record<string, Bucket>,
-  {
-    budgetOptions = {},
-    known = knownIn('healthy'),
-  }: { budgetOptions?: Partial<BudgetOptions>; known?: StatusInput } = {},
-): string[] {
+function words(buckets: Record<string, Bucket>, known = knownIn('healthy')): string[] {
   const bucket = Object.keys(buckets)[0] ?? '';
-  const table = budgetTable(
-    {
-      ...changed(known, ({ reads }) => ({ reads: reads.map((read) => ({ ...read, bucket })) })),
-      ledger: { ...known.ledger, buckets },
-      budgetOptions: { utilization: 0.9, ...budgetOptions },
-    },
-    NOW,
-  );
+  const input = {
+    ...changed(known, ({ reads }) => ({ reads: reads.map((read) => ({ ...read, bucket })) })),
+    ledger: { ...known.ledger, buckets },
+  };
+  const table = budgetTable(input, NOW);
   const text = pageText(pageWith({ tables: [table] }));
   const pieces = [/<tr role="row"><th role="rowheader".*?<\/tr>/g, /<small>.*?<\/small>(?=<\/summary>)/g].flatMap(
     (part) => text.match(part) ?? [],
   );
-  return pieces.map((piece) =>
-    piece
-      .replace(/<[^>]+>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
-  );
+  return pieces.map((piece) => withoutMarkup(piece).trim());
 }
 
-function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Record<string, Bucket> {
+function monthly(month: Partial<LongWindow>): Record<string, Bucket> {
   const window = { limit: 100_000, own: 0, since: NOW - 20 * DAY, ...month };
   return {
     default: {
@@ -44,7 +29,6 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
       limits: { second: 1, month: window.limit },
       firstUseAt: NOW - 20 * DAY,
       month: window,
-      ...bucket,
     },
   };
 }
@@ -85,7 +69,7 @@ describe('web/status-budget', () => {
   it('shows a wait that the service demanded, and that no requests are sent when access is revoked', () => {
     const closed = { default: { ...EMPTY_BUCKET, wait: { ...NO_WAIT, until: NOW + HOUR } } };
     expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
-    const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });
+    const revoked = words(monthly({ own: 5 }), knownIn('revoked'));
     expect(revoked.filter((row) => row.endsWith('no requests'))).toHaveLength(1);
     expect(revoked.at(-1)).toContain('No requests are allowed.');
   });

@@ -9,7 +9,7 @@ import { fakeSource } from '../support/runs/fake-source.ts';
 import { schedule } from '../support/runs/scheduler-harness.ts';
 import { NOW } from '../support/time/timing.ts';
 import { knownIn, pageIn } from '../support/web/status-states.ts';
-import { pageText } from './page-text.ts';
+import { pageText, withoutMarkup } from './page-text.ts';
 
 function tableOf(page: StatusPage, title: string): Table {
   const table = page.tables.find((one) => one.title === title);
@@ -19,10 +19,7 @@ function tableOf(page: StatusPage, title: string): Table {
 
 /** What a reader sees, without markup. */
 function wordsOf(page: StatusPage): string {
-  return pageText(page)
-    .replace(/<style>.*<\/style>/s, '')
-    .replace(/<[^>]+>/g, ' ')
-    .replace(/\s+/g, ' ');
+  return withoutMarkup(pageText(page).replace(/<style>.*<\/style>/s, ''));
 }
 
 function textOf(cell: Cell = ''): string {

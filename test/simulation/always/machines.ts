@@ -1,3 +1,4 @@
+import { ARRAYS, type ArrayName } from '../../support/model/fleet.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
@@ -5,8 +6,6 @@ import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
-const ARRAYS = ['system', 'validator', 'node'] as const;
-type ArrayName = (typeof ARRAYS)[number];
 /** Values are withdrawn a moment after their time. */
 const SLACK_MS = 5_000;
 /** `stale_after: auto` is at least this. */

@@ -14,6 +14,15 @@ function setClock(world: World, byMs: number, forMs: number): void {
   later(world, forMs, () => world.host.setClock(0));
 }
 
+/** The trouble with writes ends, as it may with a process that is killed. */
+function endOfTrouble(world: World, { ms, downMs }: { ms: number; downMs?: number }, end: () => void): void {
+  later(world, ms, () => {
+    if (downMs !== undefined) world.host.kill(downMs);
+    world.host.noteWriteTrouble();
+    end();
+  });
+}
+
 /** What happens to the process, to its machine and to the writes of its documents. */
 export const PROCESS_KINDS = [
   kind<{ downMs: number; calls?: number; call?: Call }>({
@@ -118,13 +127,11 @@ export const PROCESS_KINDS = [
     name: 'writes fail',
     weight: 8,
     draw: (random) => ({ ms: aWhile(random), ...(random.happens(0.5) ? { downMs: downTime(random) } : {}) }),
-    apply: ({ ms, downMs }, world) => {
-      const { host } = world;
-      host.documents.isFull = true;
-      later(world, ms, () => {
-        if (downMs !== undefined) host.kill(downMs);
-        host.noteWriteTrouble();
-        host.documents.isFull = false;
+    apply: (what, world) => {
+      const { documents } = world.host;
+      documents.isFull = true;
+      endOfTrouble(world, what, () => {
+        documents.isFull = false;
       });
     },
   }),
@@ -136,14 +143,10 @@ export const PROCESS_KINDS = [
       ms: aWhile(random),
       ...(random.happens(0.5) ? { downMs: downTime(random) } : {}),
     }),
-    apply: ({ most, ms, downMs }, world) => {
-      const { host } = world;
-      host.documents.writeMs = [most / 20, most];
-      later(world, ms, () => {
-        if (downMs !== undefined) host.kill(downMs);
-        host.noteWriteTrouble();
-        host.documents.calm();
-      });
+    apply: ({ most, ...what }, world) => {
+      const { documents } = world.host;
+      documents.writeMs = [most / 20, most];
+      endOfTrouble(world, what, () => documents.calm());
     },
   }),
 ];

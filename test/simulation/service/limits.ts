@@ -11,11 +11,6 @@ interface Window {
   endsAt: number;
 }
 
-interface Charge {
-  readonly refusedBy: LimitedWindow | undefined;
-  readonly headers: Record<string, string>;
-}
-
 /** The counters of one bucket of the account (api-facts 6.1). */
 export class Bucket {
   readonly name: string;
@@ -33,7 +28,7 @@ export class Bucket {
   }
 
   /** Counts a request of ours in every window, also if one of them refuses it. */
-  charge(plan: Plan, now: number): Charge {
+  charge(plan: Plan, now: number) {
     this.spend(1, now);
     const refusedBy = LIMITED.find((window) => this.#windows[window].used > limitOf(plan, window));
     return { refusedBy, headers: this.#headers(plan, refusedBy, now) };
@@ -67,9 +62,7 @@ export class Bucket {
   #endOf(window: LimitedWindow, now: number): number {
     if (window === 'second') return now + 1_000;
     if (window === 'hour') return (Math.floor(now / HOUR) + 1) * HOUR;
-    if (this.#month === 'thirty_days') return now + 30 * DAY;
-    const date = new Date(now);
-    return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+    return this.#month === 'thirty_days' ? now + 30 * DAY : endOfMonth(now);
   }
 
   #headers(plan: Plan, refusedBy: LimitedWindow | undefined, now: number): Record<string, string> {
@@ -125,6 +118,12 @@ function perWindow(what: string, plan: Plan, of: (window: LimitedWindow) => numb
   return Object.fromEntries(
     Object.entries(figures).map(([window, figure]) => [`x-ratelimit-${what}-${window}`, String(figure)]),
   );
+}
+
+/** When the month of the calendar ends. */
+export function endOfMonth(at: number): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
 function limitOf(plan: Plan, window: LimitedWindow): number {

@@ -8,29 +8,21 @@ export interface NetworkSetting {
 }
 
 /** Shares of the requests. */
-export interface NetworkFaults {
+const NO_FAULTS = {
   /** The request is lost before the service has counted it. */
-  readonly lostBefore: number;
-  /** Its answer is lost. */
-  readonly lostAfter: number;
-  /** The connection is reset while the request or the answer is on its way. */
-  readonly reset: number;
-  /** It takes up to twice the timeout. */
-  readonly slow: number;
-  /** The body breaks off. */
-  readonly brokenBody: number;
-  /** The body stalls until the timeout. */
-  readonly stalledBody: number;
-}
-
-export const NO_FAULTS: NetworkFaults = {
   lostBefore: 0,
+  /** Its answer is lost. */
   lostAfter: 0,
+  /** The connection is reset while the request or the answer is on its way. */
   reset: 0,
+  /** It takes up to twice the timeout. */
   slow: 0,
+  /** The body breaks off. */
   brokenBody: 0,
+  /** The body stalls until the timeout. */
   stalledBody: 0,
 };
+export type NetworkFaults = Readonly<typeof NO_FAULTS>;
 
 /** What becomes of one request. */
 export interface Way {

@@ -43,22 +43,17 @@ export class Service {
   readonly periods: Periods;
   readonly disturbances = new Disturbances();
   readonly #chains: Readonly<Record<Chain, ChainView>>;
-  #setting: ServiceSetting;
+  setting: ServiceSetting;
 
   constructor(setting: ServiceSetting, start: number) {
-    this.#setting = setting;
+    this.setting = setting;
     this.account = new Account(setting);
     this.machines = fleetOf(setting);
     this.periods = new Periods(setting);
-    const view = (name: Chain, i: number): ChainView => {
-      const chain = new WorldChain(name, { seed: setting.seed + i, liveliness: setting.liveliness }, start);
-      return new ChainView(chain);
-    };
+    const { seed, liveliness } = setting;
+    const view = (name: Chain, i: number): ChainView =>
+      new ChainView(new WorldChain(name, { seed: seed + i, liveliness }, start));
     this.#chains = { mainnet: view('mainnet', 0), hoodi: view('hoodi', 1) };
-  }
-
-  get setting(): ServiceSetting {
-    return this.#setting;
   }
 
   /** A chain at this time, with its orders. */
@@ -69,7 +64,7 @@ export class Service {
   }
 
   change(changes: Partial<Pick<ServiceSetting, 'views' | 'headers'>>): void {
-    this.#setting = { ...this.#setting, ...changes };
+    this.setting = { ...this.setting, ...changes };
   }
 
   /** Counts a request and answers it. */
@@ -88,8 +83,7 @@ export class Service {
     this.account.renew();
     this.change({ views: { latest: true, finalized: true, committee: true } });
     // The basic headers do not show that a limit of the hour or month is gone.
-    if (this.#setting.headers.sent === 'basic')
-      this.change({ headers: { ...this.#setting.headers, sent: 'extended' } });
+    if (this.setting.headers.sent === 'basic') this.change({ headers: { ...this.setting.headers, sent: 'extended' } });
   }
 
   #answer(request: WireRequest, now: number): Served {
@@ -105,7 +99,7 @@ export class Service {
     const common = { 'ratelimit-bucket': bucket.name, 'ratelimit-validapikey': String(isKeyValid) };
     const withHeaders = (all: Record<string, string>): Record<string, string> => ({
       ...JSON_TYPE,
-      ...sentHeaders(this.#setting.headers, { ...common, ...all }),
+      ...sentHeaders(this.setting.headers, { ...common, ...all }),
     });
     if (isKeyValid && account.isRevoked) {
       const headers = { ...withHeaders({}), ...revokedHeaders(account.timeAt(now)) };
@@ -115,13 +109,7 @@ export class Service {
     const charge = bucket.charge(plan, account.timeAt(now));
     const headers = withHeaders(charge.headers);
     const counted = { ...uncounted, refusedBy: charge.refusedBy, bucket: isKeyValid ? bucket.name : undefined };
-    const refused = (status: number): Served => ({
-      status,
-      headers,
-      body: REFUSED,
-      counted,
-      onDelivered: nothing,
-    });
+    const refused = (status: number): Served => ({ status, headers, body: REFUSED, counted, onDelivered: nothing });
     if (charge.refusedBy) {
       bucket.refund();
       return refused(429);
@@ -159,7 +147,7 @@ export class Service {
       return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };
     const text =
       path === '/api/v2/ethereum/sync-committee'
-        ? this.periods.periodBody(body, this.#setting.views, now)
+        ? this.periods.periodBody(body, this.setting.views, now)
         : this.periods.daysBody(body, now);
     const isKnown = path.endsWith('/sync-committee') || path === '/api/v2/ethereum/benchmark-store';
     if (!isKnown) return { status: 404, body: REFUSED };
@@ -168,7 +156,7 @@ export class Service {
 
   #v1(path: string, chain: Chain, now: number): Content {
     const [, what = '', selector = ''] = /^\/api\/v1\/(epoch|slot)\/(\w+)\/\w+$/.exec(path) ?? [];
-    const { latest, finalized } = this.#setting.views;
+    const { latest, finalized } = this.setting.views;
     if ((selector === 'latest' && !latest) || (selector === 'finalized' && !finalized)) return BAD_V1;
     const view = this.chain(chain, now);
     const answer = what === 'epoch' ? view.rows(view.epochOf(selector, now), now) : view.records(Number(selector), now);

@@ -7,13 +7,6 @@ import type { World } from '../world.ts';
 import type { Way } from './network.ts';
 import type { Served } from './service.ts';
 
-/** A request under way, and how it goes on. */
-interface UnderWay {
-  readonly sent: Sent;
-  readonly way: Way;
-  readonly answer: Promise<Served>;
-}
-
 /**
  * The transport of one process to the service, with the failures of the real one (src/api/transport.ts). Requests leave and
  * answers arrive only while the process runs. The service counts a request half-way, also if nobody waits for the answer
@@ -37,7 +30,8 @@ export function transportOf(world: World, process: ExporterProcess, timeoutMs: n
     }
   };
 
-  function begin(request: WireRequest): UnderWay {
+  /** A request under way, and how it goes on. */
+  function begin(request: WireRequest) {
     const at = clock.now();
     const { endpoint } = request;
     const who = { process: process.number, endpoint, key: keyOf(request) };

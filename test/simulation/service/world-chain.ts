@@ -9,11 +9,8 @@ const MAX_DEPTH = 16;
 
 /** Something that was ordered for the next slots. */
 type Order =
-  | { readonly kind: 'slash' }
-  /** The block of the slashing is orphaned some slots later. */
-  | { readonly kind: 'slash_and_orphan'; readonly slots: number }
-  /** No other block includes the slashing. */
-  | { readonly kind: 'slash_and_drop' }
+  /** The block of the slashing is orphaned some slots later. 0: no other block includes the slashing. */
+  | { readonly kind: 'slash'; readonly orphanedAfter?: number }
   /** The blocks of this many slots are replaced. */
   | { readonly kind: 'reorganise'; readonly depth: number };
 
@@ -57,8 +54,10 @@ export class WorldChain extends Chain {
   }
 
   #step(): void {
-    const taken = this.#takenAwayAt.get(this.headSlot + 1);
-    if (taken !== undefined) this.#takeAway(taken);
+    // Orphans the block of this slot, unless it is too old.
+    const taken = this.#takenAwayAt.get(this.headSlot + 1) ?? 0;
+    const depth = this.headSlot + 1 - taken;
+    if (depth <= MAX_DEPTH) this.#forkAway(depth);
     const order = this.#orders.shift();
     if (order) this.#obey(order);
     else if (this.#isLively()) this.#stepLively();
@@ -87,7 +86,7 @@ export class WorldChain extends Chain {
 
   /** A slashing whose block is orphaned after this many slots. 0: no other block includes the slashing. */
   orderOrphanedSlashing(slots: number): void {
-    this.#orders.push(slots === 0 ? { kind: 'slash_and_drop' } : { kind: 'slash_and_orphan', slots });
+    this.#orders.push({ kind: 'slash', orphanedAfter: slots });
   }
 
   /** Before the next slot the newest blocks that are not final are replaced. */
@@ -129,23 +128,17 @@ export class WorldChain extends Chain {
 
   #obey(order: Order): void {
     if (order.kind === 'reorganise') this.#replace(order.depth);
-    else this.#slash(order);
+    else this.#slash(order.orphanedAfter);
     this.finalize(3);
   }
 
-  #slash(order: Order): void {
+  #slash(orphanedAfter: number | undefined): void {
     const slashing = this.#slashings++;
     this.add([slashing]);
-    if (order.kind === 'slash_and_orphan') this.#takenAwayAt.set(this.headSlot + order.slots, this.headSlot);
-    if (order.kind !== 'slash_and_drop') return;
+    if (orphanedAfter) this.#takenAwayAt.set(this.headSlot + orphanedAfter, this.headSlot);
+    if (orphanedAfter !== 0) return;
     this.#dropped.add(slashing);
     this.reorganise(1, [undefined]);
-  }
-
-  /** Orphans the block of this slot, unless it is too old. */
-  #takeAway(slot: number): void {
-    const depth = this.headSlot + 1 - slot;
-    if (depth <= MAX_DEPTH) this.#forkAway(depth);
   }
 
   /** The new branch includes the slashings of the old one later, and has fewer blocks. */

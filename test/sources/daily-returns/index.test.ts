@@ -16,8 +16,9 @@ const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
 
 const NOW = DAY_2100_END + 2 * HOUR;
+const SOURCE = dailyReturnsSource('mainnet', HOUR);
 
-function poll(api: FakeApi, before: DailyReturns = {}, source = dailyReturnsSource('mainnet', HOUR)) {
+function poll(api: FakeApi, before: DailyReturns = {}, source = SOURCE) {
   return round(source, api, entryWith(source, before), { now: NOW });
 }
 
@@ -62,14 +63,10 @@ describe('sources/daily-returns', () => {
     expect(api.invalidRecords()).toBe(1);
   });
 
-  it('never lets a smaller day replace a larger one', async () => {
+  it('never lets a smaller day replace a larger one, but takes a day over that was computed anew', async () => {
     const { value } = await poll(answering(returnsPage(datapoint())));
     expect((await newestAfter([dayAfter(-1)], value))?.day).toBe(2100);
     expect((await newestAfter([], value))?.day).toBe(2100);
-  });
-
-  it('takes a day over that was computed anew', async () => {
-    const { value } = await poll(answering(returnsPage(datapoint())));
     const again = datapoint({ apr: { combined: 0.5, consensus_layer: 0.4, execution_layer: 0.1 } });
     expect((await newestAfter([again], value))?.apr.combined).toBe(0.5);
   });
@@ -86,16 +83,15 @@ describe('sources/daily-returns', () => {
     it.each(['not_found', 'unexpected_status'] as const)(
       'falls back to the publicly documented one on %s, and remembers it until it is not found any more',
       async (reason) => {
-        const source = dailyReturnsSource('mainnet', HOUR);
         const first = apiAt(PUBLIC, reason);
-        const { value } = await poll(first, {}, source);
+        const { value } = await poll(first);
         expect(pathsOf(first)).toEqual([SPECIFIED, PUBLIC]);
         expect(value.newest?.day).toBe(2100);
         const second = apiAt(PUBLIC);
-        await poll(second, value, source);
+        await poll(second, value);
         expect(pathsOf(second)).toEqual([PUBLIC]);
         const third = apiAt(SPECIFIED);
-        expect((await poll(third, value, source)).failure).toBeUndefined();
+        expect((await poll(third, value)).failure).toBeUndefined();
         expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
       },
     );
@@ -130,27 +126,21 @@ describe('sources/daily-returns', () => {
   describe('is due', () => {
     const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
     const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
-    const SOURCE = dailyReturnsSource('mainnet', HOUR);
-    const due = (value: DailyReturns, lastAttemptAt: number): number => {
+    // Whatever end the service gives.
+    const EARLY = DAY_2100_END - 3 * DAY;
+
+    it.each<[string, DailyReturns, lastAttemptAt: number, expected: number]>([
+      ['every interval until the first day is known', {}, DAY_2100_END, DAY_2100_END + HOUR],
+      ['30 minutes after the end of the next day', DAY_2100, DAY_2100_END + 3 * HOUR, NEXT],
+      ['30 minutes after the end of the next day', DAY_2100, DAY_2100_END + 25 * MINUTE, NEXT],
+      ['30 minutes after the end of the next day', DAY_2100, NEXT - MINUTE, NEXT],
+      ['then every interval until the day is there', DAY_2100, NEXT, NEXT + HOUR],
+      ['then every interval until the day is there', DAY_2100, NEXT + 5 * HOUR, NEXT + 6 * HOUR],
+      ['at the latest a day and an interval after the last poll', DAY_2100, EARLY, EARLY + DAY + HOUR],
+    ])('%s', (_, value, lastAttemptAt, expected) => {
       const reads = { days: { failuresInARow: 0, durationMs: 0, lastAttemptAt } };
-      return scheduleAt(SOURCE, { ...entryWith(SOURCE, value), reads }, lastAttemptAt).first.nextAttemptAt;
-    };
-
-    it('every interval until the first day is known', () => {
-      expect(due({}, DAY_2100_END)).toBe(DAY_2100_END + HOUR);
-    });
-
-    it('30 minutes after the end of the next day, and then every interval until the day is there', () => {
-      expect(due(DAY_2100, DAY_2100_END + 3 * HOUR)).toBe(NEXT);
-      expect(due(DAY_2100, DAY_2100_END + 25 * MINUTE)).toBe(NEXT);
-      expect(due(DAY_2100, NEXT - MINUTE)).toBe(NEXT);
-      expect(due(DAY_2100, NEXT)).toBe(NEXT + HOUR);
-      expect(due(DAY_2100, NEXT + 5 * HOUR)).toBe(NEXT + 6 * HOUR);
-    });
-
-    it('at the latest a day and an interval after the last poll, whatever end the service gives', () => {
-      const now = DAY_2100_END - 3 * DAY;
-      expect(due(DAY_2100, now)).toBe(now + DAY + HOUR);
+      const { first } = scheduleAt(SOURCE, { ...entryWith(SOURCE, value), reads }, lastAttemptAt);
+      expect(first.nextAttemptAt).toBe(expected);
     });
   });
 });

@@ -10,10 +10,8 @@ const SOURCE = machinesSource(machinesOptions());
 
 /** The entry in which each read last ran at its time. */
 function ranAt(times: Readonly<Record<string, number>>): Entry<Machines> {
-  const reads = Object.entries(times).map(([name, lastAttemptAt]): [string, Attempt] => [
-    name,
-    { failuresInARow: 0, durationMs: 0, lastAttemptAt },
-  ]);
+  const ran = (lastAttemptAt: number): Attempt => ({ failuresInARow: 0, durationMs: 0, lastAttemptAt });
+  const reads = Object.entries(times).map(([name, at]) => [name, ran(at)]);
   return { ...emptyEntry(SOURCE), reads: Object.fromEntries(reads) };
 }
 

@@ -15,6 +15,11 @@ function node(at: number, fields: object = {}): MachineRecord {
   return ['node', NodeRecord.parse({ timestamp: at, sync_eth2_synced: true, ...fields })];
 }
 
+/** A synced node whose head stands where that of hoodi was at the start, or so many slots after it. */
+function standing(minute: number, slots = 0): MachineRecord {
+  return node(START + minute * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) + slots });
+}
+
 /** A node in step with `chain`, one record a minute. */
 function inStep(chain: Chain, minutes: number, from = START, behind = 0): MachineRecord[] {
   return Array.from({ length: minutes + 1 }, (_, i) => {
@@ -28,7 +33,8 @@ function learnAll(before: Partial<Machine> | undefined, records: readonly Machin
   return afterRecords({ name: 'a', ...before }, records).learned ?? {};
 }
 
-const AUTO = machinesOptions({ chain: 'auto', chains: ['mainnet'] });
+const AUTO = machinesOptions({ chain: 'auto' });
+const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
 
 describe('sources/machines/learned', () => {
   describe('the chain of a machine', () => {
@@ -57,34 +63,26 @@ describe('sources/machines/learned', () => {
 
     it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
       // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
-      const passes = Array.from({ length: 10 }, (_, i) =>
-        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) - 2_000 + i * 500 }),
-      );
+      const passes = Array.from({ length: 10 }, (_, i) => standing(i, i * 500 - 2_000));
       expect(learnAll(undefined, passes).chain).toBeUndefined();
       const arrived = learnAll(undefined, [...passes, ...inStep('mainnet', 5, START + 600)]);
       expect(arrived.chain).toBe('mainnet');
     });
 
     it('is not known while the head stands still, or is more than a day off', () => {
-      const stands = [0, 2, 4].map((i) =>
-        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) }),
-      );
-      expect(learnAll(undefined, stands).chain).toBeUndefined();
+      expect(learnAll(undefined, [standing(0), standing(2), standing(4)]).chain).toBeUndefined();
       expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
       expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
     });
 
     it('is kept when the node falls behind, and follows a machine that moves', () => {
       const learned = learnAll(undefined, inStep('hoodi', 2));
-      const stuck = learnAll({ learned }, [
-        node(START + 9_000, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) }),
-      ]);
+      const stuck = learnAll({ learned }, [standing(150)]);
       expect(stuck.chain).toBe('hoodi');
       expect(learnAll({ learned: stuck }, inStep('mainnet', 3, START + 9_600)).chain).toBe('mainnet');
     });
 
     it('is the label after rules and the configuration, also of a chain that is not configured', () => {
-      const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
       expect(chainOf(AUTO, hoodi)).toBe('hoodi');
       expect(chainOf(AUTO, { name: 'a' })).toBe('mainnet');
       expect(chainOf(machinesOptions({ chain: 'auto', chains: ['hoodi', 'mainnet'] }), { name: 'a' })).toBe('hoodi');
@@ -93,7 +91,6 @@ describe('sources/machines/learned', () => {
     });
 
     it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
-      const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
       expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
       expect(isChainKnown(AUTO, hoodi)).toBe(true);
       expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(false);

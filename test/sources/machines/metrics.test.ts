@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { Machines } from '../../../src/sources/machines/state.ts';
@@ -15,11 +14,11 @@ type Fields = Record<string, unknown>;
 function fleet(system?: Fields, validator?: Fields, node?: Fields): Machines {
   const machine = {
     name: 'node-a',
-    ...(system ? { system: SystemRecord.parse(systemRecord(system)) } : {}),
-    ...(validator ? { validator: ValidatorRecord.parse(validatorRecord(validator)) } : {}),
-    ...(node ? { node: NodeRecord.parse(nodeRecord(node)) } : {}),
+    system: system && systemRecord(system),
+    validator: validator && validatorRecord(validator),
+    node: node && nodeRecord(node),
   };
-  return { machines: [machine], dropped: 0 };
+  return Machines.parse({ machines: [machine], dropped: 0 });
 }
 
 function shown(machines: Machines, options: Partial<MachinesOptions> = {}, now = NOW, intervalMs = MINUTE): Family[] {

@@ -17,7 +17,7 @@ const EVERY_MS = 54 * SECOND;
 /** A service, and a program whose state is written after each poll and read before the next one, as over restarts. */
 class Account {
   /** What `machine-names` answers. */
-  listed: unknown = [];
+  listed: unknown;
   /** Machines whose newest record is so old, ms. */
   readonly ages = new Map<string, number>();
   /** Why a request for this name, or for the list (''), fails. */
@@ -33,6 +33,10 @@ class Account {
   state: Entry<Machines> | undefined;
   /** Requests of the last poll. */
   requests = 0;
+
+  constructor(listed: unknown = []) {
+    this.listed = listed;
+  }
 
   async poll(now: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<RoundResult<Machines>> {
     const api = fakeApi((request) => {
@@ -107,8 +111,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('that are not known are requested once each, those that have a record are shown', async () => {
-    const account = new Account();
-    account.listed = ['silent', 'unheard'];
+    const account = new Account(['silent', 'unheard']);
     account.ages.set('silent', 4 * HOUR);
     await account.sweep(NOW, 8 * 60);
     expect(account.asked).toEqual(['silent', 'unheard']);
@@ -116,8 +119,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('of an old account with 300 machines are requested in 30 sweeps', async () => {
-    const account = new Account();
-    account.listed = Array.from({ length: 300 }, (_, i) => `old-${i}`);
+    const account = new Account(Array.from({ length: 300 }, (_, i) => `old-${i}`));
     for (let minute = 0; minute < 60; minute += 1) {
       await account.poll(NOW + minute * MINUTE);
       expect(account.requests).toBe(1 + (minute === 0 ? 1 : 0) + (minute < 30 ? 10 : 0));
@@ -126,8 +128,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('that fail are requested again after the next list', async () => {
-    const account = new Account();
-    account.listed = ['a'];
+    const account = new Account(['a']);
     account.failures.set('a', 'server_error');
     expect((await account.poll(NOW)).failure).toMatchObject({ reason: 'server_error' });
     await account.sweep(NOW + MINUTE, 10);
@@ -137,8 +138,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('that the budget did not let through are requested as soon as it does', async () => {
-    const account = new Account();
-    account.listed = ['a', 'b'];
+    const account = new Account(['a', 'b']);
     account.failures.set('a', new BudgetClosed(NOW));
     expect((await account.poll(NOW)).failure).toBeInstanceOf(BudgetClosed);
     account.failures.clear();
@@ -147,8 +147,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('are requested only as far as there is room for their machines', async () => {
-    const account = new Account();
-    account.listed = ['a', 'b', 'c'];
+    const account = new Account(['a', 'b', 'c']);
     account.ages.set('', 0);
     await account.poll(NOW, { max: 3 });
     expect(account.asked).toEqual(['a', 'b']);
@@ -164,8 +163,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('that are no texts are counted and dropped, and their neighbours are read', async () => {
-    const account = new Account();
-    account.listed = [7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a'];
+    const account = new Account([7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a']);
     await account.poll(NOW);
     expect(account.asked).toEqual(['a']);
   });
@@ -185,8 +183,7 @@ describe('sources/machines machine-names', () => {
   );
 
   it('fail no sweep if they cannot be read, and are requested again within the hour', async () => {
-    const account = new Account();
-    account.listed = 'none';
+    const account = new Account('none');
     const { failure, entry } = await account.poll(NOW);
     expect(failure).toBeInstanceOf(RequestFailed);
     expect(entry.reads['sweep']).toMatchObject({ failuresInARow: 0 });
@@ -199,8 +196,7 @@ describe('sources/machines machine-names', () => {
   });
 
   it('wait in an outage, and lose none to it', async () => {
-    const account = new Account();
-    account.listed = Array.from({ length: 15 }, (_, i) => `old-${i}`);
+    const account = new Account(Array.from({ length: 15 }, (_, i) => `old-${i}`));
     await account.poll(NOW);
     account.outage = true;
     await account.sweep(NOW + MINUTE, 3);

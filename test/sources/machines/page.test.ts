@@ -12,8 +12,6 @@ import { HOUR, MINUTE, NOW, polls, timing } from '../../support/time/timing.ts';
 
 type Fields = Record<string, unknown>;
 
-const NOT_RUN = undefined;
-
 /** In time for a record of a minute ago. */
 const HEAD = slotAt('mainnet', NOW) - 5;
 
@@ -34,17 +32,12 @@ function machine(
   };
 }
 
-function summary(
-  machines: readonly Machine[],
-  options: Partial<MachinesOptions> = {},
-  dropped = 0,
-  polled: Partial<Polls> = {},
-) {
+function summary(machines: readonly Machine[], options: Partial<MachinesOptions> = {}, polled: Partial<Polls> = {}) {
   const {
     tables = [],
     notices = [],
     groups = [],
-  } = machinesPage(machinesOptions(options), { machines: [...machines], dropped }, timing(), polls(polled));
+  } = machinesPage(machinesOptions(options), { machines: [...machines], dropped: 0 }, timing(), polls(polled));
   const [table] = tables as [Table];
   return { table, rows: [...table.rows], notices: notices.map(({ text }) => text), groups };
 }
@@ -65,7 +58,7 @@ describe('sources/machines/page', () => {
       [
         machine('fresh', FRESH),
         machine('behind', FRESH, { sync_eth2_synced: false }),
-        machine('partly', [MINUTE, NOT_RUN, HOUR]),
+        machine('partly', [MINUTE, undefined, HOUR]),
         machine('silent', [HOUR, HOUR, HOUR]),
       ],
       { expected: ['never', 'fresh'] },
@@ -103,13 +96,12 @@ describe('sources/machines/page', () => {
 
   it('is not green between rare polls, when the machine may have been silent for hours', () => {
     const polled = { intervalMs: 8 * HOUR, lastSuccessAt: NOW - 6 * HOUR };
-    const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, 0, polled);
+    const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, polled);
     expect([...table.rows].map(stateOf)).toEqual(['out of date']);
   });
 
   describe('has a notice where an alert fires, and none where it does not', () => {
-    const on = (fields: Fields, system: Fields = {}, validator: Fields = { validator_active: 12 }) =>
-      summary([machine('a', FRESH, fields, system, validator)]).notices;
+    const on = (...fields: [Fields, Fields?, Fields?]) => summary([machine('a', FRESH, ...fields)]).notices;
     const disk = (free: number): Fields => ({ disk_node_bytes_total: 1_000, disk_node_bytes_free: free });
 
     it.each<[string, readonly string[], readonly string[], string]>([
@@ -140,7 +132,7 @@ describe('sources/machines/page', () => {
 
     it('judges silence at the last successful poll, and by how often it is polled', () => {
       const silent = [machine('a', [11 * MINUTE, 11 * MINUTE, 11 * MINUTE])];
-      const told = (polled: Partial<Polls>) => summary(silent, {}, 0, polled).notices;
+      const told = (polled: Partial<Polls>) => summary(silent, {}, polled).notices;
       expect(told({})).toEqual(['1 machine silent: a.']);
       for (const polled of [{ lastSuccessAt: NOW - 2 * MINUTE }, { intervalMs: HOUR }, { lastSuccessAt: undefined }]) {
         expect(told(polled)).toEqual([]);
@@ -181,7 +173,7 @@ describe('sources/machines/page', () => {
     });
 
     it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
-      const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, 0, { lastSuccessAt: NOW - HOUR });
+      const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, { lastSuccessAt: NOW - HOUR });
       expect([stateOf(rows[0]), notices]).toEqual(['out of date', []]);
     });
   });

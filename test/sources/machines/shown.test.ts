@@ -31,17 +31,11 @@ const record = fc.option(
   { nil: undefined },
 );
 
-const machine = fc
-  .tuple(fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__'), record, record, record)
-  .map(([name, system, validator, node]) => ({
-    name,
-    ...(system ? { system } : {}),
-    ...(validator ? { validator } : {}),
-    ...(node ? { node } : {}),
-  }));
+const name = fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__');
+const machine = fc.record({ name, system: record, validator: record, node: record });
 
 const machines = fc
-  .uniqueArray(machine, { selector: ({ name }) => name, maxLength: 4 })
+  .uniqueArray(machine, { selector: (one) => one.name, maxLength: 4 })
   .map((list) => Machines.parse({ machines: list, dropped: 0 }));
 
 const options = fc

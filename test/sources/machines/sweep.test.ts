@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
@@ -10,7 +11,7 @@ import {
   systemRecord,
   validatorRecord,
 } from '../../support/answers/machine-records.ts';
-import type { FleetRequest } from '../../support/model/fleet.ts';
+import { ARRAYS, type FleetRequest } from '../../support/model/fleet.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
 
@@ -23,15 +24,17 @@ function quietAt(now: number): Machines {
   return { machines: [], dropped: 0, lateAt: now, asked: [] };
 }
 const EMPTY = quietAt(NOW);
+/** One in which they are. */
+const LATE: Machines = { machines: [], dropped: 0 };
+
+/** A sweep alone: the other reads have just run. */
+function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()): Promise<RoundResult<Machines>> {
+  const ran = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
+  const entry = { ...entryWith(SOURCE, previous), reads: { names: ran, unknown: ran } };
+  return round(SOURCE, api, entry, { now, signal });
+}
 
 describe('sources/machines/sweep', () => {
-  /** A sweep alone: the other reads have just run. */
-  function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()): Promise<RoundResult<Machines>> {
-    const ran = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
-    const entry = { ...entryWith(SOURCE, previous), reads: { names: ran, unknown: ran } };
-    return round(SOURCE, api, entry, { now, signal });
-  }
-
   /** What a poll of the one page with these records makes of `previous`. */
   async function swept(arrays: Arrays, previous = EMPTY, now = NOW): Promise<Machines> {
     return (await poll(answering(machinesPage(arrays)), previous, now)).value;
@@ -124,17 +127,11 @@ describe('sources/machines/sweep', () => {
   });
 
   describe('asking by name', () => {
-    const NOBODY: Arrays = {};
     /** A machine whose newest record is `age` ms old. */
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
     /** The requests after a sweep of the page `found`. So many other machines are live and found. */
-    async function asked(
-      known: Arrays,
-      found: Arrays = {},
-      others = 41,
-      more: Arrays = NOBODY,
-    ): Promise<FleetRequest[]> {
+    async function asked(known: Arrays, found: Arrays = {}, others = 41, more?: Arrays): Promise<FleetRequest[]> {
       const before = NOW - 10 * MINUTE + 1;
       const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
       const all = { ...known, system: [...(known.system ?? []), ...system] };
@@ -142,7 +139,7 @@ describe('sources/machines/sweep', () => {
       const here = { ...found, system };
       const api = fakeApi(() => {
         const { length } = api.requests;
-        return length === 1 ? machinesPage(here) : machinesPage(more, more === NOBODY ? undefined : `${length}`);
+        return length === 1 ? machinesPage(here) : machinesPage(more ?? {}, more && `${length}`);
       });
       await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
       return api.requests.slice(1).map(({ body }) => body as FleetRequest);
@@ -216,5 +213,74 @@ describe('sources/machines/sweep', () => {
       const [body] = await asked({ system, node: [quiet('unnamed', 6 * MINUTE)] });
       expect(body?.machines).toEqual(['', 'unnamed', 'nul\0']);
     });
+  });
+});
+
+/** Pages of records whose size counts for each array, or for all of them together (api-facts 2 leaves it open). */
+function pagedApi(isPerArray: boolean, all: Required<Arrays>): FakeApi {
+  return fakeApi(({ body }) => {
+    const { page_size: size, cursor } = body as FleetRequest;
+    const from = cursor === undefined ? [0, 0, 0] : cursor.split('+').map(Number);
+    let room = size;
+    const page = ARRAYS.map((name, i) => {
+      const records = all[name].slice(from[i], (from[i] ?? 0) + (isPerArray ? size : room));
+      room -= records.length;
+      return records;
+    });
+    const [system = [], validator = [], node = []] = page;
+    const next = from.map((position, i) => position + (page[i]?.length ?? 0));
+    const isEnd = ARRAYS.every((name, i) => (next[i] ?? 0) >= all[name].length);
+    return machinesPage({ system, validator, node }, isEnd ? undefined : next.join('+'));
+  });
+}
+
+function fleet(make: (fields: Record<string, unknown>) => unknown, count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) => make({ machine: `m${i}` }));
+}
+
+describe('sources/machines/pages', () => {
+  it('reads everything, whether the page size counts per array or over all, and wherever the arrays end', async () => {
+    const length = fc.nat(35);
+    await fc.assert(
+      fc.asyncProperty(length, length, length, fc.boolean(), async (systems, validators, nodes, perArray) => {
+        const api = pagedApi(perArray, {
+          system: fleet(systemRecord, systems),
+          validator: fleet(validatorRecord, validators),
+          node: fleet(nodeRecord, nodes),
+        });
+        const { value, events } = await poll(api);
+        const held = (process: (typeof ARRAYS)[number]): number => value.machines.filter((one) => one[process]).length;
+        expect(ARRAYS.map(held)).toEqual([systems, validators, nodes]);
+        expect(value.machines).toHaveLength(Math.max(systems, validators, nodes));
+        expect(events).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('passes the cursor back unchanged, with every other field of the body as it was', async () => {
+    const cursors = [' eyJhIjo=\n"', '%2B', undefined];
+    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, cursors[api.requests.length - 1]));
+    await poll(api, LATE);
+    const [first, second, third] = api.requests.map(({ body }) => body);
+    expect(second).toEqual({ ...first, cursor: ' eyJhIjo=\n"' });
+    expect(third).toEqual({ ...first, cursor: '%2B' });
+  });
+
+  it('looks for late records on no more than thirty pages', async () => {
+    const late = systemRecord({ timestamp: NOW - 120_000 });
+    const api = fakeApi(() => machinesPage({ system: [late] }, `${api.requests.length}`));
+    await poll(api, LATE);
+    expect(api.requests).toHaveLength(30);
+  });
+
+  it('continues after pages whose records are all invalid', async () => {
+    const api = fakeApi(() => {
+      const page = api.requests.length;
+      if (page === 5) return machinesPage({ system: [systemRecord()] });
+      return machinesPage({ system: [{ timestamp: 'never' }] }, `${page}`);
+    });
+    expect((await poll(api, LATE)).value.machines).toHaveLength(1);
+    expect(api.invalidRecords()).toBe(4);
   });
 });

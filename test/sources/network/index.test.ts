@@ -25,13 +25,12 @@ function poll(api: FakeApi, before?: Entry<Network>, now = NOW, allowedPerDay = 
 }
 
 /** The families at these intervals. */
-function families(value: Network, now: number, of: Readonly<Record<string, number>> = { duties: HOUR, queues: HOUR }) {
+function families(value: Network, now = NOW, of: Readonly<Record<string, number>> = { duties: HOUR, queues: HOUR }) {
   return SOURCE.metrics(value, timing({ now, intervalMs: HOUR, of }), NO_INPUTS);
 }
 
-function shown(...given: Parameters<typeof families> | [Network]): Record<string, number> {
-  const [value, now = NOW, of] = given;
-  return seriesIn(families(value, now, of), 'mainnet');
+function shown(...given: Parameters<typeof families>): Record<string, number> {
+  return seriesIn(families(...given), 'mainnet');
 }
 
 const ofQueues = (series: Record<string, number>): Record<string, number> =>
@@ -129,11 +128,12 @@ describe('the network', () => {
     },
   );
 
-  describe.each([
+  it.each([
     ['network', 'network_performance', 'queues'],
     ['queues', 'queues', 'network_performance'],
-  ] as const)('a refused part %s', (part, endpoint, other) => {
-    it('is off for a day after two refusals ten minutes apart, and the other part goes on', async () => {
+  ] as const)(
+    'a refused part %s is off for a day after two refusals ten minutes apart, and the other part goes on',
+    async (part, endpoint, other) => {
       const api = serviceOf({ [endpoint]: failing('forbidden') });
       const read = part === 'queues' ? SOURCE.reads[1] : SOURCE.reads[0];
       const isRefused = (entry: Entry<Network>) => isOff(entry, read as (typeof SOURCE.reads)[0]);
@@ -151,8 +151,8 @@ describe('the network', () => {
       await poll(api, next.entry, refusedAt + DAY);
       expect(api.requests.slice(-2).map((one) => one.endpoint)).toContain(endpoint);
       expect(isRefused(withoutRefusals(SOURCE, next.entry))).toBe(false);
-    });
-  });
+    },
+  );
 
   it('withdraws each part after two intervals, also when polls fail', async () => {
     const { value, entry } = await poll(serviceOf());

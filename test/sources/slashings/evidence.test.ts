@@ -37,45 +37,29 @@ describe('sources/slashings/evidence', () => {
     );
   });
 
-  describe('kind', () => {
-    const votes = (source1: number, target1: number, source2: number, target2: number, fields: Fields = {}): string =>
-      kindOf(
-        evidence([1], {
-          attestation1_source_epoch: source1,
-          attestation1_target_epoch: target1,
-          attestation2_source_epoch: source2,
-          attestation2_target_epoch: target2,
-          ...fields,
-        }),
-      );
+  const same = { attestation2_beaconblockroot: '0x4b50f711' };
 
-    it('is a double vote when different data have one target epoch', () => {
-      expect(votes(1, 2, 1, 2)).toBe('double_vote');
-      expect(votes(0, 2, 1, 2, { attestation2_beaconblockroot: '0x4b50f711' })).toBe('double_vote');
-    });
-
-    it('is a double vote when the data differ in the index alone: since Gloas the index is a vote on the payload', () => {
-      const same = { attestation2_beaconblockroot: '0x4b50f711' };
-      expect(votes(1, 2, 1, 2, { ...same, attestation1_index: 0, attestation2_index: 1 })).toBe('double_vote');
-    });
-
-    it('is a surround vote when one surrounds the other, in either order', () => {
-      expect(votes(1, 4, 2, 3)).toBe('surround_vote');
-      expect(votes(2, 3, 1, 4)).toBe('surround_vote');
-    });
-
-    it('is unknown otherwise', () => {
-      expect(votes(1, 3, 2, 4)).toBe('unknown');
-      expect(votes(1, 2, 3, 4)).toBe('unknown');
-      expect(votes(1, 4, 1, 3)).toBe('unknown');
-      expect(votes(1, 2, 1, 2, { attestation2_beaconblockroot: '0x4b50f711' })).toBe('unknown');
-    });
+  // Since Gloas the index is a vote on the payload.
+  it.each<[kind: string, when: string, sourcesAndTargets: readonly number[], fields?: Fields]>([
+    ['double_vote', 'different data have one target epoch', [1, 2, 1, 2]],
+    ['double_vote', 'different data have one target epoch', [0, 2, 1, 2], same],
+    ['double_vote', 'the data differ in the index alone', [1, 2, 1, 2], { ...same, attestation2_index: 1 }],
+    ['surround_vote', 'one surrounds the other', [1, 4, 2, 3]],
+    ['surround_vote', 'one surrounds the other', [2, 3, 1, 4]],
+    ['unknown', 'neither holds', [1, 3, 2, 4]],
+    ['unknown', 'neither holds', [1, 2, 3, 4]],
+    ['unknown', 'neither holds', [1, 4, 1, 3]],
+    ['unknown', 'neither holds', [1, 2, 1, 2], same],
+  ])('the kind is %s when %s: %j', (kind, _, sourcesAndTargets, fields) => {
+    const epochs = sourcesAndTargets.map((epoch, i) => [
+      `attestation${i < 2 ? 1 : 2}_${i % 2 ? 'target' : 'source'}_epoch`,
+      epoch,
+    ]);
+    expect(kindOf(evidence([1], { ...Object.fromEntries(epochs), ...fields }))).toBe(kind);
   });
 
-  describe('slashed validators', () => {
-    it('are those in both lists, each once, ascending', () => {
-      const lists = { attestation1_indices: [9, 3, 3, 100, 7], attestation2_indices: [100, 3, 8, 9, 3] };
-      expect(slashedBy(evidence([], lists))).toEqual([3, 9, 100]);
-    });
+  it('slashed validators are those in both lists, each once, ascending', () => {
+    const lists = { attestation1_indices: [9, 3, 3, 100, 7], attestation2_indices: [100, 3, 8, 9, 3] };
+    expect(slashedBy(evidence([], lists))).toEqual([3, 9, 100]);
   });
 });

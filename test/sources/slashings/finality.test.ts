@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { withFinality } from '../../../src/sources/slashings/finalized.ts';
@@ -12,64 +12,60 @@ const E = epochAt('mainnet', NOW);
 const F = E - 2;
 const EPOCH_MS = 384_000;
 
-/** Has counted the epoch F, and 32 slots of it. */
-async function settled(): Promise<Follower> {
-  const follower = new Follower();
-  follower.chain.grow(E, F);
-  await follower.poll(0);
-  return follower;
-}
+let follower: Follower;
 
 /** One poll in which the finalized view names another epoch. */
-async function oddPoll(follower: Follower, finalized: number): Promise<void> {
+async function oddPoll(finalized: number): Promise<void> {
   const { chain } = follower;
+  chain.advance();
   const { finalized: true_ } = chain;
   if (!chain.epochs.has(finalized)) chain.epochs.set(finalized, epochRows(finalized));
   chain.finalized = finalized;
-  chain.latest += 1;
-  chain.epochs.set(chain.latest, epochRows(chain.latest));
   await follower.poll(EPOCH_MS);
-  chain.finalized = true_ + 1;
+  chain.finalized = true_;
 }
 
-function proposed(follower: Follower): number | undefined {
+function proposed(): number | undefined {
   return follower.value('slots_total', { status: 'proposed' });
 }
 
 describe('sources/slashings finality', () => {
+  /** It has counted the epoch F, and 32 slots of it. */
+  beforeEach(async () => {
+    follower = new Follower();
+    follower.chain.grow(E, F);
+    await follower.poll(0);
+  });
+
   it.each([1, 2, 20, 80_000])(
     '%i epochs beyond what can be final costs its answer, and nothing after it',
     async (ahead) => {
-      const follower = await settled();
-      await oddPoll(follower, F + 1 + ahead);
+      await oddPoll(F + 1 + ahead);
       expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
       expect(follower.state).toMatchObject({ headEpoch: E + 1, finalizedEpoch: F, scannedEpoch: F });
       expect(await follower.poll()).toEqual(['latest', 'finalized']);
       expect(follower.failure).toBeUndefined();
       expect(await follower.poll()).toEqual(['latest']);
-      expect(proposed(follower)).toBe(2 * 32);
+      expect(proposed()).toBe(2 * 32);
       expect(follower.value('skipped_epochs_total')).toBe(0);
     },
   );
 
   it('that is lower for once costs its answer, and nothing after it', async () => {
-    const follower = await settled();
-    await oddPoll(follower, F - 40);
+    await oddPoll(F - 40);
     expect(follower.failure).toBeUndefined();
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
     follower.chain.advance();
     expect(await follower.poll(EPOCH_MS)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
     expect(follower.state).toMatchObject({ finalizedEpoch: F + 2, scannedEpoch: F + 2 });
-    expect(proposed(follower)).toBe(3 * 32);
+    expect(proposed()).toBe(3 * 32);
     expect(follower.found('finality_back')).toEqual([]);
   });
 
   it('goes back when all answers of an hour are lower, which is reported, and nothing is counted twice', async () => {
-    const follower = await settled();
-    const { chain } = follower;
-    for (let epoch = F - 40; epoch < F; epoch += 1) chain.epochs.set(epoch, epochRows(epoch));
+    for (let epoch = F - 40; epoch < F; epoch += 1) follower.chain.epochs.set(epoch, epochRows(epoch));
     for (let i = 1; i <= 30; i += 1) {
-      Object.assign(chain, { latest: E - 40 + i, finalized: F - 40 + i });
+      Object.assign(follower.chain, { latest: E - 40 + i, finalized: F - 40 + i });
       await follower.poll(EPOCH_MS);
       expect(follower.failure).toBeUndefined();
       // Finality is read from the second poll on, when the latest epoch has advanced.
@@ -77,11 +73,11 @@ describe('sources/slashings finality', () => {
     }
     expect(follower.found('finality_back')).toEqual([{ from: F, to: F - 28 }]);
     expect(follower.state.scannedEpoch).toBe(F);
-    chain.grow(E + 30, F + 30);
+    follower.chain.grow(E + 30, F + 30);
     await follower.poll(EPOCH_MS);
     while (follower.due() <= follower.now) await follower.poll(0);
     expect(follower.state.scannedEpoch).toBe(F + 30);
-    expect(proposed(follower)).toBe(31 * 32);
+    expect(proposed()).toBe(31 * 32);
   });
 
   it('does not go back where one answer of the hour is not lower', () => {
@@ -94,7 +90,6 @@ describe('sources/slashings finality', () => {
   });
 
   it('that was wrong in an answer counts no epoch that the next answer does not name as final', async () => {
-    const follower = await settled();
     // Finality stands still for an hour.
     follower.now += HOUR;
     follower.fault = (what) => (what === `${F + 1}` ? 'server_error' : undefined);

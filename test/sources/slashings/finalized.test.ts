@@ -1,16 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
+let follower: Follower;
+
+/** So many epochs more become final, and the reads that are due run. */
+async function advance(epochs = 1, ...poll: Parameters<Follower['poll']>): Promise<string[]> {
+  follower.chain.advance(epochs);
+  return follower.poll(...poll);
+}
+
 /** Polls as long as that is due at once. */
-async function caughtUp(follower: Follower): Promise<void> {
+async function caughtUp(): Promise<void> {
   while (follower.due() <= follower.now) await follower.poll(0);
 }
 
 describe('sources/slashings/finalized', () => {
+  beforeEach(async () => {
+    follower = await following();
+  });
+
   it('begins with the current finalized epoch, and counts it: history is not news', async () => {
-    const follower = new Follower();
+    follower = new Follower();
     follower.chain.grow(E, F);
     expect(await follower.poll()).toEqual(['latest', 'finalized']);
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
@@ -19,11 +31,9 @@ describe('sources/slashings/finalized', () => {
   });
 
   it('looks whenever the head epoch advanced, and counts what became final exactly once', async () => {
-    const follower = await following();
     await follower.poll();
     for (let i = 1; i <= 5; i += 1) {
-      follower.chain.grow(E + i, F + i);
-      expect(await follower.poll()).toEqual(['latest', `${E + i - 1}`, 'finalized']);
+      expect(await advance()).toEqual(['latest', `${E + i - 1}`, 'finalized']);
       expect(await follower.poll()).toEqual(['latest']);
     }
     expect(follower.value('slots_total', { status: 'proposed' })).toBe(6 * 32);
@@ -31,27 +41,22 @@ describe('sources/slashings/finalized', () => {
   });
 
   it('continues at once while epochs are left, twelve at a time', async () => {
-    const follower = await following();
-    follower.chain.grow(E + 30, F + 30);
-    await follower.poll();
+    await advance(30);
     expect(follower.state.scannedEpoch).toBe(F + 12);
     expect(follower.due()).toBe(follower.now);
     expect(await follower.poll(0)).toEqual(Array.from({ length: 12 }, (_, i) => `${F + 13 + i}`));
-    follower.chain.advance();
-    expect((await follower.poll()).slice(0, 4)).toEqual(['latest', `${E + 30}`, 'finalized', `${F + 25}`]);
-    await caughtUp(follower);
+    expect((await advance()).slice(0, 4)).toEqual(['latest', `${E + 30}`, 'finalized', `${F + 25}`]);
+    await caughtUp();
     expect(follower.state.scannedEpoch).toBe(F + 31);
     expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 * 32);
   });
 
   it('counts proposer slashings at finality only', async () => {
-    const follower = await following();
     follower.chain.change(E * 32 + 4, { proposerslashingscount: 2 });
     await follower.poll();
     expect(follower.value('proposer_slashings_total')).toBe(0);
     expect(follower.value('last_proposer_slashing_timestamp_seconds')).toBeUndefined();
-    follower.chain.grow(E + 2, E);
-    await follower.poll();
+    await advance(2);
     expect(follower.value('proposer_slashings_total')).toBe(2);
     expect(follower.value('last_proposer_slashing_timestamp_seconds')).toBe(1606824023 + (E * 32 + 4) * 12);
   });
@@ -60,14 +65,12 @@ describe('sources/slashings/finalized', () => {
     const slot = (F + 1) * 32 + 9;
 
     it('not readable in three attempts at head are requested again at finality', async () => {
-      const follower = await following();
       const late = E * 32 + 9;
       follower.chain.slash(late, [7]);
       follower.chain.slashings.set(late, []);
       for (let i = 0; i < 4; i += 1) await follower.poll();
       follower.chain.slashings.set(late, [slashing(late, [7])]);
-      follower.chain.grow(E + 2, E);
-      expect(await follower.poll()).toContain(`slot/${late}`);
+      expect(await advance(2)).toContain(`slot/${late}`);
       expect(follower.sightings).toHaveLength(1);
     });
 
@@ -77,7 +80,6 @@ describe('sources/slashings/finalized', () => {
     ] as const)(
       'that come short at finality (fault: %s) hold the epoch for an hour, with a failure: %s, %s',
       async (fault, reason, said) => {
-        const follower = await following();
         follower.chain.grow(E + 1, F + 1);
         follower.chain.slash(slot, [7]);
         follower.chain.change(slot, { attesterslashingscount: 3 });
@@ -97,10 +99,9 @@ describe('sources/slashings/finalized', () => {
 
   describe('catch_up', () => {
     it('counts the epochs beyond it as skipped, and reports it', async () => {
-      const follower = await following({ catchUpMs: HOUR });
-      follower.chain.grow(E + 100, F + 100);
-      await follower.poll(100 * 384_000);
-      await caughtUp(follower);
+      follower = await following({ catchUpMs: HOUR });
+      await advance(100, 100 * 384_000);
+      await caughtUp();
       // Nine epochs are 3,456 s.
       expect(follower.value('skipped_epochs_total')).toBe(91);
       expect(follower.found('epochs_skipped')).toEqual([{ epochs: 91 }]);
@@ -109,25 +110,23 @@ describe('sources/slashings/finalized', () => {
     });
 
     it('counts from a stop: finality that comes back while the program runs loses no epoch', async () => {
-      const follower = await following({ catchUpMs: HOUR });
+      follower = await following({ catchUpMs: HOUR });
       for (let i = 1; i <= 30; i += 1) {
         follower.chain.grow(E + i, i === 30 ? F + 30 : F);
         await follower.poll(384_000);
       }
-      await caughtUp(follower);
+      await caughtUp();
       expect(follower.value('skipped_epochs_total')).toBe(0);
       expect(follower.state.scannedEpoch).toBe(F + 30);
       follower.startAnew(100 * 384_000);
       follower.chain.advance(100);
-      await caughtUp(follower);
+      await caughtUp();
       expect(follower.value('skipped_epochs_total')).toBe(91);
     });
 
     it('counts those between two samples as skipped, without a word at each', async () => {
-      const follower = await following();
-      follower.chain.grow(E + 4, F + 4);
       const scarce = { allowedPerDay: 225 / 4 };
-      expect(await follower.poll(4 * 384_000, scarce)).toEqual(['finalized']);
+      expect(await advance(4, 4 * 384_000, scarce)).toEqual(['finalized']);
       expect(follower.value('skipped_epochs_total')).toBe(3);
       expect(follower.state.scannedEpoch).toBe(F + 4);
       expect(follower.due(scarce)).toBeCloseTo(follower.now + 4 * 384_000);

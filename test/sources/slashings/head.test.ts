@@ -1,15 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/blocks.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
-import { E, F, following } from '../../support/runs/follower.ts';
+import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
 describe('the head pass of slashings', () => {
+  let follower: Follower;
+  beforeEach(async () => {
+    follower = await following();
+  });
+
   it('takes the newest canonical block for the head', async () => {
-    const follower = await following();
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
     follower.chain.epochs.set(E, rows.toReversed());
     await follower.poll();
@@ -22,7 +26,6 @@ describe('the head pass of slashings', () => {
   });
 
   it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
-    const follower = await following();
     const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
     const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
     follower.chain.epochs.set(E, epochRows(E, { 31: withoutPayload }));
@@ -35,14 +38,12 @@ describe('the head pass of slashings', () => {
   });
 
   it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
-    const follower = await following();
     follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
     await follower.poll();
     expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
   });
 
   it('sees a slashing in the last slot of an epoch that had already passed', async () => {
-    const follower = await following();
     follower.chain.epochs.set(E + 1, epochRows(E + 1, {}, 30));
     follower.chain.grow(E + 1, F);
     await follower.poll();
@@ -54,7 +55,6 @@ describe('the head pass of slashings', () => {
   });
 
   it('reads the epoch that passed at the next pass where that failed', async () => {
-    const follower = await following();
     follower.chain.grow(E + 1, F);
     follower.fault = (what) => (what === `${E}` ? 'network' : undefined);
     await follower.poll();
@@ -64,7 +64,6 @@ describe('the head pass of slashings', () => {
   });
 
   it('shows the newest answer even if it lags, and continues when the service has caught up', async () => {
-    const follower = await following();
     follower.chain.latest = E - 1;
     follower.chain.epochs.set(E - 1, epochRows(E - 1));
     expect(await follower.poll()).toEqual(['latest']);
@@ -76,7 +75,6 @@ describe('the head pass of slashings', () => {
   });
 
   it('takes blocks more than five minutes ahead of our clock for bad records', async () => {
-    const follower = await following();
     const epoch = epochAt('mainnet', follower.now) + 1;
     follower.chain.epochs.set(epoch - 1, epochRows(epoch - 1));
     follower.chain.epochs.set(epoch, epochRows(epoch));
@@ -94,7 +92,6 @@ describe('the head pass of slashings', () => {
   });
 
   it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
-    const follower = await following();
     for (const rows of [[], [{ slot: 'x' }]]) {
       follower.chain.epochs.set(E, rows);
       expect(await follower.poll()).toEqual(['latest', 'finalized']);
@@ -105,9 +102,9 @@ describe('the head pass of slashings', () => {
 
   describe('details', () => {
     const slot = E * 32 + 5;
+    const slashed = () => follower.sightings.map(({ validators }) => validators);
 
     it('are requested once, and only for blocks that announce slashings', async () => {
-      const follower = await following();
       follower.chain.slash(slot, [3, 1]);
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(await follower.poll()).toEqual(['latest']);
@@ -117,7 +114,6 @@ describe('the head pass of slashings', () => {
     });
 
     it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
-      const follower = await following();
       for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
       const stop = new AbortController();
       follower.signal = stop.signal;
@@ -130,42 +126,38 @@ describe('the head pass of slashings', () => {
       follower.signal = new AbortController().signal;
       follower.fault = () => undefined;
       await follower.poll();
-      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[9], [10]]);
+      expect(slashed()).toEqual([[9], [10]]);
       expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
     });
 
     it('are not requested if the block is orphaned', async () => {
-      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { status: '3' });
       expect(await follower.poll()).toEqual(['latest']);
     });
 
     it('are requested again when another block with slashings takes the slot', async () => {
-      const follower = await following();
       follower.chain.slash(slot, [3]);
       await follower.poll();
       follower.chain.change(slot, { blockroot: rootOf(slot, 1) });
       follower.chain.slash(slot, [4], { block_root: rootOf(slot, 1) });
       follower.chain.change(slot, { attesterslashingscount: 1 });
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
-      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[3], [4]]);
+      expect(slashed()).toEqual([[3], [4]]);
     });
 
     it('of an orphaned block of the slot are ignored', async () => {
-      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.slashings.set(slot, [
         slashing(slot, [8], { block_root: rootOf(slot, 1) }),
         slashing(slot, [3], { block_root: rootOf(slot).toUpperCase().replace('0X', '0x') }),
       ]);
       await follower.poll();
-      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[3]]);
+      expect(slashed()).toEqual([[3]]);
       expect(await follower.poll()).toEqual(['latest']);
     });
 
     it('that are incomplete are counted and requested again, three times in all', async () => {
-      const follower = await following();
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { attesterslashingscount: 2 });
       for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
@@ -179,13 +171,12 @@ describe('the head pass of slashings', () => {
     it.each<FailureReason>(['server_error', 'bad_request'])(
       'that fail (%s) are a failure of the poll, and are tried three times at head',
       async (reason) => {
-        const follower = await following();
         follower.chain.slash(slot, [3]);
         follower.chain.slash(slot + 1, [4]);
         follower.fault = (what) => (what === `slot/${slot}` ? reason : undefined);
         await follower.poll();
         expect(follower.failure).toMatchObject({ reason });
-        expect(follower.sightings.map(({ validators }) => validators)).toEqual([[4]]);
+        expect(slashed()).toEqual([[4]]);
         expect(await follower.poll()).toContain(`slot/${slot}`);
         expect(await follower.poll()).toContain(`slot/${slot}`);
         expect(await follower.poll()).toEqual(['latest']);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { emptyEntry } from '../../../src/scheduler/entry.ts';
 import { requestsPerDay } from '../../../src/scheduler/schedules.ts';
@@ -16,8 +16,13 @@ const EPOCH_MS = 384_000;
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 
 describe('sources/slashings', () => {
+  let follower: Follower;
+  beforeEach(async () => {
+    follower = await following();
+  });
+
   it('asks v1 for its chain, the head in its turn and slashings first', async () => {
-    const follower = new Follower({ chain: 'hoodi' });
+    follower = new Follower({ chain: 'hoodi' });
     follower.chain.grow(HOODI_E, HOODI_E - 2);
     follower.chain.slash(HOODI_E * 32, [1]);
     await follower.poll();
@@ -34,7 +39,6 @@ describe('sources/slashings', () => {
   });
 
   it('lets old epochs wait for everything else', async () => {
-    const follower = await following();
     follower.chain.grow(E + 5, F + 5);
     await follower.poll(HOUR);
     expect(follower.requests.slice(-4).map(({ priority, path }) => [priority, path.split('/')[4]])).toEqual([
@@ -46,7 +50,6 @@ describe('sources/slashings', () => {
   });
 
   it('continues with the finalized epochs if only the head cannot be read', async () => {
-    const follower = await following();
     follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
     for (let i = 1; i <= 3; i += 1) {
       follower.chain.grow(E + i, F + i);
@@ -57,7 +60,7 @@ describe('sources/slashings', () => {
   });
 
   it('reports a closed budget, and keeps its value and what the status says', async () => {
-    const follower = await following({ watch: [{ first: 7, last: 7 }] });
+    follower = await following({ watch: [{ first: 7, last: 7 }] });
     const { state } = follower;
     follower.inputs = { slashedByStatus: [{ validator: 7 }] };
     follower.fault = () => {
@@ -69,7 +72,6 @@ describe('sources/slashings', () => {
   });
 
   it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {
-    const follower = await following();
     follower.chain.grow(E + 2, F + 2);
     follower.chain.slash((E + 2) * 32, [1]);
     const stop = new AbortController();
@@ -89,7 +91,6 @@ describe('sources/slashings', () => {
 
   describe('is due', () => {
     it('each interval for the finalized epochs alone, where head passes do not fit the budget', async () => {
-      const follower = await following();
       const scarce = { allowedPerDay: 300 };
       expect(follower.due(scarce)).toBe(follower.now + DAY / 300);
       follower.chain.grow(E + 3, F + 3);
@@ -102,7 +103,6 @@ describe('sources/slashings', () => {
     });
 
     it('an interval after a failure, however much is left to read', async () => {
-      const follower = await following();
       follower.chain.grow(E + 20, F + 20);
       follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
       await follower.poll();
@@ -111,7 +111,7 @@ describe('sources/slashings', () => {
     });
 
     it('a minute after a failure, then two, although finality is due', async () => {
-      const follower = new Follower({ intervalMs: HOUR });
+      follower = new Follower({ intervalMs: HOUR });
       follower.chain.grow(E, F);
       follower.fault = (what) => (what === 'finalized' ? 'server_error' : undefined);
       for (const minutes of [1, 2, 4]) {
@@ -121,7 +121,6 @@ describe('sources/slashings', () => {
     });
 
     it('at once when the last head pass is in the future, because the clock was set back', async () => {
-      const follower = await following();
       follower.now -= HOUR;
       expect(follower.due()).toBeLessThanOrEqual(follower.now);
       expect(await follower.poll(0)).toEqual(['latest', 'finalized']);
@@ -134,7 +133,7 @@ describe('sources/slashings', () => {
       ['finality', ['finalized'], ['finalized']],
       ['the slashings of a block', [`slot/${E * 32}`], ['latest', `slot/${E * 32}`]],
     ])('asks again for what failed alone: %s', async (_, broken, again) => {
-      const follower = new Follower({ intervalMs });
+      follower = new Follower({ intervalMs });
       follower.chain.grow(E, F);
       follower.chain.slash(E * 32, [3]);
       follower.fault = (what) => (broken.includes(what) ? 'timeout' : undefined);
@@ -159,39 +158,27 @@ describe('sources/slashings', () => {
         leavesOut: source.more?.leavesOut?.(timing),
       };
     }
+    const about = (requests: number): unknown => expect.closeTo(requests);
     const FINALIZED = 'no head passes, every finalized epoch';
     const SAMPLED = 'newest finalized epoch only, the others are skipped';
 
-    it('is about 1,330 + 225 + 225 requests a day at the default interval', () => {
-      const asConfigured = paceAt(Number.POSITIVE_INFINITY, { intervalMs: BY_DEFAULT });
-      expect(asConfigured).toEqual({ intervalMs: BY_DEFAULT, requests: expect.closeTo(1_779.23), leavesOut: '' });
-      expect(paceAt(1_780, { intervalMs: BY_DEFAULT })).toEqual(asConfigured);
-      expect(paceAt(1_779, { intervalMs: BY_DEFAULT }).intervalMs).toBeGreaterThan(BY_DEFAULT);
-    });
-
-    it('first makes head passes rarer, down to one per epoch', () => {
-      const passes = (requests: number) => ({ requests: expect.closeTo(requests), leavesOut: '' });
-      expect(paceAt(1_889)).toMatchObject(passes(1_889));
-      expect(paceAt(450 + 720)).toEqual({ intervalMs: 2 * MINUTE, ...passes(1_170) });
-      expect(paceAt(675)).toEqual({ intervalMs: EPOCH_MS, ...passes(675) });
-    });
-
-    it('then stops them, and looks at finality as often as there is something for it, once an epoch at least', () => {
-      for (const share of [674.9, 450, 300, 225]) {
-        const intervalMs = Math.round(DAY / share);
-        expect(paceAt(share)).toEqual({ intervalMs, requests: expect.closeTo(share), leavesOut: FINALIZED });
-      }
-    });
-
-    it('and below 225 a day reads the newest finalized epoch as often as it can', () => {
-      expect(paceAt(96)).toEqual({ intervalMs: DAY / 96, requests: expect.closeTo(96), leavesOut: SAMPLED });
-      expect(paceAt(0)).toMatchObject({ intervalMs: 31 * DAY, leavesOut: SAMPLED });
-    });
-
-    it('reads every finalized epoch at a long interval that the operator chose', () => {
-      const every = { intervalMs: HOUR, requests: 225, leavesOut: FINALIZED };
-      expect(paceAt(225 + 48 - 1, { intervalMs: HOUR })).toEqual(every);
-      expect(paceAt(224, { intervalMs: HOUR })).toMatchObject({ intervalMs: HOUR, leavesOut: SAMPLED });
+    it.each<[string, perDay: number, intervalMs: number, requests: unknown, leavesOut: string, configured?: number]>([
+      ['is about 1,330 + 225 + 225 requests', Number.POSITIVE_INFINITY, BY_DEFAULT, about(1_779.23), '', BY_DEFAULT],
+      ['is the same where the budget just allows it', 1_780, BY_DEFAULT, about(1_779.23), '', BY_DEFAULT],
+      ['has rarer head passes where it does not', 1_779, BY_DEFAULT + 11, about(1_779), '', BY_DEFAULT],
+      ['has rarer head passes at a minute, too', 1_889, MINUTE + 42, about(1_889), ''],
+      ['has half of the head passes', 450 + 720, 2 * MINUTE, about(1_170), ''],
+      ['has one head pass per epoch', 675, EPOCH_MS, about(675), ''],
+      ['then stops them', 674.9, Math.round(DAY / 674.9), about(674.9), FINALIZED],
+      ['looks at finality as often as there is something for it', 450, DAY / 450, about(450), FINALIZED],
+      ['looks at finality as often as there is something for it', 300, DAY / 300, about(300), FINALIZED],
+      ['looks at finality once an epoch at least', 225, DAY / 225, about(225), FINALIZED],
+      ['below that reads the newest finalized epoch as often as it can', 96, DAY / 96, about(96), SAMPLED],
+      ['reads the newest finalized epoch at last once in 31 days', 0, 31 * DAY, about(1 / 31), SAMPLED],
+      ['reads every finalized epoch at a long interval that was chosen', 225 + 48 - 1, HOUR, 225, FINALIZED, HOUR],
+      ['keeps a long interval below that', 224, HOUR, about(24), SAMPLED, HOUR],
+    ])('%s: %d a day', (_, perDay, every, requests, leavesOut, intervalMs = MINUTE) => {
+      expect(paceAt(perDay, { intervalMs })).toEqual({ intervalMs: every, requests, leavesOut });
     });
 
     it('restores head passes when the share exceeds their cost by a tenth, and leaves nothing idle before', () => {

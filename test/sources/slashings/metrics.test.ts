@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { watchOf } from '../../../src/facts/watch.ts';
 import type { Slashed } from '../../../src/sources/slashed.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
@@ -17,22 +15,16 @@ describe('sources/slashings/metrics', () => {
     const shown = new Follower()
       .families()
       .flatMap(({ name, samples }) => samples.map(({ labels: { chain, ...rest }, value }) => [name, rest, value]));
+    const zero = (name: string, labels = {}) => [`beaconchain_${name}_total`, labels, 0];
+    const blocks = ['attestations', 'deposits', 'voluntary_exits', 'withdrawals', 'transactions', 'gas_used'];
     expect(shown).toEqual([
       ['beaconchain_genesis_timestamp_seconds', {}, GENESIS],
-      ['beaconchain_skipped_epochs_total', {}, 0],
-      ...['proposed', 'missed', 'orphaned'].map((status) => ['beaconchain_slots_total', { status }, 0]),
-      ...['attestations', 'deposits', 'voluntary_exits', 'withdrawals', 'transactions', 'gas_used'].map((what) => [
-        `beaconchain_block_${what}_total`,
-        {},
-        0,
-      ]),
-      ...['double_vote', 'surround_vote', 'unknown'].map((kind) => [
-        'beaconchain_attester_slashings_total',
-        { kind },
-        0,
-      ]),
-      ['beaconchain_attester_slashed_validators_total', {}, 0],
-      ['beaconchain_proposer_slashings_total', {}, 0],
+      zero('skipped_epochs'),
+      ...['proposed', 'missed', 'orphaned'].map((status) => zero('slots', { status })),
+      ...blocks.map((what) => zero(`block_${what}`)),
+      ...['double_vote', 'surround_vote', 'unknown'].map((kind) => zero('attester_slashings', { kind })),
+      zero('attester_slashed_validators'),
+      zero('proposer_slashings'),
     ]);
   });
 
@@ -56,12 +48,11 @@ describe('sources/slashings/metrics', () => {
 
   it('says exactly when the head will be withdrawn', () => {
     const read = fc.option(fc.integer({ min: NOW - 3 * HOUR, max: NOW + HOUR }), { nil: undefined });
-    const head = { slot: 5, epoch: 0 };
     fc.assert(
       fc.property(read, fc.constantFrom(MINUTE, HOUR), (readAt, intervalMs) => {
         const follower = new Follower();
-        const state: Slashings = { ...NO_SLASHINGS, ...(readAt !== undefined && { head: { ...head, readAt } }) };
-        follower.entry = entryWith(follower.source, state);
+        const head = readAt !== undefined && { head: { slot: 5, epoch: 0, readAt } };
+        follower.entry = entryWith(follower.source, { ...NO_SLASHINGS, ...head });
         expectFirstChange((now) => follower.families({ now, of: { head: intervalMs } }));
       }),
     );
@@ -96,10 +87,10 @@ describe('sources/slashings/metrics', () => {
   });
 
   it('names the watched validators that were slashed, ranges included, through a restart', async () => {
-    const watch = watchOf([
+    const watch = [
       { first: 12345, last: 12345 },
       { first: 20000, last: 20099 },
-    ]);
+    ];
     const follower = await following({ watch });
     follower.chain.slash(E * 32 + 3, [12344, 12345, 20099, 20100]);
     await follower.poll();

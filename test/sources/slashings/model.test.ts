@@ -16,19 +16,9 @@ import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
 
-type Step =
-  | { readonly do: 'grow'; readonly blocks: readonly (readonly number[] | undefined)[] }
-  | { readonly do: 'reorganise'; readonly depth: number; readonly blocks: readonly (readonly number[] | undefined)[] }
-  | { readonly do: 'finalize'; readonly epochs: number }
-  | { readonly do: 'poll'; readonly fault: Fault; readonly killed: boolean };
-
 /** Half of the proposers of the chain. */
 const WATCHED = { first: 0, last: 49 };
 const SOURCE = slashingsSource(slashingsOptions({ watch: [WATCHED] }));
-
-function isWatched(proposer: number): boolean {
-  return proposer <= WATCHED.last;
-}
 
 /** The entry of the source, and the expected one: the reference. */
 interface Run {
@@ -81,7 +71,7 @@ const block = fc.oneof(
   { weight: 3, arbitrary: fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 2 }) },
 );
 const blocks = fc.array(block, { minLength: 1, maxLength: 40 });
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step = fc.oneof(
   fc.record({ do: fc.constant('grow' as const), blocks }),
   fc.record({ do: fc.constant('reorganise' as const), depth: fc.integer({ min: 1, max: 70 }), blocks }),
   fc.record({ do: fc.constant('finalize' as const), epochs: fc.integer({ min: 1, max: 3 }) }),
@@ -127,7 +117,7 @@ describe('sources/slashings model', PATIENT, () => {
 
         const first = run.first ?? chain.finalized;
         const shown = seriesIn(SOURCE.metrics(run.entry.value, timing({ now }), NO_INPUTS), 'mainnet');
-        expect(shown).toMatchObject(truthOf(chain, first, run.seen, isWatched));
+        expect(shown).toMatchObject(truthOf(chain, first, run.seen, (proposer) => proposer <= WATCHED.last));
       }),
       cases(150),
     );

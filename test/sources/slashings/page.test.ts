@@ -13,34 +13,29 @@ function told(change: Partial<Slashings>): string[] {
   return notices.map(({ tone, text }) => `${tone}: ${text}`);
 }
 
+/** A validator, and the slot of mainnet so long ago. */
+function ago(validator: number, ms: number): [number, number] {
+  return [validator, slotAt('mainnet', NOW - ms)];
+}
+
+const SLASHED = 'bad: 1 watched validator of mainnet slashed: 5.';
+const MISSED = 'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.';
+const [, HOUR_AGO] = ago(5, HOUR);
+
 describe('sources/slashings/page', () => {
-  it.each<[string, Partial<Slashings>, Partial<Slashings>, string]>([
-    [
-      'a slashed validator that is watched',
-      { slashed: [[5, slotAt('mainnet', NOW - HOUR)]] },
-      { slashed: [[50, slotAt('mainnet', NOW - HOUR)]] },
-      'bad: 1 watched validator of mainnet slashed: 5.',
-    ],
-    [
-      'a slashing of this week',
-      { proposerSlashed: [[5, slotAt('mainnet', NOW - 7 * DAY + HOUR)]] },
-      { proposerSlashed: [[5, slotAt('mainnet', NOW - 7 * DAY - HOUR)]] },
-      'bad: 1 watched validator of mainnet slashed: 5.',
-    ],
+  it.each<[string, key: keyof Slashings, holds: unknown, not: unknown, string]>([
+    ['a slashed validator that is watched', 'slashed', ago(5, HOUR), ago(50, HOUR), SLASHED],
+    ['a slashing of this week', 'proposerSlashed', ago(5, 7 * DAY - HOUR), ago(5, 7 * DAY + HOUR), SLASHED],
     [
       'a validator that the status reports as slashed since',
-      { slashedByStatus: [{ validator: 5, reportedSlot: slotAt('mainnet', NOW - HOUR) }] },
-      { slashedByStatus: [{ validator: 5 }] },
-      'bad: 1 watched validator of mainnet slashed: 5.',
+      'slashedByStatus',
+      { validator: 5, reportedSlot: HOUR_AGO },
+      { validator: 5 },
+      SLASHED,
     ],
-    [
-      'a missed proposal',
-      { missedProposals: [[5, slotAt('mainnet', NOW - HOUR)]] },
-      { missedProposals: [[5, slotAt('mainnet', NOW - 2 * DAY)]] },
-      'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.',
-    ],
-  ])('%s', (_, holds, not, text) => {
-    expect(told(holds)).toEqual([text]);
-    expect(told(not)).toEqual([]);
+    ['a missed proposal', 'missedProposals', ago(5, HOUR), ago(5, 2 * DAY), MISSED],
+  ])('%s', (_, key, holds, not, text) => {
+    expect(told({ [key]: [holds] })).toEqual([text]);
+    expect(told({ [key]: [not] })).toEqual([]);
   });
 });

@@ -11,13 +11,13 @@ import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const ALL = `0x${'ff'.repeat(64)}`;
-const NONE = `0x${'00'.repeat(64)}`;
 const WATCH = [{ first: 1, last: 9 }];
 
 /** An epoch in the middle of a period; everything up to two before it is final. */
 const E = 1582 * 256 + 100;
 const F = E - 2;
 const PERIOD = 1582;
+const COMMITTEES: Record<number, readonly unknown[]> = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) };
 
 /** Bits in which only these are set, written byte by byte as api-facts 4.1 says: bit i = byte i>>3, bit i&7. */
 function bitsWith(...positions: readonly number[]): string {
@@ -31,32 +31,13 @@ function rowsWith(...fields: readonly Fields[]): SlotRow[] {
   return fields.map((one, i) => SlotRow.parse(row({ slot: 32 + i, ...one })));
 }
 
-/** An epoch whose blocks have these bits, or none, unless `special` says otherwise. */
-function epochWith(
-  epoch: number,
-  bits: string | null = null,
-  special: Readonly<Record<number, Fields>> = {},
-): Fields[] {
-  const usual = Array.from({ length: 32 }, (_, i) => [i, { syncaggregate_bits: bits, ...special[i] }]);
-  return epochRows(epoch, Object.fromEntries(usual));
-}
-
-interface Started {
-  readonly follower: Follower;
-  readonly counts: () => (number | undefined)[];
-  /** Lets so many more epochs become final, each with these bits, and polls. Returns the requested members. */
-  readonly finalize: (bits?: string | null, epochs?: number, afterMs?: number) => Promise<string[]>;
+/** An epoch whose blocks have these bits, or none. */
+function epochWith(epoch: number, bits: string | null = null): Fields[] {
+  return epochRows(epoch).map((one) => ({ ...one, syncaggregate_bits: bits }));
 }
 
 /** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
-async function following(
-  inputs: Partial<Inputs> = {},
-  {
-    at = E,
-    committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]>,
-    countsSeats = true,
-  } = {},
-): Promise<Started> {
+async function following({ inputs = {} as Partial<Inputs>, at = E, committees = COMMITTEES, countsSeats = true } = {}) {
   const follower = new Follower({ watch: WATCH, countsSeats });
   follower.inputs = inputs;
   const { chain } = follower;
@@ -66,12 +47,10 @@ async function following(
   await follower.poll();
   const counts = () =>
     ['participated', 'missed'].map((status) => follower.value('watched_sync_committee_duties_total', { status }));
-  const finalize = async (bits: string | null = ALL, epochs = 1, afterMs = MINUTE): Promise<string[]> => {
-    for (let i = 1; i <= epochs; i += 1) {
-      const epoch = chain.finalized + i;
-      chain.epochs.set(epoch, epochWith(epoch, bits));
-    }
-    chain.grow(chain.latest + epochs, chain.finalized + epochs);
+  /** Lets one more epoch with these bits become final, and polls. Returns the requested members. */
+  const finalize = async (bits = ALL, afterMs = MINUTE): Promise<string[]> => {
+    chain.advance();
+    chain.epochs.set(chain.finalized, epochWith(chain.finalized, bits));
     return (await follower.poll(afterMs)).filter((what) => what.startsWith('members/'));
   };
   return { follower, counts, finalize };
@@ -95,7 +74,7 @@ describe('participationIn', () => {
   it('counts proposed blocks with readable bits alone', () => {
     const rows = rowsWith(
       { syncaggregate_bits: ALL },
-      { syncaggregate_bits: NONE },
+      { syncaggregate_bits: bitsWith() },
       { status: '3', syncaggregate_bits: ALL },
       { status: '2', syncaggregate_bits: ALL },
       { syncaggregate_bits: `0x${'ff'.repeat(65)}` },
@@ -117,13 +96,10 @@ describe('participation of watched validators in sync committees', () => {
   });
 
   it('takes the committee of the period of the block at a boundary', async () => {
-    const { follower, counts, finalize } = await following(
-      {},
-      {
-        at: PERIOD * 256 + 256,
-        committees: { [PERIOD]: committeeOf({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: committeeOf({ 500: 4 }) },
-      },
-    );
+    const { follower, counts, finalize } = await following({
+      at: PERIOD * 256 + 256,
+      committees: { [PERIOD]: committeeOf({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: committeeOf({ 500: 4 }) },
+    });
     expect(follower.state.scannedEpoch).toBe(PERIOD * 256 + 254);
     expect(await finalize(bitsWith(0, 500))).toEqual([]);
     expect(counts()).toEqual([32, 64]);
@@ -140,11 +116,10 @@ describe('participation of watched validators in sync committees', () => {
     ['unreadable in one seat', { committees: { [PERIOD]: [...committeeOf({ 0: 1 }).slice(1), 'x'] } }],
   ])(
     'members that are %s: seats are left out, told once, and counting goes on, until the other source has the members',
-    async (_, given) => {
-      const { committees = { [PERIOD]: committeeOf({ 0: 1, 9: 2 }) }, reason } = given;
+    async (_, { committees = COMMITTEES, reason }) => {
       let known: number[] | undefined;
       const inputs = { seatsOf: () => known };
-      const { follower, counts, finalize } = await following(inputs, { committees, countsSeats: false });
+      const { follower, counts, finalize } = await following({ inputs, committees, countsSeats: false });
       const source = slashingsSource(slashingsOptions({ watch: WATCH, countsSeats: true }));
       Object.assign(follower, { source });
       follower.fault = (what) => (what.startsWith('members/') ? reason : undefined);
@@ -160,7 +135,7 @@ describe('participation of watched validators in sync committees', () => {
 
       // What was left out stays left out: an epoch is counted once.
       known = committeeOf({ 0: 1, 9: 2 });
-      expect(await finalize(ALL, 1, HOUR)).toEqual([]);
+      expect(await finalize(ALL, HOUR)).toEqual([]);
       expect(counts()).toEqual([64, 0]);
     },
   );
@@ -177,7 +152,7 @@ describe('participation of watched validators in sync committees', () => {
   it('are not requested if the other source has them, otherwise once', async () => {
     let known: number[] | undefined = committeeOf({ 3: 7 });
     const { follower, counts, finalize } = await following({
-      seatsOf: (period) => (period === PERIOD ? known : undefined),
+      inputs: { seatsOf: (period) => (period === PERIOD ? known : undefined) },
     });
     expect(await finalize()).toEqual([]);
     expect(counts()).toEqual([32, 0]);

@@ -1,102 +1,88 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { epochRows } from '../../support/answers/slot-rows.ts';
+import { epochRows, type Fields } from '../../support/answers/slot-rows.ts';
 import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const BAD = F + 1;
 const EPOCH_MS = 384_000;
 
-/** A follower that is about to read the finalized epochs BAD and BAD + 1. */
-async function settled(options?: Parameters<typeof following>[0]): Promise<Follower> {
-  const follower = await following(options);
+/** It is about to read the finalized epochs BAD and BAD + 1. */
+let follower: Follower;
+beforeEach(async () => {
+  follower = await following();
   follower.chain.advance(2);
-  return follower;
-}
+});
 
-function failing(follower: Follower, what: string, reason: FailureReason): void {
+function failing(what: string, reason: FailureReason): void {
   follower.fault = (asked) => (asked === what ? reason : undefined);
 }
 
-function counts(follower: Follower): unknown {
+function counts(): unknown {
   const { slots, skippedEpochs } = follower.state.totals;
   return { ...slots, skipped: skippedEpochs, scanned: follower.state.scannedEpoch };
 }
 
 /** Polls every minute for `ms`. */
-async function pass(follower: Follower, ms: number): Promise<void> {
+async function pass(ms: number): Promise<void> {
   for (const end = follower.now + ms; follower.now < end; ) await follower.poll();
 }
 
 describe('sources/slashings patience', () => {
   describe('with slots that stay scheduled in a finalized epoch', () => {
-    async function scheduled(): Promise<Follower> {
-      const follower = await settled();
+    beforeEach(async () => {
       follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '0' }, 31: { status: '0' } }));
       await follower.poll();
-      return follower;
-    }
+    });
 
     it('reads the epoch again each interval, and counts none after it', async () => {
-      const follower = await scheduled();
       expect(follower.failure).toBeUndefined();
       expect(follower.due()).toBe(follower.now + MINUTE);
       expect(await follower.poll()).toEqual(['latest', 'finalized', `${BAD}`]);
-      expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
+      expect(counts()).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
     });
 
     it('counts their final status', async () => {
-      const follower = await scheduled();
       follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '2' } }));
       await follower.poll();
-      expect(counts(follower)).toEqual({ proposed: 95, missed: 1, orphaned: 0, skipped: 0, scanned: F + 2 });
+      expect(counts()).toEqual({ proposed: 95, missed: 1, orphaned: 0, skipped: 0, scanned: F + 2 });
     });
 
     it('counts them as missed after an hour, not before', async () => {
-      const follower = await scheduled();
-      await pass(follower, HOUR - MINUTE);
+      await pass(HOUR - MINUTE);
       expect(follower.state.scannedEpoch).toBe(F);
       await follower.poll();
-      expect(counts(follower)).toEqual({ proposed: 94, missed: 2, orphaned: 0, skipped: 0, scanned: F + 2 });
+      expect(counts()).toEqual({ proposed: 94, missed: 2, orphaned: 0, skipped: 0, scanned: F + 2 });
     });
 
     it('counts them as missed after an hour where the budget allows one head pass an epoch, too', async () => {
-      const follower = await scheduled();
       for (let i = 0; i < 9; i += 1) await follower.poll(EPOCH_MS, { allowedPerDay: 675 });
       expect(follower.state.scannedEpoch).toBe(F);
       expect(follower.due({ allowedPerDay: 675 })).toBe(follower.now + EPOCH_MS);
       await follower.poll(EPOCH_MS, { allowedPerDay: 675 });
-      expect(counts(follower)).toMatchObject({ missed: 2, scanned: F + 2 });
+      expect(counts()).toMatchObject({ missed: 2, scanned: F + 2 });
     });
   });
 
   describe('with a finalized epoch that cannot be read', () => {
-    it.each<FailureReason>(['server_error', 'unexpected_status'])(
-      'skips it after an hour of %s, visibly, and goes on',
-      async (reason) => {
-        const follower = await settled();
-        failing(follower, `${BAD}`, reason);
-        await follower.poll();
-        expect(follower.failure).toMatchObject({ reason });
-        await pass(follower, HOUR - MINUTE);
-        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
-        await follower.poll();
-        expect(counts(follower)).toEqual({ proposed: 64, missed: 0, orphaned: 0, skipped: 1, scanned: F + 2 });
-        expect(follower.failure).toBeUndefined();
-      },
-    );
-
-    it.each([[], [null], epochRows(F), epochRows(F).map((one) => ({ ...one, epoch: BAD }))])(
-      'takes an answer without a readable row of it for that',
-      async (...rows) => {
-        const follower = await settled();
-        follower.chain.epochs.set(BAD, rows as Record<string, unknown>[]);
-        await follower.poll();
-        expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
-        await pass(follower, HOUR);
-        expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
-      },
-    );
+    it.each<[FailureReason, rows?: readonly unknown[]]>([
+      ['server_error'],
+      ['unexpected_status'],
+      ['invalid_body', []],
+      ['invalid_body', [null]],
+      ['invalid_body', epochRows(F)],
+      ['invalid_body', epochRows(F).map((one) => ({ ...one, epoch: BAD }))],
+    ])('skips it after an hour of %s, such as no readable row of it, visibly, and goes on', async (reason, rows) => {
+      if (rows) follower.chain.epochs.set(BAD, rows as Fields[]);
+      else failing(`${BAD}`, reason);
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason });
+      await pass(HOUR - MINUTE);
+      expect(counts()).toMatchObject({ skipped: 0, scanned: F });
+      await follower.poll();
+      expect(counts()).toEqual({ proposed: 64, missed: 0, orphaned: 0, skipped: 1, scanned: F + 2 });
+      expect(follower.failure).toBeUndefined();
+    });
 
     it.each<[FailureReason, what: string]>([
       ['network', `${BAD}`],
@@ -105,42 +91,41 @@ describe('sources/slashings patience', () => {
       ['network', `slot/${BAD * 32}`],
       ['rate_limited', `slot/${BAD * 32}`],
     ])('waits for it as long as it takes when the service is away: %s for %s', async (reason, what) => {
-      const follower = await settled();
       follower.chain.slash(BAD * 32, [7]);
-      failing(follower, what, reason);
-      await pass(follower, 3 * HOUR);
+      failing(what, reason);
+      await pass(3 * HOUR);
       expect(follower.entry.reads['finalized']).toMatchObject({ lastError: { reason } });
-      expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+      expect(counts()).toMatchObject({ skipped: 0, scanned: F });
       follower.fault = () => undefined;
       // A read that is forbidden pauses for an hour.
       await follower.poll(HOUR);
-      expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+      expect(counts()).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
       expect(follower.sightings).toHaveLength(1);
     });
 
     it('counts neither a stop nor a sleep of two hours as a part of that hour', async () => {
-      const follower = await settled();
-      failing(follower, `${BAD}`, 'bad_request');
+      failing(`${BAD}`, 'bad_request');
       await follower.poll();
       await follower.poll(2 * HOUR);
       follower.startAnew(2 * HOUR);
       await follower.poll(0);
-      await pass(follower, HOUR - 2 * MINUTE);
-      expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+      await pass(HOUR - 2 * MINUTE);
+      expect(counts()).toMatchObject({ skipped: 0, scanned: F });
       await follower.poll();
-      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
+      expect(counts()).toMatchObject({ skipped: 1, scanned: F + 2 });
     });
 
     it('does not count a wait for the names of slashed proposers as a part of that hour', async () => {
-      const follower = await settled({ readsProposerNames: true });
+      follower = await following({ readsProposerNames: true });
+      follower.chain.advance(2);
       follower.chain.slashProposers(BAD * 32, [7]);
-      failing(follower, `names/${BAD * 32}`, 'server_error');
-      await pass(follower, HOUR - MINUTE);
-      failing(follower, `${BAD}`, 'bad_request');
-      await pass(follower, 10 * MINUTE);
+      failing(`names/${BAD * 32}`, 'server_error');
+      await pass(HOUR - MINUTE);
+      failing(`${BAD}`, 'bad_request');
+      await pass(10 * MINUTE);
       follower.fault = () => undefined;
       await follower.poll();
-      expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+      expect(counts()).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
       expect(follower.sightings).toMatchObject([{ validators: [7] }]);
     });
 
@@ -150,18 +135,17 @@ describe('sources/slashings patience', () => {
       ['server_error', 'everything'],
       ['invalid_body', 'everything'],
     ])('gives nothing up in an outage of two hours, nor right after it: %s for %s', async (reason, what) => {
-      const follower = await settled();
-      failing(follower, `${BAD}`, 'server_error');
-      await pass(follower, HOUR / 2);
+      failing(`${BAD}`, 'server_error');
+      await pass(HOUR / 2);
       follower.chain.grow(E + 3, F + 3);
       follower.fault = (asked) => (what === 'everything' || asked === what ? reason : undefined);
-      await pass(follower, 2 * HOUR);
-      failing(follower, `${BAD}`, 'server_error');
-      await pass(follower, HOUR / 2 - MINUTE);
-      expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
+      await pass(2 * HOUR);
+      failing(`${BAD}`, 'server_error');
+      await pass(HOUR / 2 - MINUTE);
+      expect(counts()).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
       follower.fault = () => undefined;
       await follower.poll();
-      expect(counts(follower)).toEqual({ proposed: 4 * 32, missed: 0, orphaned: 0, skipped: 0, scanned: F + 3 });
+      expect(counts()).toEqual({ proposed: 4 * 32, missed: 0, orphaned: 0, skipped: 0, scanned: F + 3 });
     });
   });
 });

@@ -4,6 +4,8 @@ import { epochRows, rootOf, row } from '../../support/answers/slot-rows.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
 
 const SLOT = (F + 1) * 32;
+/** Of a block of slot 5 of the epoch, beside the usual one. */
+const FORK = { status: '3', blockroot: rootOf(SLOT + 5, 1) };
 const NOBODY = 2_147_483_647;
 
 /** Follows a chain whose next epoch has these rows, until that is counted. */
@@ -60,25 +62,18 @@ describe('sources/slashings/proposals', () => {
   });
 
   it.for<[string, readonly Record<string, unknown>[], readonly number[]]>([
-    ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, status: '3', fork: 1 }], [1, 0, 0]],
-    ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, status: '3', fork: 1 }], [1, 0, 1]],
-    [
-      'of two proposers, only that of the fork watched',
-      [{ proposer: 10 }, { proposer: 2, status: '3', fork: 1 }],
-      [0, 0, 1],
-    ],
+    ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, ...FORK }], [1, 0, 0]],
+    ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, ...FORK }], [1, 0, 1]],
+    ['of two proposers, only that of the fork watched', [{ proposer: 10 }, { proposer: 2, ...FORK }], [0, 0, 1]],
     [
       'of which none is canonical',
       [
         { proposer: 1, status: '3' },
-        { proposer: 2, status: '3', fork: 1 },
+        { proposer: 2, ...FORK },
       ],
       [0, 0, 2],
     ],
-  ])('takes the rows of a slot %s', async ([, rows, expected]) => {
-    const slot = rows.map(({ fork, ...fields }) =>
-      fork === 1 ? { ...fields, blockroot: rootOf(SLOT + 5, 1) } : fields,
-    );
+  ])('takes the rows of a slot %s', async ([, slot, expected]) => {
     // The next block names the usual one as its parent.
     expect(counts(await followed(withSlots({ 5: slot })))).toEqual(expected);
     expect(counts(await followed(withSlots({ 5: slot.toReversed() })))).toEqual(expected);

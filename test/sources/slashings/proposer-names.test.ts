@@ -1,52 +1,53 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { rootOf } from '../../support/answers/slot-rows.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, type Follower, following } from '../../support/runs/follower.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const SLOT = (F + 1) * 32;
 
+/** Proposers that are slashed in epoch F + 1, by position of the slot. */
+type Proposers = Readonly<Record<number, readonly number[]>>;
+
 /** A follower that is about to read the finalized epoch F + 1. */
-async function settled(readsProposerNames = true): Promise<Follower> {
+async function settled(slashed: Proposers, readsProposerNames = true): Promise<Follower> {
   const follower = await following({ watch: [{ first: 1, last: 9 }], readsProposerNames });
   follower.chain.advance();
+  for (const [i, proposers] of Object.entries(slashed)) follower.chain.slashProposers(SLOT + Number(i), proposers);
   return follower;
 }
 
-/** Lets one more epoch become final, and polls. Returns the requests other than epochs. */
-async function finalize(follower: Follower): Promise<string[]> {
-  follower.chain.advance();
-  return namesAsked(await follower.poll());
+/** The names that the next poll requests. */
+async function namesAsked(follower: Follower, afterMs = MINUTE): Promise<string[]> {
+  return (await follower.poll(afterMs)).filter((what) => what.startsWith('names/'));
 }
 
-function namesAsked(asked: readonly string[]): string[] {
-  return asked.filter((what) => what.startsWith('names/'));
+/** The same for a block of the next finalized epoch, with a slashing of this proposer. */
+function nextAsked(follower: Follower, proposer: number, afterMs = MINUTE): Promise<string[]> {
+  follower.chain.advance();
+  follower.chain.slashProposers(follower.chain.finalized * 32, [proposer]);
+  return namesAsked(follower, afterMs);
 }
 
 /** The watched validators that are shown as slashed. */
 function shown(follower: Follower): number[] {
-  const family = follower
-    .families()
-    .find(({ name }) => name === 'beaconchain_watched_validator_slashed_timestamp_seconds');
-  const names = family?.samples.map(({ labels }) => Number(labels['validator'])) ?? [];
-  expect(follower.value('watched_validators_slashed')).toBe(names.length);
-  return names;
+  const samples = samplesOf(follower.families(), 'beaconchain_watched_validator_slashed_timestamp_seconds');
+  expect(follower.value('watched_validators_slashed')).toBe(samples.length);
+  return samples.map(({ labels }) => Number(labels['validator']));
 }
 
 describe('the names of slashed proposers', () => {
   it('is off by default: not one request more, and a count without names', async () => {
-    const follower = await settled(false);
-    follower.chain.slashProposers(SLOT, [3]);
-    expect(namesAsked(await follower.poll())).toEqual([]);
+    const follower = await settled({ 0: [3] }, false);
+    expect(await namesAsked(follower)).toEqual([]);
     expect(follower.value('proposer_slashings_total')).toBe(1);
     expect(shown(follower)).toEqual([]);
   });
 
   it('asks once for each finalized block that has one, and names the watched validators', async () => {
-    const follower = await settled();
-    follower.chain.slashProposers(SLOT + 4, [3]);
-    follower.chain.slashProposers(SLOT + 9, [12, 8]);
-    expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
+    const follower = await settled({ 4: [3], 9: [12, 8] });
+    expect(await namesAsked(follower)).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
     expect(follower.value('proposer_slashings_total')).toBe(3);
     expect(shown(follower)).toEqual([3, 8]);
     expect(follower.sightings).toMatchObject([
@@ -55,13 +56,13 @@ describe('the names of slashed proposers', () => {
       { type: 'watched_slashed', slot: SLOT + 9, kind: 'proposer', validators: [8] },
     ]);
     expect(follower.value('attester_slashed_validators_total')).toBe(0);
-    expect(await finalize(follower)).toEqual([]);
+    follower.chain.advance();
+    expect(await namesAsked(follower)).toEqual([]);
   });
 
   it('counts a validator that was slashed both ways once, at the first of its slots', async () => {
-    const follower = await settled();
+    const follower = await settled({ 4: [3] });
     follower.chain.slash(SLOT + 9, [3]);
-    follower.chain.slashProposers(SLOT + 4, [3]);
     await follower.poll();
     expect(shown(follower)).toEqual([3]);
     const time = follower.value('watched_validator_slashed_timestamp_seconds', { validator: '3' });
@@ -69,8 +70,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it('takes no names of another block of the slot', async () => {
-    const follower = await settled();
-    follower.chain.slashProposers(SLOT, [3]);
+    const follower = await settled({ 0: [3] });
     const [record] = follower.chain.proposerSlashings.get(SLOT) ?? [];
     follower.chain.proposerSlashings.set(SLOT, [
       { ...record, proposerindex: 4, block_root: rootOf(SLOT, 1) },
@@ -83,50 +83,40 @@ describe('the names of slashed proposers', () => {
   it.for<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
     'is off after ten minutes of %s for a day or until the operator starts or reloads the program, told once, and nothing else suffers',
     async (reason) => {
-      const follower = await settled();
+      const follower = await settled({ 1: [1], 2: [2], 3: [3] });
       follower.fault = (what) => (what.startsWith('names/') ? reason : undefined);
-      for (const i of [1, 2, 3]) follower.chain.slashProposers(SLOT + i, [i]);
       for (let i = 0; i < 10; i += 1) {
-        expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
+        expect(await namesAsked(follower)).toEqual([`names/${SLOT + 1}`]);
         expect(follower.failure).toMatchObject({ reason });
         expect(follower.state.scannedEpoch).toBe(F);
       }
-      expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
+      expect(await namesAsked(follower)).toEqual([`names/${SLOT + 1}`]);
       expect(follower.failure).toBeUndefined();
       expect(follower.found('part_refused')).toMatchObject([{ part: 'proposer_slashings' }]);
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(3);
-      for (let epoch = F + 2; epoch < F + 5; epoch += 1) {
-        follower.chain.grow(epoch + 2, epoch);
-        follower.chain.slashProposers(epoch * 32, [5]);
-        expect(namesAsked(await follower.poll())).toEqual([]);
-      }
+      for (let i = 0; i < 3; i += 1) expect(await nextAsked(follower, 5)).toEqual([]);
       expect(follower.found('part_refused')).toMatchObject([{ part: 'proposer_slashings' }]);
 
-      follower.chain.grow(F + 7, F + 5);
-      follower.chain.slashProposers((F + 5) * 32, [4]);
-      expect(namesAsked(await follower.poll(DAY))).toEqual([`names/${(F + 5) * 32}`]);
+      expect(await nextAsked(follower, 4, DAY)).toEqual([`names/${(F + 5) * 32}`]);
       expect(follower.found('part_refused')).toHaveLength(1);
 
       follower.fault = () => undefined;
       follower.startAnew();
-      follower.chain.grow(F + 8, F + 6);
-      follower.chain.slashProposers((F + 6) * 32, [6]);
-      expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 6) * 32}`]);
+      expect(await nextAsked(follower, 6)).toEqual([`names/${(F + 6) * 32}`]);
       expect(shown(follower)).toEqual([6]);
       expect(follower.entry.refusals).toEqual({});
     },
   );
 
   it('is not off after a single 400, which can be a database that fails for a moment', async () => {
-    const follower = await settled();
+    const follower = await settled({ 1: [1] });
     follower.fault = (what) => (what.startsWith('names/') ? 'bad_request' : undefined);
-    follower.chain.slashProposers(SLOT + 1, [1]);
     await follower.poll();
     expect(follower.failure).toMatchObject({ endpoint: 'proposer_slashings', reason: 'bad_request' });
     expect(follower.state.scannedEpoch).toBe(F);
     follower.fault = () => undefined;
-    expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
+    expect(await namesAsked(follower)).toEqual([`names/${SLOT + 1}`]);
     expect(follower.state.scannedEpoch).toBe(F + 1);
     expect(shown(follower)).toEqual([1]);
     expect(follower.found('part_refused')).toEqual([]);
@@ -137,16 +127,14 @@ describe('the names of slashed proposers', () => {
   it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(
     'asks again after %s, at most for an hour; then the epoch is counted without names, which is told',
     async (reason) => {
-      const follower = await settled();
-      follower.chain.slashProposers(SLOT + 1, [1]);
-      follower.chain.slashProposers(SLOT + 2, [2]);
+      const follower = await settled({ 1: [1], 2: [2] });
       follower.fault = (what) => (what === `names/${SLOT + 2}` ? reason : undefined);
-      expect(namesAsked(await follower.poll())).toHaveLength(2);
+      expect(await namesAsked(follower)).toHaveLength(2);
       expect(follower.failure).toMatchObject({ reason });
       expect(follower.state.scannedEpoch).toBe(F);
       expect(shown(follower)).toEqual([1]);
       // Known names are not requested again.
-      expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 2}`]);
+      expect(await namesAsked(follower)).toEqual([`names/${SLOT + 2}`]);
       for (let i = 0; i < HOUR / MINUTE; i += 1) await follower.poll();
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(2);
@@ -157,9 +145,7 @@ describe('the names of slashed proposers', () => {
   );
 
   it('continues when the names are available', async () => {
-    const follower = await settled();
-    follower.chain.slashProposers(SLOT + 1, [1]);
-    follower.chain.slashProposers(SLOT + 2, [2]);
+    const follower = await settled({ 1: [1], 2: [2] });
     const all = follower.chain.proposerSlashings.get(SLOT + 1) ?? [];
     // Fewer than the row announces.
     follower.chain.proposerSlashings.set(SLOT + 1, []);

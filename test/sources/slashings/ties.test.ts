@@ -31,13 +31,9 @@ async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1
     if (i > position && i < next) return [row({ slot: EPOCH * 32 + i, status: '2' })];
     return [i === next ? { ...usual, parentroot: rootOf(slot, 1) } : usual];
   });
-  for (const epoch of [EPOCH, EPOCH + 1])
-    chain.epochs.set(
-      epoch,
-      rows.filter((fields) => fields['epoch'] === epoch),
-    );
+  for (const [epoch, own] of Map.groupBy(rows, (fields) => Number(fields['epoch']))) chain.epochs.set(epoch, own);
   chain.slashings.set(slot, [slashing(slot, [slashingIn], { block_root: rootOf(slot, slashingIn) })]);
-  return { follower, chain, slot };
+  return { follower, chain };
 }
 
 function rival(slot: number, n: 1 | 2): Fields {
@@ -65,14 +61,10 @@ function expected({ position, next }: Tie, block: 1 | 2 = 1) {
   };
 }
 
-const TIES = [28, 29, 30, 31]
-  .flatMap((position) =>
-    [...new Set([position + 1, 31, 32, 34])].flatMap((next) => [
-      { position, next, slashingIn: 1 as const },
-      { position, next, slashingIn: 2 as const },
-    ]),
-  )
-  .filter(({ position, next }) => next > position);
+const TIES = [28, 29, 30, 31].flatMap((position) => {
+  const nexts = new Set([position + 1, 31, 32, 34].filter((next) => next > position));
+  return [...nexts].flatMap((next) => ([1, 2] as const).map((slashingIn): Tie => ({ position, next, slashingIn })));
+});
 const LAST: Tie = { position: 29, next: 33, slashingIn: 1 };
 
 describe.each([[[1, 2]], [[2, 1]]] as const)(
@@ -96,12 +88,9 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
     });
 
     it.each(TIES)('and the slashings of the parent of the next block are read at the head: %o', async (tie) => {
-      const { follower, chain, slot } = await prepared(tie, blocks);
+      const { follower, chain } = await prepared(tie, blocks);
       const rows = chain.rows(EPOCH) ?? [];
-      chain.epochs.set(
-        EPOCH,
-        rows.filter((fields) => Number(fields['slot']) <= slot),
-      );
+      chain.epochs.set(EPOCH, rows.slice(0, tie.position + 2));
       chain.latest = EPOCH;
       await follower.poll();
       expect(slashed(follower)).toEqual([]);

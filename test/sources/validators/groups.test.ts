@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
-import type { Family, Sample } from '../../../src/toolkit/exposition/family.ts';
+import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
+  atMost,
   CURRENT,
   chunksAsked,
   EPOCH,
@@ -66,26 +67,18 @@ function groupOf(validator: number): WatchedGroup | undefined {
 /** In each group two validators are slashed and offline, the last of them before our eyes, and two have a seat. */
 const ODD = [3, 4, 503, 504, 120, 520];
 
-function service(isSlashed = (_: number) => true) {
+function service(isSlashed = true) {
   return serviceOf({
     validators: (request) => {
       const life_cycle_epochs = { exit: 400_000, withdrawable: 408_192 + 300 };
       const odd = { online: false, slashed: true, status: 'active_slashed', life_cycle_epochs };
-      const rows = identifiersOf(request).map((one) =>
-        validatorRow(one, ODD.includes(one) && isSlashed(one) ? odd : {}),
-      );
+      const rows = identifiersOf(request).map((one) => validatorRow(one, isSlashed && ODD.includes(one) ? odd : {}));
       return validatorsAnswer(444_377, rows);
     },
     validators_performance: (request) => {
-      const answer = performanceAnswer(225 * identifiersOf(request).length, 0, 0.5) as {
-        data: { duties: { attestation: object } };
-      };
-      Object.assign(answer.data.duties.attestation, {
-        correct_source: 2,
-        correct_target: 3,
-        avg_inclusion_delay: identifiersOf(request).length / 100,
-      });
-      return answer;
+      const { length } = identifiersOf(request);
+      const votes = { correct_source: 2, correct_target: 3, avg_inclusion_delay: length / 100 };
+      return performanceAnswer(225 * length, 0, 0.5, votes);
     },
     sync_committee_members: () => membersAnswer(CURRENT, [3, 503, 520]),
   });
@@ -105,11 +98,6 @@ function byGroup(families: readonly Family[], name: string, labels: Record<strin
   return Object.fromEntries(samples.map((sample) => [sample.labels['group'] ?? 'none', sample.value]));
 }
 
-/** The samples of validators are in the group of their validator. */
-function expectGroupOf({ labels }: Sample): void {
-  expect(labels['group']).toBe(groupOf(Number(labels['validator']))?.group);
-}
-
 describe('groups of watched validators', () => {
   it('no request is about two groups, also where 20 at a time are allowed', async () => {
     const api = service();
@@ -117,22 +105,13 @@ describe('groups of watched validators', () => {
     expect(sizes(api, 'validators')).toEqual([...Array(10).fill(10), 5, 10, ...Array(6).fill(10), 6]);
     expect(sizes(api, 'validators_performance')).toEqual([100, 5, 10, 66]);
     expect(sizes(api, 'validators_rewards')).toEqual([100, 5, 10, 66]);
-    const limited = serviceOf({
-      validators_rewards: (request) => {
-        if (identifiersOf(request).length > 20) throw failed(request, 'forbidden');
-        return rewardsAnswer();
-      },
-    });
+    const limited = serviceOf({ validators_rewards: atMost(20, rewardsAnswer()) });
     await poll(limited, state, OPTIONS, NOW + EPOCH);
     expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
   });
 
   it('split every sum, name the group of every validator, and leave the other series as they are', async () => {
-    const { value: before } = await poll(
-      service(() => false),
-      undefined,
-      OPTIONS,
-    );
+    const { value: before } = await poll(service(false), undefined, OPTIONS);
     const { value: state } = await poll(service(), before, OPTIONS, NOW + EPOCH);
     const seen = new Set<string>();
     for (const { name, samples } of familiesOf(state, NOW + EPOCH, OPTIONS)) {
@@ -142,7 +121,7 @@ describe('groups of watched validators', () => {
         expect([...new Set(samples.map(({ labels }) => labels['group']))], name).toEqual(['home', 'office', undefined]);
         seen.add(short);
       } else if (samples.some(({ labels }) => 'validator' in labels)) {
-        samples.forEach(expectGroupOf);
+        for (const { labels } of samples) expect(labels['group']).toBe(groupOf(Number(labels['validator']))?.group);
       } else expect(samples.map(({ labels }) => labels['group']).filter(Boolean), name).toEqual([]);
     }
     expect([...seen].sort()).toEqual(SPLIT.toSorted());

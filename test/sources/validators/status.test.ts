@@ -61,6 +61,14 @@ function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 4
     );
 }
 
+/** Fails where one of these validators is asked for. */
+function failsFor(indices: readonly number[], reason: Parameters<typeof failed>[1]) {
+  return (request: SentRequest) => {
+    if (identifiersOf(request).some((index) => indices.includes(index))) throw failed(request, reason);
+    return rows({}, 444_378)(request);
+  };
+}
+
 /** Validator 3 is offline. */
 function off(epoch: number): FakeApi {
   return serving({ 3: { online: false } }, epoch);
@@ -166,13 +174,10 @@ describe('the status of watched validators', () => {
   });
 
   it('names at most 100 that are offline, the longest first', async () => {
-    const off = (first: number, epoch: number) => (request: SentRequest) =>
-      validatorsAnswer(
-        epoch,
-        identifiersOf(request).map((index) => validatorRow(index, { online: index < first })),
-      );
-    const before = await poll(serviceOf({ validators: off(120, 444_377) }), undefined, MANY);
-    const after = await poll(serviceOf({ validators: off(1, 444_378) }), before.value, MANY, NOW + EPOCH);
+    const offFrom = (first: number, epoch: number) =>
+      serving(Object.fromEntries(Array.from({ length: 151 }, (_, index) => [index, { online: index < first }])), epoch);
+    const before = await poll(offFrom(120, 444_377), undefined, MANY);
+    const after = await poll(offFrom(1, 444_378), before.value, MANY, NOW + EPOCH);
     const named = Object.keys(offlineSince(after.value, NOW + EPOCH, MANY)).map(Number);
     expect(named).toHaveLength(100);
     expect(named).toEqual(expect.arrayContaining([120, 150, 1, 69]));
@@ -191,26 +196,17 @@ describe('the status of watched validators', () => {
     expect(await summed({ balances })).toEqual([expect.closeTo(353.0266), undefined, 0]);
     expect(await summed(null)).toEqual([undefined, undefined, 0]);
     const { value: known } = await poll(serviceOf());
-    const later = rows({}, 444_378);
-    const validators = (request: SentRequest): unknown => {
-      if (identifiersOf(request).includes(1)) throw failed(request, 'server_error');
-      return later(request);
-    };
-    const { value: state } = await poll(serviceOf({ validators }), known, OPTIONS, NOW + EPOCH);
+    const api = serviceOf({ validators: failsFor([1], 'server_error') });
+    const { value: state } = await poll(api, known, OPTIONS, NOW + EPOCH);
     expect(sums(state, NOW + 3 * EPOCH)[1]).toBe(384);
     expect(sums(state, NOW + 3 * EPOCH + 1)).toEqual([undefined, undefined, undefined]);
   });
 
   describe('when requests fail', () => {
-    const failsFor = (index: number, reason: Parameters<typeof failed>[1]) => (request: SentRequest) => {
-      if (identifiersOf(request).includes(index)) throw failed(request, reason);
-      return rows({}, 444_378)(request);
-    };
-
     it('the validators of one that failed keep their values, and go once these are three epochs old', async () => {
       const { value: known } = await poll(serviceOf());
       const now = NOW + EPOCH;
-      const api = serviceOf({ validators: failsFor(1, 'server_error') });
+      const api = serviceOf({ validators: failsFor([1], 'server_error') });
       const { value: state, failure } = await poll(api, known, OPTIONS, now);
       expect(failure).toMatchObject({ reason: 'server_error' });
       expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
@@ -225,11 +221,7 @@ describe('the status of watched validators', () => {
       ['in a row end the sweep', [5, 15, 25], 3],
       ['among others do not', [5, 25, 45], 6],
     ])('three %s', async (_, indices, requests) => {
-      const answer = (request: SentRequest) => {
-        for (const index of indices) failsFor(index, 'server_error')(request);
-        return rows({})(request);
-      };
-      const api = serviceOf({ validators: answer });
+      const api = serviceOf({ validators: failsFor(indices, 'server_error') });
       await poll(api, undefined, validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) }));
       expect(chunksAsked(api, 'validators')).toHaveLength(requests);
     });
@@ -257,7 +249,7 @@ describe('the status of watched validators', () => {
     });
 
     it('403 of a later request refuses nothing', async () => {
-      const api = serviceOf({ validators: failsFor(11, 'forbidden') });
+      const api = serviceOf({ validators: failsFor([11], 'forbidden') });
       const first = await poll(api, undefined, OPTIONS);
       const { entry, failure } = await next(api, first.entry, OPTIONS, NOW + 10 * MINUTE);
       expect(failure).toMatchObject({ reason: 'forbidden' });

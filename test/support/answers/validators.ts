@@ -11,7 +11,7 @@ import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { entryWith, type RoundOptions, round } from '../runs/round.ts';
 import { HOUR, timing } from '../time/timing.ts';
-import { type FakeApi, fakeApi, type SentRequest } from './fake-api.ts';
+import { type FakeApi, failed, fakeApi, type SentRequest } from './fake-api.ts';
 
 export const EPOCH = 384_000;
 export const PERIOD = 256 * EPOCH;
@@ -55,12 +55,12 @@ export function validatorsAnswer(epoch: number, rows: readonly unknown[], cursor
 }
 
 /** As api-facts 10.2 has it. */
-export function performanceAnswer(assigned: number, missed: number, score: number | null): unknown {
+export function performanceAnswer(assigned: number, missed: number, score: number | null, votes = {}): unknown {
   return {
     data: {
       beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
       duties: {
-        attestation: { included: assigned - missed, assigned, missed, correct_head: 1 },
+        attestation: { included: assigned - missed, assigned, missed, correct_head: 1, ...votes },
         sync_committee: { successful: 0, assigned: 0, missed: 0 },
         proposal: { successful: 1, assigned: 2, missed: 1, included_slashings: 0 },
       },
@@ -144,6 +144,14 @@ export function serviceOf(answers: Answers = {}, epoch = 444_377): FakeApi {
 
 export function identifiersOf({ body }: SentRequest): number[] {
   return (body as { validator: { validator_identifiers: number[] } }).validator.validator_identifiers;
+}
+
+/** Refuses a request for more validators than that. */
+export function atMost(max: number, answer: unknown): (request: SentRequest) => unknown {
+  return (request) => {
+    if (identifiersOf(request).length > max) throw failed(request, 'forbidden');
+    return answer;
+  };
 }
 
 /** The validators that each request to an endpoint asks for. */

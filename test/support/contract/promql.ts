@@ -14,25 +14,21 @@ export function ratedGauges(expr: string): string[] {
     .filter((name) => !/_(?:total|count|sum|bucket)$/.test(name));
 }
 
-/** The names in an expression. Not a parser: it reads as much of PromQL as the rules of this project need. */
-export interface Names {
-  readonly metrics: readonly string[];
-  /** Labels in selectors, each with its metric. The value is as written, which may be a regular expression. */
-  readonly selected: readonly (readonly [metric: string, label: string, value: string])[];
-  /** Labels in on(), by(), ignoring(), without() and group_left(). */
-  readonly grouped: readonly string[];
-}
-
 const TOKEN = /"(?:[^"\\]|\\.)*"|`[^`]*`|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\w.]*|[=!<>]=|[=!]~|\S/g;
 const NAME = /^[a-zA-Z_:]/;
 const GROUPING = new Set(['on', 'by', 'ignoring', 'without', 'group_left', 'group_right']);
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'Inf']);
 
-/** The metrics and labels in an expression. A name before a parenthesis or a grouping is a function. */
-export function namesIn(expr: string): Names {
+/**
+ * The metrics and labels in an expression. A name before a parenthesis or a grouping is a function. Not a parser: it reads
+ * as much of PromQL as the rules of this project need.
+ */
+export function namesIn(expr: string) {
   const tokens: readonly string[] = expr.match(TOKEN) ?? [];
   const metrics: string[] = [];
-  const selected: [string, string, string][] = [];
+  /** Labels in selectors, each with its metric. The value is as written, which may be a regular expression. */
+  const selected: [metric: string, label: string, value: string][] = [];
+  /** Labels in on(), by(), ignoring(), without() and group_left(). */
   const grouped: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] ?? '';

@@ -7,17 +7,11 @@ export interface ReadSample {
   readonly timestamp: number | undefined;
 }
 
-export interface ReadFamily {
-  readonly name: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly samples: readonly ReadSample[];
-}
-
 /**
  * Reads an exposition character by character, by the published grammars. It shares no code with the encoder. A family
  * begins with each block of metadata lines. Throws on anything that the grammars do not allow.
  */
-export function parseExposition(text: string): ReadFamily[] {
+export function parseExposition(text: string) {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line does not end');
   const families: { name: string; metadata: Record<string, string>; samples: ReadSample[] }[] = [];
   for (const line of text.split('\n').slice(0, -1)) {

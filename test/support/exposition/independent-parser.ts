@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import type { Format } from '../../../src/toolkit/exposition/encode.ts';
 import { PYTHON_PARSERS, runTool } from '../tools/tools.ts';
+import type { ReadSample } from './exposition-parser.ts';
 
 const SCRIPT = join(import.meta.dirname, 'parse_exposition.py');
 
-export interface ParsedSample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+export type ParsedSample = Omit<ReadSample, 'timestamp'>;
 
 export interface ParsedFamily {
   /** The name without `_total`, in both formats. */
@@ -32,9 +29,6 @@ export function parseIndependently(exposition: string, format: Format): ParsedFa
   const families: (ParsedFamily & { samples: (ParsedSample & { value: string | number })[] })[] = JSON.parse(stdout);
   return families.map((family) => ({
     ...family,
-    samples: family.samples.map((sample) => ({
-      ...sample,
-      value: NUMBERS[sample.value] ?? Number(sample.value),
-    })),
+    samples: family.samples.map((sample) => ({ ...sample, value: NUMBERS[sample.value] ?? Number(sample.value) })),
   }));
 }

@@ -62,7 +62,7 @@ export class FaultServer {
   readonly #tls: TlsServer | undefined;
   readonly #sockets = new Set<Socket>();
   #fault: Fault | undefined;
-  #port = 0;
+  port = 0;
   #skippedMs = 0;
 
   constructor({ now = Date.now, credentials, request, ...world }: FaultServerOptions) {
@@ -83,20 +83,16 @@ export class FaultServer {
     });
   }
 
-  get port(): number {
-    return this.#port;
-  }
-
   get url(): string {
-    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}`;
+    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   /** Listens on any free port, and after an interruption on the same port again. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#listener.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
+      this.#listener.once('error', reject).listen(this.port, '127.0.0.1', resolve);
     });
-    this.#port = (this.#listener.address() as AddressInfo).port;
+    this.port = (this.#listener.address() as AddressInfo).port;
   }
 
   /** Replaces the current fault, also on open connections. undefined: no fault. */

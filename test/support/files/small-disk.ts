@@ -7,14 +7,7 @@ import { temporaryFolder } from './files.ts';
 const FILLER = 'filler';
 
 /** A real file system of a few blocks, of which as many are free as a test wants. */
-export interface SmallDisk {
-  readonly dir: string;
-  /** Leaves so many blocks free, by taking or giving back the others. */
-  leave(blocks: number): void;
-  free(): number;
-}
-
-export function smallDisk(blocks: number): SmallDisk {
+export function smallDisk(blocks: number) {
   const dir = temporaryFolder();
   mount('-t', 'tmpfs', '-o', `size=${blocks * 4}k,mode=0700`, 'tmpfs', dir);
   atTheEnd(() => execFileSync('umount', ['-R', '-l', dir]));
@@ -22,7 +15,8 @@ export function smallDisk(blocks: number): SmallDisk {
   return {
     dir,
     free,
-    leave(wanted) {
+    /** Leaves so many blocks free, by taking or giving back the others. */
+    leave(wanted: number): void {
       rmSync(join(dir, FILLER), { force: true });
       const surplus = free() - wanted;
       if (surplus < 0) throw new RangeError(`${free()} blocks are free, not ${wanted}`);

@@ -65,32 +65,22 @@ const MAX_WAY_MS = 2_000;
 export class Fleet {
   /** Every request, in order, with its time (Unix ms). */
   readonly requests: { readonly at: number; readonly body: FleetRequest }[] = [];
-  readonly #seed: number;
-  readonly #missing: { readonly machine?: number; readonly array?: number };
-  readonly #pageSizeOver: 'each' | 'all';
-  readonly #longestPage: number;
-  readonly #lateMs: (id: number) => number;
-  readonly #unit: number;
+  readonly #options: Required<FleetOptions>;
   readonly #members = new Map<string, Member>();
   readonly #sequences = new Map<number, Sequence>();
   #begun = 0;
 
-  constructor({
-    machines,
-    seed = 1,
-    missing = {},
-    pageSizeOver = 'each',
-    longestPage = Number.POSITIVE_INFINITY,
-    compares = 'milliseconds',
-    lateMs = () => 0,
-  }: FleetOptions) {
-    this.#lateMs = lateMs;
-    this.#seed = seed;
-    this.#missing = missing;
-    this.#pageSizeOver = pageSizeOver;
-    this.#longestPage = longestPage;
-    this.#unit = compares === 'milliseconds' ? 1 : 1_000;
-    for (let i = 0; i < machines; i += 1) this.add(`m${i}`, Number.NEGATIVE_INFINITY);
+  constructor(options: FleetOptions) {
+    this.#options = {
+      seed: 1,
+      missing: {},
+      pageSizeOver: 'each',
+      longestPage: Number.POSITIVE_INFINITY,
+      compares: 'milliseconds',
+      lateMs: () => 0,
+      ...options,
+    };
+    for (let i = 0; i < options.machines; i += 1) this.add(`m${i}`, Number.NEGATIVE_INFINITY);
   }
 
   get names(): string[] {
@@ -100,7 +90,7 @@ export class Fleet {
   /** Adds a machine that pushes from a time (Unix ms) on. */
   add(name: string, from: number, everyMs = MINUTE): void {
     const id = this.#members.size;
-    const phase = between(0, everyMs - 1, this.#seed, 1, id);
+    const phase = between(0, everyMs - 1, this.#options.seed, 1, id);
     this.#members.set(name, { name, id, phase, everyMs, spans: [{ from, until: Number.POSITIVE_INFINITY }], ends: {} });
   }
 
@@ -150,12 +140,12 @@ export class Fleet {
   answer(request: FleetRequest, now: number): string {
     this.requests.push({ at: now, body: request });
     const { cursor, page_size, ...filters } = request;
-    const size = Math.min(page_size, this.#longestPage);
+    const size = Math.min(page_size, this.#options.longestPage);
     const [id, offsets] = cursor === undefined ? this.#begin(filters, now) : readCursor(cursor);
     const sequence = this.#sequences.get(id);
     if (sequence?.filters !== JSON.stringify(filters)) throw new Error('a cursor of another sequence');
     const rest = ARRAYS.map((array, i) => sequence.pushes[array].slice(offsets[i], (offsets[i] ?? 0) + size));
-    const taken = this.#pageSizeOver === 'each' ? rest.map(({ length }) => length) : newestOfAll(rest, size);
+    const taken = this.#options.pageSizeOver === 'each' ? rest.map(({ length }) => length) : newestOfAll(rest, size);
     const next = ARRAYS.map((_, i) => (offsets[i] ?? 0) + (taken[i] ?? 0));
     const isEnd = ARRAYS.every((array, i) => (next[i] ?? 0) >= sequence.pushes[array].length);
     if (isEnd) this.#sequences.delete(id);
@@ -184,10 +174,11 @@ export class Fleet {
   /** The pushes of an inclusive range, newest first. */
   #pushes(member: Member, array: ArrayName, start: number, end: number, now: number): Push[] {
     const { everyMs, phase } = member;
+    const unitMs = this.#options.compares === 'milliseconds' ? 1 : 1_000;
     const found: Push[] = [];
     for (let turn = Math.floor(Math.min(end + 1_000, now) / everyMs); (turn + 2) * everyMs > start; turn -= 1) {
       const time = turn * everyMs + phase + DELAY[array];
-      const compared = Math.floor(time / this.#unit) * this.#unit;
+      const compared = Math.floor(time / unitMs) * unitMs;
       if (compared < start || compared > end || !this.#hasArrived(member, array, turn, time, now)) continue;
       found.push({ member, time });
     }
@@ -197,10 +188,11 @@ export class Fleet {
   #hasArrived({ id, spans, ends }: Member, array: ArrayName, turn: number, time: number, now: number): boolean {
     if (time > Math.min(now, ends[array] ?? now) || !spans.some(({ from, until }) => time >= from && time < until))
       return false;
-    const { machine = 0, array: each = 0 } = this.#missing;
-    if (unit(this.#seed, 2, id, turn) < machine) return false;
-    if (unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
-    return time + this.#lateMs(id) + unit(this.#seed, 4, id, turn) * MAX_WAY_MS <= now;
+    const { seed, lateMs, missing } = this.#options;
+    const { machine = 0, array: each = 0 } = missing;
+    if (unit(seed, 2, id, turn) < machine) return false;
+    if (unit(seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
+    return time + lateMs(id) + unit(seed, 4, id, turn) * MAX_WAY_MS <= now;
   }
 
   #member(name: string): Member {

@@ -4,35 +4,26 @@ import { pipeline } from 'node:stream/promises';
 import { atTheEnd } from '../vitest/cleanup.ts';
 import { listen } from './listen.ts';
 
-export interface ForwardProxy {
-  readonly port: number;
-  /** The URL without credentials. */
-  readonly url: string;
-  /** The targets of all tunnels and of all forwarded requests, in order. */
-  readonly tunnels: string[];
-  readonly forwards: string[];
-  /** All bytes from clients. */
-  readonly heard: () => string;
-  /** Answers with this status. `silence`: no answer. `break`: closes the connection. undefined: forwards. */
-  behave(how: number | 'silence' | 'break' | undefined): void;
-  /** Stops listening. */
-  close(): Promise<void>;
-}
+export type ForwardProxy = Awaited<ReturnType<typeof startForwardProxy>>;
+
+/** Answers with this status. `silence`: no answer. `break`: closes the connection. undefined: forwards. */
+type Behaviour = number | 'silence' | 'break' | undefined;
 
 /**
  * An HTTP/1.1 forward proxy on loopback: CONNECT for https, requests in absolute form for http.
  * @param credentials `user:password`. Without it the proxy asks for no credentials.
  */
-export async function startForwardProxy(credentials?: string): Promise<ForwardProxy> {
+export async function startForwardProxy(credentials?: string) {
   const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
+  /** The targets of all tunnels and of all forwarded requests, in order. */
   const tunnels: string[] = [];
   const forwards: string[] = [];
   const heard: Buffer[] = [];
   const sockets = new Set<Socket>();
-  let how: number | 'silence' | 'break' | undefined;
+  let how: Behaviour;
 
   /** The status of a refusal. undefined: the request is accepted. */
-  function refusalOf(incoming: IncomingMessage): number | 'silence' | 'break' | undefined {
+  function refusalOf(incoming: IncomingMessage): Behaviour {
     const { 'proxy-authorization': given, ...visible } = incoming.headers;
     heard.push(Buffer.from(`${incoming.method} ${incoming.url} ${JSON.stringify(visible)}\n`));
     return how ?? (expected !== undefined && given !== expected ? 407 : undefined);
@@ -81,6 +72,7 @@ export async function startForwardProxy(credentials?: string): Promise<ForwardPr
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
+  /** Stops listening. */
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
@@ -91,11 +83,13 @@ export async function startForwardProxy(credentials?: string): Promise<ForwardPr
   atTheEnd(close);
   return {
     port,
+    /** The URL without credentials. */
     url: `http://127.0.0.1:${port}`,
     tunnels,
     forwards,
+    /** All bytes from clients. */
     heard: () => Buffer.concat(heard).toString('latin1'),
-    behave: (next) => {
+    behave: (next: Behaviour): void => {
       how = next;
       for (const socket of sockets) socket.destroy();
     },

@@ -3,8 +3,6 @@ import type { Outside } from '../../../src/exporter/client.ts';
 import { Exporter, type ExporterOptions } from '../../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
 import { ConfigFile } from '../../../src/sources/registry.ts';
-import type { Clock } from '../../../src/toolkit/lib/clock.ts';
-import type { Logger } from '../../../src/toolkit/lib/log.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
 import { startServer } from '../../../src/toolkit/web/server.ts';
 import { logLines } from '../log/log-lines.ts';
@@ -27,26 +25,18 @@ export function sending(send: Transport): Outside {
   return { createTransport: () => ({ send, close: async () => undefined }), random: () => 0.5 };
 }
 
-interface ServedExporterOptions {
+interface ServedExporterOptions extends Pick<ExporterOptions, 'clock' | 'log' | 'outside'> {
   /** A configuration file, parsed. */
   readonly file: object;
   readonly key: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly outside?: Outside;
   /** Default: none. */
   readonly documents?: StateStore;
 }
 
-export interface ServedExporter {
-  readonly exporter: Exporter;
-  readonly port: number;
-  /** Closes the server. The exporter goes on. */
-  close(): Promise<void>;
-}
+export type ServedExporter = Awaited<ReturnType<typeof startServedExporter>>;
 
-/** Starts the exporter in this process and serves it on a free port. */
-export async function startServedExporter(options: ServedExporterOptions): Promise<ServedExporter> {
+/** Starts the exporter in this process and serves it on a free port. `close` closes the server: the exporter goes on. */
+export async function startServedExporter(options: ServedExporterOptions) {
   const { file, key, clock, log, documents, outside } = options;
   const settings = { config: ConfigFile.parse(file), key };
   const kept = { ...NO_DOCUMENTS, ...documents };

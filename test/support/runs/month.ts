@@ -12,16 +12,6 @@ export function configured(overrides: Partial<Config> = {}): Source[] {
 /** The service of a trial with three machines. */
 export const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
 
-export interface Month {
-  readonly run: SandboxRun;
-  /** The number of refused requests, by the exceeded window. */
-  readonly refused: Readonly<Record<string, number>>;
-  /** The longest time between two answers for the machines, hours. Start and end of the run count as answers. */
-  readonly longestGap: number;
-  /** `hour: machine` for each hour at whose end a live machine was not shown. */
-  readonly withdrawn: readonly string[];
-}
-
 interface MonthOptions extends SandboxRunOptions {
   readonly hours: number;
   /** Runs before each hour. */
@@ -29,7 +19,7 @@ interface MonthOptions extends SandboxRunOptions {
 }
 
 /** Runs the program for many hours of virtual time. */
-export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
+export async function runMonth({ hours, eachHour, ...options }: MonthOptions) {
   const run = new SandboxRun({ sleepsLong: true, ...options });
   const withdrawn: string[] = [];
   for (let hour = 0; hour < hours; hour += 1) {
@@ -41,8 +31,11 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
   const refused = run.exchanges.filter(({ status }) => status === 429);
   return {
     run,
+    /** The number of refused requests, by the exceeded window. */
     refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
+    /** The longest time between two answers for the machines, hours. Start and end of the run count as answers. */
     longestGap: longestGapOf(run, options.start, options.start + hours * HOUR),
+    /** `hour: machine` for each hour at whose end a live machine was not shown. */
     withdrawn,
   };
 }

@@ -25,22 +25,12 @@ export interface Interval {
   readonly measured: number;
 }
 
-export interface RateSeen {
-  readonly machines: Interval;
-  readonly slashings: Interval;
-  /** The interval of the machines as last logged, seconds. */
-  readonly logged: number;
-  /** Average number of requests per sweep. */
-  readonly requestsPerSweep: number;
-  /** Rate of requests, as a share of `utilization` x limit. */
-  readonly share: number;
-  readonly refused: number;
-}
+export type RateSeen = Awaited<ReturnType<typeof runAtRate>>;
 
 const UTILIZATION = 0.9;
 
 /** Runs a fleet and one chain at the limit of a plan, with the default configuration, on virtual time. */
-export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
+export async function runAtRate(options: RateRunOptions) {
   const { machines, plan, latencyMs, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
   const [least, most] = latencyMs;
   const fleet = new Fleet({ machines, seed });
@@ -77,8 +67,11 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
   return {
     machines: sweeps,
     slashings: passes,
+    /** The interval of the machines as last logged, seconds. */
     logged: (parseDuration(run.plans.at(-1)?.intervals['machines'] ?? '') ?? Number.NaN) / 1_000,
+    /** Average number of requests per sweep. */
     requestsPerSweep: (pages * sweeps.measured) / (minutes * 60),
+    /** Rate of requests, as a share of `utilization` x limit. */
     share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
     refused,
   };

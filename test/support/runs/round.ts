@@ -4,7 +4,7 @@ import { type Entry, emptyEntry, entrySchema } from '../../../src/scheduler/entr
 import type { BudgetView } from '../../../src/scheduler/paces.ts';
 import { runRound } from '../../../src/scheduler/round.ts';
 import { type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
-import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
+import { type Inputs, NO_INPUTS } from '../../../src/sources/read.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import type { FakeApi } from '../answers/fake-api.ts';
 import { noSignal } from '../time/timing.ts';
@@ -21,23 +21,18 @@ export interface RoundOptions {
   readonly tried?: ReadonlySet<string>;
 }
 
-export interface RoundResult<T> {
-  readonly entry: Entry<T>;
-  readonly value: T;
-  /** The first one. */
-  readonly failure: Error | undefined;
-  readonly events: readonly SourceEvent[];
-  /** The names of the reads that ran. */
-  readonly ran: readonly string[];
-}
+export type RoundResult<T> = Awaited<ReturnType<typeof round<T>>>;
 
-/** One round of a source: the reads that are due. The entry passes through JSON, as over a restart, and loses nothing. */
+/**
+ * One round of a source: the reads that are due. `ran` names them, `failure` is the first one. The entry passes through
+ * JSON, as over a restart, and loses nothing.
+ */
 export async function round<T>(
   source: Source<T>,
   api: Api | FakeApi,
   before: Entry<T> | undefined,
   { now, allowedPerDay, inputs, signal = noSignal(), tried }: RoundOptions,
-): Promise<RoundResult<T>> {
+) {
   if ('at' in api) api.at = now;
   // Safe, because only this source gets the values.
   const any = source as unknown as Source;
@@ -51,7 +46,7 @@ export async function round<T>(
     tried: tried ?? new Set(source.reads.map(({ name }) => name)),
   });
   const written = JSON.parse(JSON.stringify(entry));
-  const saved = entrySchema(source).parse(written);
+  const saved: Entry<T> = entrySchema(source).parse(written);
   deepEqual(JSON.parse(JSON.stringify(saved)), written);
   const failure = runs.find((run) => run.failure)?.failure;
   return { entry: saved, value: saved.value, failure, events, ran: runs.map(({ read }) => read.name) };

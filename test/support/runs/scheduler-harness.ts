@@ -11,26 +11,21 @@ import { VirtualClock } from '../time/virtual-clock.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 
 /** A scheduler on a virtual clock, and a record of what it did. */
-export interface Harness {
-  readonly clock: VirtualClock;
-  readonly scheduler: ViewedScheduler;
-  /** All saved entries, in order. */
-  readonly saved: (readonly [id: string, entry: Entry])[];
-  /** Log lines, parsed. */
-  readonly lines: Record<string, unknown>[];
-  /** The sources whose shown entry changed, in order. */
-  readonly changes: string[];
-  /** Resolves when the scheduler has stopped. */
-  readonly stopped: Promise<void>;
-  view(source: Source): SourceView;
-  stop(): void;
-}
+export type Harness = ReturnType<typeof schedule>;
 
 interface HarnessOptions
   extends Partial<Omit<SchedulerDependencies, 'clock' | 'log'>>,
     Partial<Omit<BudgetView, 'bucketOf'>> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
+}
+
+/** A run that adds so much after it took so long; it ends early with this signal. */
+export function sleeping(clock: VirtualClock, ms: number, adds = 1) {
+  return async (value: number, { signal }: { signal: AbortSignal }): Promise<{ value: number }> => {
+    await clock.sleep(ms, signal);
+    return { value: value + adds };
+  };
 }
 
 /** The quota of a plan that limits only requests per second. */
@@ -43,11 +38,12 @@ export const NO_QUOTA: Quota = {
 };
 
 /** Starts a scheduler for these sources. */
-export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
+export function schedule(sources: readonly Source[], options: HarnessOptions = {}) {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
   const { allowedPerDay = () => Infinity, quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = others;
-  const saved: [string, Entry][] = [];
+  const saved: (readonly [id: string, entry: Entry])[] = [];
   const { log, lines } = logLines();
+  /** The sources whose shown entry changed, in order. */
   const changes: string[] = [];
   const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
   const scheduler = new ViewedScheduler(sources, entries, {
@@ -71,9 +67,11 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     saved,
     lines,
     changes,
-    stopped,
-    stop: () => abort.abort(new Error('stopping')),
-    view(source) {
+    stop() {
+      abort.abort(new Error('stopping'));
+      return stopped;
+    },
+    view(source: Source): SourceView {
       const view = scheduler.views().find((one) => one.source === source);
       if (!view) throw new Error(`no view of ${source.name}`);
       return view;

@@ -2,7 +2,6 @@ import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 
 interface Timer {
   readonly at: number;
-  readonly order: number;
   fire(): void;
 }
 
@@ -14,7 +13,6 @@ export class VirtualClock implements Clock {
   readonly #settled: () => Promise<void>;
   #now: number;
   #elapsed = 0;
-  #order = 0;
   #timers: Timer[] = [];
 
   /**
@@ -44,7 +42,6 @@ export class VirtualClock implements Clock {
       if (signal?.aborted) return reject(signal.reason);
       const timer: Timer = {
         at: this.#elapsed + Math.max(0, ms),
-        order: this.#order++,
         fire: () => {
           signal?.removeEventListener('abort', abort);
           resolve();
@@ -91,6 +88,6 @@ export async function settled<T>(clock: VirtualClock, promise: Promise<T>): Prom
 }
 
 /** Waits for all promise jobs: a macrotask runs after them. */
-function settle(): Promise<void> {
+export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

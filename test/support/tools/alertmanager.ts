@@ -22,12 +22,7 @@ export interface KnownAlert {
 }
 
 /** A real Alertmanager that notifies a webhook. It is killed after the tests of the file. */
-export interface Alertmanager {
-  readonly port: number;
-  /** The notifications to the webhook, one entry per alert. */
-  readonly notifications: readonly Notification[];
-  alerts(): Promise<readonly KnownAlert[]>;
-}
+export type Alertmanager = Awaited<ReturnType<typeof startAlertmanager>>;
 
 interface Message {
   readonly receiver: string;
@@ -35,7 +30,8 @@ interface Message {
 }
 
 /** @param configure Returns the configuration for the address of the webhook. */
-export async function startAlertmanager(configure: (webhook: string) => string): Promise<Alertmanager> {
+export async function startAlertmanager(configure: (webhook: string) => string) {
+  /** The notifications to the webhook, one entry per alert. */
   const notifications: Notification[] = [];
   const webhook = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

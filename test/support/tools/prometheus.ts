@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../files/files.ts';
 import { freePort } from '../network/ports.ts';
-import { type Running, start, waitFor } from '../programs/program.ts';
+import { start, waitFor } from '../programs/program.ts';
 import { outputOf, PROMETHEUS, PROMTOOL } from './tools.ts';
 
 export interface PrometheusSeries {
@@ -22,15 +22,7 @@ export interface PrometheusTarget {
 }
 
 /** A real Prometheus. It is killed after the tests of the file. */
-export interface Prometheus {
-  readonly program: Running;
-  query(expression: string): Promise<readonly PrometheusSeries[]>;
-  targets(): Promise<readonly PrometheusTarget[]>;
-  /** @param from Unix seconds, like `to`. @throws the error of Prometheus if it refuses the query */
-  range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
-  /** The ingested samples of the last 20 years. */
-  samples(selector: string): Promise<readonly PrometheusRange[]>;
-}
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** Settings other than the targets. */
 export interface PrometheusOptions {
@@ -46,14 +38,26 @@ export interface PrometheusOptions {
 }
 
 /** Starts a Prometheus. @param ports The ports to scrape, by job */
-export async function startPrometheus(
-  ports: Readonly<Record<string, number>>,
-  options: PrometheusOptions = {},
-): Promise<Prometheus> {
+export async function startPrometheus(ports: Readonly<Record<string, number>>, options: PrometheusOptions = {}) {
   const folder = temporaryFolder();
-  if (options.history !== undefined) writeBlocks(options.history, folder);
+  if (options.history !== undefined) {
+    const past = join(folder, 'history.txt');
+    writeFileSync(past, options.history);
+    outputOf(PROMTOOL, ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', past, join(folder, 'data')]);
+  }
   const file = join(folder, 'prometheus.json');
-  writeFileSync(file, JSON.stringify(configOf(ports, options)));
+  const { sections, scrapeInterval = '500ms', scraping } = options;
+  const config = {
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: scrapeInterval },
+    ...sections,
+    scrape_configs: Object.entries(ports).map(([job, port]) => ({
+      job_name: job,
+      ...scraping,
+      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
+    })),
+  };
+  // JSON is valid YAML.
+  writeFileSync(file, JSON.stringify(config));
   const port = await freePort();
   const program = start(PROMETHEUS.command, [
     `--config.file=${file}`,
@@ -67,37 +71,17 @@ export async function startPrometheus(
     if (error !== undefined) throw new Error(`${error}: ${decodeURIComponent(path)}`);
     return data;
   };
-  const result = async <T>(path: string, parameters: Record<string, string>): Promise<T[]> =>
+  const result = async <T>(path: string, parameters: Record<string, string>): Promise<readonly T[]> =>
     (await ask<{ result: T[] }>(`${path}?${new URLSearchParams(parameters)}`)).result;
   await waitFor(() => ask('status/buildinfo'));
   return {
     program,
-    query: (expression) => result<PrometheusSeries>('query', { query: expression }),
-    range: (expression, { from, to, step }) =>
+    query: (expression: string) => result<PrometheusSeries>('query', { query: expression }),
+    /** @param span Unix seconds. @throws the error of Prometheus if it refuses the query */
+    range: (expression: string, { from, to, step }: { from: number; to: number; step: number }) =>
       result<PrometheusRange>('query_range', { query: expression, start: `${from}`, end: `${to}`, step: `${step}` }),
-    samples: (selector) => result<PrometheusRange>('query', { query: `${selector}[20y]` }),
-    targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
-  };
-}
-
-function writeBlocks(history: string, folder: string): void {
-  const file = join(folder, 'history.txt');
-  writeFileSync(file, history);
-  outputOf(PROMTOOL, ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')]);
-}
-
-/** The config file, written as JSON, which is valid YAML. */
-function configOf(
-  ports: Readonly<Record<string, number>>,
-  { sections = {}, scrapeInterval = '500ms', scraping = {} }: PrometheusOptions,
-): object {
-  return {
-    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: scrapeInterval },
-    ...sections,
-    scrape_configs: Object.entries(ports).map(([job, port]) => ({
-      job_name: job,
-      ...scraping,
-      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
-    })),
+    /** The ingested samples of the last 20 years. */
+    samples: (selector: string) => result<PrometheusRange>('query', { query: `${selector}[20y]` }),
+    targets: async () => (await ask<{ activeTargets: readonly PrometheusTarget[] }>('targets')).activeTargets,
   };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { Access } from '../../../src/toolkit/web/access.ts';
-import { type RunningServer, SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
+import { SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
 import { temporaryFolder } from '../files/files.ts';
 import { logLines } from '../log/log-lines.ts';
@@ -11,29 +11,19 @@ import type { Certificate } from '../network/certificates.ts';
 import { servePages } from './pages.ts';
 
 /** A server with a web config file that the test can change. */
-export interface Guarded {
-  readonly port: number;
-  readonly server: RunningServer;
-  readonly folder: string;
-  /** Reads the file again, with this text if it is given, as a reload does. */
-  reload(text?: string): Promise<void>;
-}
+export type Guarded = Awaited<ReturnType<typeof serveGuarded>>;
 
 export const BODY = 'metric 1\n';
 
 /** Starts a server. @param body The body of /metrics */
-export async function serveGuarded(
-  text: string,
-  body = BODY,
-  limits = SERVER_LIMITS,
-  clock = systemClock,
-): Promise<Guarded> {
+export async function serveGuarded(text: string, body = BODY, limits = SERVER_LIMITS, clock = systemClock) {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
   writeFileSync(file, text);
   const access = new Access(await readWebConfig(file), clock, logLines().log);
   const bytes = Buffer.from(body);
   const server = await servePages({ metrics: () => [bytes] }, { access, limits });
+  /** Reads the file again, with this text if it is given, as a reload does. */
   const reload = async (next = text): Promise<void> => {
     replaceFile(file, next);
     access.adopt(await readWebConfig(file));

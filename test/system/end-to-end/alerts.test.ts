@@ -15,6 +15,12 @@ const FIRING = 'ALERTS{alertstate="firing", severity!="none"}';
 /** An hour before day, month and quarter end. */
 const EVENING = Date.UTC(2026, 8, 30, 23);
 
+const ATTESTER = 'BeaconchainAttesterSlashing';
+const DISK = 'BeaconchainDiskAlmostFull node-a';
+const OFFLINE = 'BeaconchainMachineOffline node-a';
+const MISSED = 'BeaconchainWatchedProposalMissed';
+const SLASHED = 'BeaconchainWatchedValidatorSlashed';
+
 /** In the order of time: what was made to happen stays for the tests after it. */
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', () => {
   const clock = hastyClock(SPEED, EVENING);
@@ -85,7 +91,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     const since = clock.now();
     order('/-/fill-disk?machine=node-a', since);
     expect(await told('BeaconchainDiskAlmostFull', since)).toBeGreaterThan(5);
-    await expectFiring('BeaconchainDiskAlmostFull node-a');
+    await expectFiring(DISK);
   });
 
   it('the machine falls silent: BeaconchainMachineOffline, and its other alerts are silenced', async () => {
@@ -93,7 +99,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     order('/-/silence?machine=node-a', since);
     // Its last push may have been a minute before.
     expect(await told('BeaconchainMachineOffline', since)).toBeGreaterThan(9);
-    await expectFiring('BeaconchainDiskAlmostFull node-a', 'BeaconchainMachineOffline node-a');
+    await expectFiring(DISK, OFFLINE);
     await waitFor(async () => {
       const alerts = (await alertmanager.alerts()).filter(({ labels }) => labels['severity'] !== 'none');
       const states = alerts.map(({ labels, status }) => [labels['alertname'], status.state, status.inhibitedBy.length]);
@@ -109,11 +115,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     order(`/-/miss-proposal?validator=${WATCHED}`, since);
     // The slot is among the next ones. Its epoch of 6.4 minutes, or the rest of it, and the next one pass before it is final.
     expect(await told('BeaconchainWatchedProposalMissed', since)).toBeGreaterThan(6.4);
-    await expectFiring(
-      'BeaconchainDiskAlmostFull node-a',
-      'BeaconchainMachineOffline node-a',
-      'BeaconchainWatchedProposalMissed',
-    );
+    await expectFiring(DISK, OFFLINE, MISSED);
     const { annotations } =
       alertmanager.notifications.find(({ alert }) => alert === 'BeaconchainWatchedProposalMissed') ?? {};
     expect(annotations?.['summary']).toBe(`Watched validator ${WATCHED} (mainnet) missed its proposal`);
@@ -125,13 +127,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     order(`/-/slash?validators=${WATCHED}`, since);
     await told('BeaconchainWatchedValidatorSlashed', since);
     await told('BeaconchainAttesterSlashing', since);
-    await expectFiring(
-      'BeaconchainAttesterSlashing',
-      'BeaconchainDiskAlmostFull node-a',
-      'BeaconchainMachineOffline node-a',
-      'BeaconchainWatchedProposalMissed',
-      'BeaconchainWatchedValidatorSlashed',
-    );
+    await expectFiring(ATTESTER, DISK, OFFLINE, MISSED, SLASHED);
     const receivers = troubles().map(({ alert, receiver }) => `${alert} ${receiver}`);
     expect([...new Set(receivers)].toSorted()).toEqual([
       'BeaconchainAllMachinesSilent pager',
@@ -148,14 +144,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     sandbox.revoked = true;
     await told('BeaconchainAccessRevoked', since);
     await pass(20);
-    await expectFiring(
-      'BeaconchainAccessRevoked',
-      'BeaconchainAttesterSlashing',
-      'BeaconchainDiskAlmostFull node-a',
-      'BeaconchainMachineOffline node-a',
-      'BeaconchainWatchedProposalMissed',
-      'BeaconchainWatchedValidatorSlashed',
-    );
+    await expectFiring('BeaconchainAccessRevoked', ATTESTER, DISK, OFFLINE, MISSED, SLASHED);
     // Between two messages of a busy Prometheus, Alertmanager may take what inhibits for resolved.
     await waitFor(async () => {
       const silenced = (await alertmanager.alerts())
@@ -180,13 +169,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     const since = clock.now();
     await exporter.down();
     expect(await told('BeaconchainExporterDown', since)).toBeGreaterThan(5);
-    await expectFiring(
-      'BeaconchainAttesterSlashing',
-      'BeaconchainExporterDown',
-      'BeaconchainMachineOffline node-a',
-      'BeaconchainWatchedProposalMissed',
-      'BeaconchainWatchedValidatorSlashed',
-    );
+    await expectFiring(ATTESTER, 'BeaconchainExporterDown', OFFLINE, MISSED, SLASHED);
   });
 
   it('says in words what happened', () => {

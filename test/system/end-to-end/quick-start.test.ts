@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { freePort } from '../../support/network/ports.ts';
 import {
@@ -20,8 +20,9 @@ const [, SECTION = ''] =
   /## Five minutes to the first alert\n([\s\S]*?)\n## /.exec(readFileSync('README.md', 'utf8')) ?? [];
 const [STARTING = ''] = [...SECTION.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 
-describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-start', () => {
-  it('with the commands of the README the alerts arrive in the terminal of the demo, and no other words', async () => {
+it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
+  'with the commands of the README the alerts arrive in the terminal of the demo, and no other words',
+  async () => {
     const demo = startExporter(['demo', ANY_PORT]);
     const web = await portOf(demo);
     const ports = [
@@ -64,5 +65,5 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-s
       expect(text, log).toMatch(/level=info/i);
       expect(text, log).not.toMatch(/level=(warn|error)/i);
     }
-  });
-});
+  },
+);

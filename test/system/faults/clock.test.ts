@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { control } from '../../../src/sandbox/control.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
@@ -14,37 +14,35 @@ function silent(metrics: Metrics): string[] {
   return [...seen].flatMap(([name, all]) => (sweptAt - Math.max(...all.map(({ value }) => value)) > 600 ? [name] : []));
 }
 
-describe('system/faults/clock', () => {
-  it.each([
-    ['right', 0],
-    ['11 minutes fast', 11 * MINUTE],
-    ['11 minutes slow', -11 * MINUTE],
-    ['a day fast', DAY],
-    ['a day slow', -DAY],
-  ])('a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
-    const world = await FaultWorld.start({}, ({ clock }) => {
-      clock.step(wrongMs);
-    });
-    const silentAt = async (): Promise<string[]> => silent(await world.look());
-    await world.until((metrics) => metrics.isWell(), MINUTE);
-    expect(await silentAt()).toEqual([]);
-    for (let i = 0; i < 4; i += 1) {
-      await world.clock.advance(INTERVAL);
-      expect(await silentAt()).toEqual([]);
-    }
-    const metrics = await world.look();
-    expect(metrics.value('beaconchain_exporter_clock_offset_seconds') + wrongMs / 1000).toBeCloseTo(0, -1);
-    const said = / (fast|slow)\b.*Set up NTP on the/.exec(`${(await world.ask('/')).body}`)?.[1];
-    expect(said).toBe(wrongMs === 0 ? undefined : wrongMs > 0 ? 'fast' : 'slow');
-
-    // Somebody sets it right.
-    world.clock.step(-wrongMs);
-    for (let i = 0; i < 4; i += 1) {
-      expect(await silentAt()).toEqual([]);
-      await world.clock.advance(MINUTE);
-    }
-    control(world.service.sandbox, { method: 'POST', path: '/-/silence?machine=node-a' }, world.clock.now());
-    await world.clock.advance(4 * INTERVAL);
-    expect(await silentAt()).toEqual(['node-a']);
+it.each([
+  ['right', 0],
+  ['11 minutes fast', 11 * MINUTE],
+  ['11 minutes slow', -11 * MINUTE],
+  ['a day fast', DAY],
+  ['a day slow', -DAY],
+])('system/faults: a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
+  const world = await FaultWorld.start({}, ({ clock }) => {
+    clock.step(wrongMs);
   });
+  const silentAt = async (): Promise<string[]> => silent(await world.look());
+  await world.until((metrics) => metrics.isWell(), MINUTE);
+  expect(await silentAt()).toEqual([]);
+  for (let i = 0; i < 4; i += 1) {
+    await world.clock.advance(INTERVAL);
+    expect(await silentAt()).toEqual([]);
+  }
+  const metrics = await world.look();
+  expect(metrics.value('beaconchain_exporter_clock_offset_seconds') + wrongMs / 1000).toBeCloseTo(0, -1);
+  const said = / (fast|slow)\b.*Set up NTP on the/.exec(`${(await world.ask('/')).body}`)?.[1];
+  expect(said).toBe(wrongMs === 0 ? undefined : wrongMs > 0 ? 'fast' : 'slow');
+
+  // Somebody sets it right.
+  world.clock.step(-wrongMs);
+  for (let i = 0; i < 4; i += 1) {
+    expect(await silentAt()).toEqual([]);
+    await world.clock.advance(MINUTE);
+  }
+  control(world.service.sandbox, { method: 'POST', path: '/-/silence?machine=node-a' }, world.clock.now());
+  await world.clock.advance(4 * INTERVAL);
+  expect(await silentAt()).toEqual(['node-a']);
 });

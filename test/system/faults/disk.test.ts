@@ -40,10 +40,6 @@ function failing(how: (save: () => Promise<void>) => Promise<void>): Disk {
   };
 }
 
-function failingWith(code: string): Disk {
-  return failing(() => Promise.reject(Object.assign(new Error(`${code}: made up`), { code })));
-}
-
 /** Writes that neither succeed nor fail, until the disk is mended. */
 function hanging(): Disk {
   const waiting: (() => void)[] = [];
@@ -70,7 +66,10 @@ function vanishing(): Disk {
 }
 
 const MADE_UP: [string, () => Disk][] = [
-  ['full (made up)', () => failingWith('ENOSPC')],
+  [
+    'full (made up)',
+    () => failing(() => Promise.reject(Object.assign(new Error('ENOSPC: made up'), { code: 'ENOSPC' }))),
+  ],
   ['gone, with a file in its place', vanishing],
 ];
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { FaultServer, Respond } from '../../support/faults/fault-server.ts';
+import type { Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { BackfillRuns, FAST, KEY } from '../../support/programs/backfill.ts';
 import { ahead, type Running, startServe } from '../../support/programs/program.ts';
@@ -18,12 +18,11 @@ function spanOf(start: number, end: number): string[] {
   return ['--source=machines', '--full-resolution', `--start=${start}`, `--end=${end}`];
 }
 
-/** The output of a run that nothing disturbed, and the requests that it took. */
-async function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
-  const api = await startService(KEY, FAST);
-  const runs = new BackfillRuns(api);
-  await runs.run(...flags);
-  return { text: textOf(runs), requests: api.requests.length };
+/** What a run says that fails. */
+async function failed(runs: BackfillRuns, ...flags: readonly string[]): Promise<string> {
+  const running = runs.start(...flags);
+  expect(await running.ended).toMatchObject({ code: 1 });
+  return running.stderr;
 }
 
 function textOf({ folder }: BackfillRuns): string {
@@ -44,17 +43,6 @@ function atRequest(count: number, act: () => void): Respond {
   };
 }
 
-/** A quota of 120 requests, in the middle of a month: two hours before its end a run waits for the next one. */
-async function withQuota(): Promise<{ api: FaultServer; runs: BackfillRuns }> {
-  const now = new Date();
-  const aheadMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 15) - now.getTime();
-  const api = await startService(KEY, {
-    plan: { perSecond: 1_000, perMonth: 120 },
-    now: () => Date.now() + aheadMs,
-  });
-  return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
-}
-
 describe('system/programs/backfill', () => {
   it.each([
     ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
@@ -72,11 +60,13 @@ describe('system/programs/backfill', () => {
       expect(existsSync(runs.output)).toBe(false);
 
       await runs.run(...flags, '--resume');
-      const clean = await undisturbed(flags);
+      const undisturbed = await startService(KEY, FAST);
+      const clean = new BackfillRuns(undisturbed);
+      await clean.run(...flags);
       // The texts are megabytes: a difference is not worth showing.
-      expect(textOf(runs) === clean.text).toBe(true);
+      expect(textOf(runs) === textOf(clean)).toBe(true);
       // At most the page that was under way.
-      expect(api.requests.length).toBeLessThanOrEqual(clean.requests + 1);
+      expect(api.requests.length).toBeLessThanOrEqual(undisturbed.requests.length + 1);
       expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
     },
   );
@@ -87,9 +77,7 @@ describe('system/programs/backfill', () => {
     const began = Date.now();
     const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
     await daemon.line('listening');
-    const refused = runs.start('--source=machines', '--start=-1h');
-    expect(await refused.ended).toMatchObject({ code: 1 });
-    expect(refused.stderr).toMatch(/is in use by .*: stop it first/);
+    expect(await failed(runs, '--source=machines', '--start=-1h')).toMatch(/is in use by .*: stop it first/);
     await daemon.stop();
 
     const { stderr } = await runs.run('--source=machines', '--start=-1h');
@@ -107,19 +95,22 @@ describe('system/programs/backfill', () => {
   });
 
   it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
-    const { api, runs } = await withQuota();
-    const first = runs.start('--source=daily-returns');
-    expect(await first.ended).toMatchObject({ code: 1 });
+    // In the middle of a month: two hours before its end a run waits for the next one.
+    const now = new Date();
+    const aheadMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 15) - now.getTime();
+    const plan = { perSecond: 1_000, perMonth: 120 };
+    const api = await startService(KEY, { plan, now: () => Date.now() + aheadMs });
+    const runs = new BackfillRuns(api, ahead(aheadMs));
     // One for each ten days since genesis, so it grows.
-    expect(first.stderr).toMatch(/about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/);
+    const costs = /about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/;
+    expect(await failed(runs, '--source=daily-returns')).toMatch(costs);
     // One for each chain, which also shows the limits.
     expect(api.requests).toHaveLength(2);
     expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
 
-    const second = runs.start('--source=daily-returns', '--yes');
-    expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.stderr).toMatch(/allow no requests until 20\d\d-/);
-    expect(second.stderr).toContain('--resume');
+    const second = await failed(runs, '--source=daily-returns', '--yes');
+    expect(second).toMatch(/allow no requests until 20\d\d-/);
+    expect(second).toContain('--resume');
     // As many as the line above says, give or take the one that a passing second rounds away.
     expect(api.requests.length).toBeGreaterThanOrEqual(107);
     expect(api.requests.length).toBeLessThanOrEqual(108);
@@ -151,18 +142,13 @@ describe('system/programs/backfill', () => {
     const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     await runs.run('--source=daily-returns', '--window=7d');
-    const again = runs.start('--source=daily-returns', '--window=7d');
-    expect(await again.ended).toMatchObject({ code: 1 });
-    expect(again.stderr).toContain(`${runs.output} exists`);
-    const done = runs.start('--source=daily-returns', '--window=7d', '--resume');
-    expect(await done.ended).toMatchObject({ code: 1 });
-    expect(done.stderr).toContain('--resume: there is no interrupted run');
+    expect(await failed(runs, '--source=daily-returns', '--window=7d')).toContain(`${runs.output} exists`);
+    const done = await failed(runs, '--source=daily-returns', '--window=7d', '--resume');
+    expect(done).toContain('--resume: there is no interrupted run');
     const { length: asked } = api.requests;
     const other = new BackfillRuns(api, {}, runs.folder, 'other.om');
     writeFileSync(`${other.output}.2`, 'earlier');
-    const refused = other.start('--source=machines', '--start=-1h');
-    expect(await refused.ended).toMatchObject({ code: 1 });
-    expect(refused.stderr).toContain(`${other.output}.2 exists`);
+    expect(await failed(other, '--source=machines', '--start=-1h')).toContain(`${other.output}.2 exists`);
     expect(api.requests).toHaveLength(asked);
   });
 });

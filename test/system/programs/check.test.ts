@@ -7,12 +7,10 @@ import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ahead, asking, ran } from '../../support/programs/program.ts';
 import { HOUR } from '../../support/time/timing.ts';
 
-interface Given {
+interface Given extends Pick<FaultServerOptions, 'plan' | 'request'> {
   readonly key?: string;
   readonly args?: readonly string[];
   readonly config?: string;
-  readonly request?: Fault['request'];
-  readonly plan?: FaultServerOptions['plan'];
   readonly aheadMs?: number;
 }
 

@@ -11,9 +11,8 @@ const KEY = 'a-key-that-nobody-may-see';
 
 describe('system/programs/command-line', () => {
   it('--help names every command and goes to stdout, with 0', async () => {
-    const { code, stdout, stderr } = await ran(['--help']);
-    expect(code).toBe(0);
-    expect(stderr).toBe('');
+    const { stdout, ...ended } = await ran(['--help']);
+    expect(ended).toEqual({ code: 0, stderr: '' });
     for (const word of ['serve', 'check', 'sandbox', 'demo', '--config.file', '--web.listen-address', '--log.level']) {
       expect(stdout).toContain(word);
     }
@@ -41,17 +40,15 @@ describe('system/programs/command-line', () => {
   it.each([['--config.fil=x'], ['serv']])(
     'what cannot be understood (%s) is one line on stderr, with 2',
     async (...args) => {
-      const { code, stdout, stderr } = await ran(args, { BEACONCHAIN_API_KEY: KEY });
-      expect(code).toBe(2);
-      expect(stdout).toBe('');
+      const { stderr, ...ended } = await ran(args, { BEACONCHAIN_API_KEY: KEY });
+      expect(ended).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(/^[^\n]+\n$/);
     },
   );
 
   it('serve without a key is one line that says how to give one and that demo needs none, with 1', async () => {
-    const { code, stdout, stderr } = await ran([]);
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
+    const { stderr, ...ended } = await ran([]);
+    expect(ended).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(stderr).toContain('BEACONCHAIN_API_KEY');
     expect(stderr.match(/demo/g)).toHaveLength(1);

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
-import type { FaultServer } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { leaksOf } from '../../support/log/key-forms.ts';
@@ -18,19 +17,14 @@ const LOGIN = `exporter:${encodeURIComponent(PASSWORD)}`;
 let authority: Certificate;
 let own: Certificate;
 
-/** The sandbox over TLS, or in clear text. */
-async function startOver(scheme: 'http' | 'https'): Promise<{ service: FaultServer; url: string }> {
-  const tls = scheme === 'https' ? { credentials: own } : {};
-  const service = await startService(KEY, { plan: { perSecond: 50 }, ...tls });
-  return { service, url: `${scheme}://localhost:${service.port}` };
+/** The URL of the sandbox over TLS. */
+async function startOverTls(): Promise<string> {
+  const { port } = await startService(KEY, { plan: { perSecond: 50 }, credentials: own });
+  return `https://localhost:${port}`;
 }
 
-function config(url: string, more = ''): string {
-  return `${asking(url, ', timeout: 2s')}${more}`;
-}
-
-function serve(url: string, env: NodeJS.ProcessEnv, more?: string): Running {
-  return startServe(config(url, more), KEY, { NODE_EXTRA_CA_CERTS: authority.certFile, ...env });
+function config(url: string): string {
+  return asking(url, ', timeout: 2s');
 }
 
 /** Everything that the program says. */
@@ -41,9 +35,9 @@ async function said(program: Running, port: number): Promise<Record<string, stri
   return { output: program.output, ...Object.fromEntries(await Promise.all(pages)) };
 }
 
-const proxied = (port: number, login = LOGIN): NodeJS.ProcessEnv => {
-  const url = `http://${login}@127.0.0.1:${port}`;
-  return { HTTPS_PROXY: url, HTTP_PROXY: url };
+const proxied = (port: number): NodeJS.ProcessEnv => {
+  const url = `http://${LOGIN}@127.0.0.1:${port}`;
+  return { NODE_EXTRA_CA_CERTS: authority.certFile, HTTPS_PROXY: url, HTTP_PROXY: url };
 };
 
 describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true }, () => {
@@ -53,9 +47,9 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('asks over tunnels through a proxy with a password, survives its refusals, and shows neither password nor key', async () => {
-    const { url } = await startOver('https');
+    const url = await startOverTls();
     const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
-    const program = serve(url, proxied(proxy.port), 'machines: {interval: 1s}\n');
+    const program = startServe(`${config(url)}machines: {interval: 1s}\n`, KEY, proxied(proxy.port));
     const port = await portOf(program);
     await allUp(port);
     expect(proxy.forwards).toEqual([]);
@@ -77,9 +71,9 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('check --probe and backfill take the same way', async () => {
-    const { url } = await startOver('https');
+    const url = await startOverTls();
     const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
-    const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy.port) };
+    const env = { BEACONCHAIN_API_KEY: KEY, ...proxied(proxy.port) };
     const file = `--config.file=${configFile(config(url))}`;
     const check = await ran(['check', '--probe', '--yes', file], env);
     expect(check.code, check.stderr).toBe(0);

@@ -11,7 +11,7 @@ import { configFile } from '../../support/files/files.ts';
 import { scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { freePort } from '../../support/network/ports.ts';
-import { asking, portOf, type Running, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
+import { asking, portOf, startExporter, startServe, waitFor } from '../../support/programs/program.ts';
 import { type RedisServer, startRedis } from '../../support/tools/redis.ts';
 import { areMissing, OPENSSL, REDIS } from '../../support/tools/tools.ts';
 
@@ -33,13 +33,6 @@ async function refusal(settings: Pick<RedisSettings, 'url' | 'password'>): Promi
     () => expect.fail('not refused'),
     ({ message }: Error) => message,
   );
-}
-
-async function isPolling(program: Running): Promise<void> {
-  const port = await portOf(program);
-  await waitFor(async () => {
-    expect(seriesValue(await scrape(port), 'beaconchain_source_up', { source: 'machines' })).toBe(1);
-  });
 }
 
 describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
@@ -132,7 +125,10 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       const text = config(api.url, settings);
       const trust = { NODE_EXTRA_CA_CERTS: certificate.certFile };
       const program = startServe(text, KEY, trust);
-      await isPolling(program);
+      const port = await portOf(program);
+      await waitFor(async () => {
+        expect(seriesValue(await scrape(port), 'beaconchain_source_up', { source: 'machines' })).toBe(1);
+      });
       const file = configFile(text);
       // The limits are written within five seconds.
       await waitFor(async () => {

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
-import type { Fault } from '../../support/faults/fault-server.ts';
 import { ask } from '../../support/network/ask.ts';
 import { allUp, waitFor } from '../../support/programs/program.ts';
 import { startReloading } from '../../support/programs/reloading.ts';
@@ -9,14 +8,7 @@ import { startReloading } from '../../support/programs/reloading.ts';
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';
 
-interface SetUp {
-  readonly key?: string;
-  readonly more?: string;
-  readonly service?: Pick<Fault, 'request'>;
-  readonly flags?: readonly string[];
-}
-
-const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY, given: key, ...rest });
+const setUp = (given: Omit<Parameters<typeof startReloading>[0], 'key'> = {}) => startReloading({ key: KEY, ...given });
 
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
@@ -86,7 +78,7 @@ describe.concurrent('system/programs/reload', () => {
   it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
     let hangs = true;
     const { api, port, reload, setKey, program } = await setUp({
-      key: OTHER_KEY,
+      given: OTHER_KEY,
       service: { request: () => (hangs ? 'silence' : undefined) },
     });
     await waitFor(() => expect(api.requests).toHaveLength(1));

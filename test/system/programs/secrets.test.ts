@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
@@ -57,7 +58,8 @@ describe('system/programs/secrets', () => {
       await service.suffer(undefined);
     }
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      places[`process ${pid}`] = commandLine(pid);
+      // '' where it has ended meanwhile.
+      places[`process ${pid}`] = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     }
     program.child.kill('SIGUSR2');
     expect((await program.ended).code).not.toBe(0);
@@ -80,12 +82,3 @@ describe('system/programs/secrets', () => {
     expect(leaksOf(KEY, { text: 'nothing of it' })).toEqual([]);
   });
 });
-
-/** '' where it has ended meanwhile. */
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
 import { row } from '../../support/answers/slot-rows.ts';
 import { committeeOf, EPOCH, membersAnswer, startOfEpoch } from '../../support/answers/validators.ts';
@@ -57,37 +57,35 @@ async function countsAt(port: number): Promise<number[]> {
   return [slots, ...duties].map((count) => count ?? Number.NaN);
 }
 
-describe('system/programs/validators', () => {
-  it('counts the slots and seats of finalized blocks once each, also over kills', async () => {
-    const service = new Service();
-    const { api, file, port, program, isUp } = await startReloading({
-      key: 'the-key',
-      more: CONFIG,
-      service: { request: service.respond },
-    });
-    const again = () => startExporter(serveArgs(file), ahead(service.aheadMs));
-    await isUp('slashings');
-    // The epoch may change at any moment.
-    const [slots = 0, ...seats] = await countsAt(port);
-    expect(slots % 32).toBe(0);
-    expect(slots).toBeGreaterThan(0);
-    expect(seats).toEqual([slots, 2 * slots]);
-    await program.stop('SIGKILL');
-
-    service.aheadMs = 3 * EPOCH;
-    const next = again();
-    const known = await portOf(next);
-    await waitFor(async () => {
-      const [later = 0, ...both] = await countsAt(known);
-      expect(later).toBeGreaterThanOrEqual(slots + 3 * 32);
-      expect(both).toEqual([later, 2 * later]);
-    });
-    await next.stop('SIGKILL');
-    const [last = 0, ...both] = await countsAt(await portOf(again()));
-    expect(last).toBeGreaterThanOrEqual(slots + 3 * 32);
-    expect(both).toEqual([last, 2 * last]);
-    expect(program.lines('seats are not counted, because the members are not known')).toEqual([]);
-    // Each of the two sources asks at most once for a period.
-    expect(api.requests.filter(({ path }) => /sync_committee\/\d+$/.test(path)).length).toBeLessThanOrEqual(4);
+it('system/programs/validators: counts the slots and seats of finalized blocks once each, also over kills', async () => {
+  const service = new Service();
+  const { api, file, port, program, isUp } = await startReloading({
+    key: 'the-key',
+    more: CONFIG,
+    service: { request: service.respond },
   });
+  const again = () => startExporter(serveArgs(file), ahead(service.aheadMs));
+  await isUp('slashings');
+  // The epoch may change at any moment.
+  const [slots = 0, ...seats] = await countsAt(port);
+  expect(slots % 32).toBe(0);
+  expect(slots).toBeGreaterThan(0);
+  expect(seats).toEqual([slots, 2 * slots]);
+  await program.stop('SIGKILL');
+
+  service.aheadMs = 3 * EPOCH;
+  const next = again();
+  const known = await portOf(next);
+  await waitFor(async () => {
+    const [later = 0, ...both] = await countsAt(known);
+    expect(later).toBeGreaterThanOrEqual(slots + 3 * 32);
+    expect(both).toEqual([later, 2 * later]);
+  });
+  await next.stop('SIGKILL');
+  const [last = 0, ...both] = await countsAt(await portOf(again()));
+  expect(last).toBeGreaterThanOrEqual(slots + 3 * 32);
+  expect(both).toEqual([last, 2 * last]);
+  expect(program.lines('seats are not counted, because the members are not known')).toEqual([]);
+  // Each of the two sources asks at most once for a period.
+  expect(api.requests.filter(({ path }) => /sync_committee\/\d+$/.test(path)).length).toBeLessThanOrEqual(4);
 });

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { encodeHead, encodeSamples, type Format } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, lazyFamily, type Sample } from '../../../src/toolkit/exposition/family.ts';
 import { NOTHING, Rendering } from '../../../src/toolkit/exposition/rendered.ts';
@@ -47,21 +47,14 @@ describe('metrics/rendered', () => {
   );
 
   it('pauses between the pieces of a large family', async () => {
-    let pauses = 0;
-    const rendering = new Rendering(NOTHING, async () => {
-      pauses += 1;
-    });
-    await rendering.add(MANY);
-    expect(pauses).toBeGreaterThanOrEqual(10);
+    const pause = vi.fn(async () => undefined);
+    await new Rendering(NOTHING, pause).add(MANY);
+    expect(pause.mock.calls.length).toBeGreaterThanOrEqual(10);
   });
 
   it('computes the samples of a family once', async () => {
-    let reads = 0;
-    const read = (): Sample[] => {
-      reads += 1;
-      return [...MANY.samples];
-    };
+    const read = vi.fn((): Sample[] => [...MANY.samples]);
     await new Rendering(NOTHING).add(lazyFamily(MANY, read));
-    expect(reads).toBe(1);
+    expect(read).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock, within } from '../../../src/toolkit/lib/clock.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
@@ -26,15 +26,11 @@ describe('lib/clock', () => {
     const never = new Promise<never>(() => undefined);
 
     it('gives what comes in time, and leaves no timer behind', async () => {
-      const sleeps: (AbortSignal | undefined)[] = [];
-      const sleep = (_ms: number, signal?: AbortSignal): Promise<void> => {
-        sleeps.push(signal);
-        return never;
-      };
+      const sleep = vi.fn((_ms: number, _signal?: AbortSignal): Promise<void> => never);
       const clock = { ...systemClock, sleep };
       expect(await within(clock, 1_000, Promise.resolve('done'), () => 'late')).toBe('done');
       await expect(within(clock, 1_000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow('failed');
-      expect(sleeps.map((signal) => signal?.aborted)).toEqual([true, true]);
+      expect(sleep.mock.calls.map(([, signal]) => signal?.aborted)).toEqual([true, true]);
     });
 
     it('gives up what takes longer', async () => {

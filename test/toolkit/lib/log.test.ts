@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 const MODULE = new URL('../../../src/toolkit/lib/log.ts', import.meta.url);
 
@@ -16,13 +16,11 @@ async function written(options: string): Promise<string> {
   return stdout;
 }
 
-describe('lib/log', () => {
-  it('writes one JSON object per line where stdout is no terminal, all of them before an exit', async () => {
-    const lines = (await written(JSON.stringify({ level: 'info', format: null }))).trimEnd().split('\n');
-    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { level: 'info', time, slot: 7, msg: 'a slashing' },
-      { level: 'warn', time, msg: 'second' },
-    ]);
-  });
+it('lib/log writes one JSON object per line where stdout is no terminal, all of them before an exit', async () => {
+  const lines = (await written(JSON.stringify({ level: 'info', format: null }))).trimEnd().split('\n');
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { level: 'info', time, slot: 7, msg: 'a slashing' },
+    { level: 'warn', time, msg: 'second' },
+  ]);
 });

@@ -206,8 +206,9 @@ describe('state/lock', () => {
     },
   );
 
-  describe.runIf(process.getuid?.() === 0)('of another user', () => {
-    it.each([0o666, 0o600])('is taken or refused by its mode (%d)', async (mode) => {
+  it.runIf(process.getuid?.() === 0).each([0o666, 0o600])(
+    'of another user is taken or refused by its mode (%d)',
+    async (mode) => {
       const dir = temporaryFolder();
       chmodSync(dir, 0o777);
       writeFileSync(join(dir, 'lock'), '');
@@ -216,6 +217,6 @@ describe('state/lock', () => {
       const opened = await rival.ask('open');
       const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
       expect(opened).toContain(mode === 0o666 ? 'held' : why);
-    });
-  });
+    },
+  );
 });

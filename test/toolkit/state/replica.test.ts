@@ -26,16 +26,11 @@ function documentOf(value: z.infer<typeof Doc>): string {
   return JSON.stringify({ version: VERSION, value });
 }
 
-interface Options {
-  readonly id?: string;
-  readonly timings?: LeaseTimings;
-  readonly onLead?: () => void;
-  readonly onLapse?: () => void;
-}
-
 /** A replica that has started, and its events. Its monotonic clock can be set forward. */
-async function startReplica(url: string, options: Options = {}) {
-  const { id, timings = LONG, onLead, onLapse } = options;
+async function startReplica(
+  url: string,
+  { id, timings = LONG, onLead }: { id?: string; timings?: LeaseTimings; onLead?: () => void } = {},
+) {
   let ahead = 0;
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
   const { log, lines } = logLines();
@@ -48,10 +43,7 @@ async function startReplica(url: string, options: Options = {}) {
       told.push('lead');
       onLead?.();
     },
-    onLapse() {
-      told.push('lapse');
-      onLapse?.();
-    },
+    onLapse: () => told.push('lapse'),
     onDocument: (name, value) => documents.push([name, value]),
   });
   return {

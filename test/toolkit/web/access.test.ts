@@ -72,17 +72,16 @@ describe.concurrent('web/access', () => {
   it('answers 503 to a guess for which there is no place', async () => {
     const { port } = await serveGuarded(`basic_auth_users:\n  slow: $2b$20$${'a'.repeat(53)}\n`);
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    const guesses = Array.from({ length: MAX_WAITING }, (_, i) => getAs('slow', `${i}`));
+    const guesses = Array.from({ length: MAX_WAITING }, (_, i) => {
+      const { authorization } = basic('slow', `${i}`);
+      return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`;
+    });
     // The server closes the connection at the last line, when all guesses wait.
     socket.write(`${guesses.join('')}no HTTP\r\n\r\n`);
     await socket.toArray();
     expect((await ask(port, '/metrics', { headers: basic('slow', 'one more') })).status).toBe(503);
   });
 });
-
-function getAs(user: string, password: string): string {
-  return `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(user, password)['authorization']}\r\n\r\n`;
-}
 
 describe('web/access: the names of a client certificate', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Row } from '../../../src/sources/content.ts';
 import { pagePieces } from '../../../src/status-page/page.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
@@ -11,18 +11,15 @@ import { pageIn } from '../../support/web/status-states.ts';
 describe('web/send: a rendered page', () => {
   it('renders once a second, however many ask', async () => {
     const clock = new VirtualClock(NOW);
-    let readings = 0;
-    const page = renderedPage(() => {
-      readings += 1;
-      return pagePieces(pageIn('empty'));
-    }, clock);
+    const read = vi.fn(() => pagePieces(pageIn('empty')));
+    const page = renderedPage(read, clock);
     await Promise.all([page(), page(), page()]);
     await clock.advance(999);
     await page();
-    expect(readings).toBe(1);
+    expect(read).toHaveBeenCalledTimes(1);
     await clock.advance(1);
     await page();
-    expect(readings).toBe(2);
+    expect(read).toHaveBeenCalledTimes(2);
   });
 
   it('lets other work run between rows', async () => {

@@ -1,8 +1,8 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
-import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
+import { makeCertificate } from '../../support/network/certificates.ts';
 import { waitFor } from '../../support/programs/program.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
@@ -11,26 +11,13 @@ import { BODY, serveGuarded, tlsSection } from '../../support/web/web-config.ts'
 /** More than the kernel keeps for a client who does not read. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
 
-interface Serving {
-  readonly limits?: Partial<typeof SERVER_LIMITS>;
-  readonly body?: string;
-  readonly certificate?: Certificate;
-}
-
-async function serve({ limits = {}, body = BODY, certificate }: Serving = {}): Promise<number> {
-  const text = certificate ? tlsSection(certificate) : '';
+async function serve(limits: Partial<typeof SERVER_LIMITS> = {}, body = BODY, text = ''): Promise<number> {
   const { port } = await serveGuarded(text, body, { ...SERVER_LIMITS, connectionsCheckingInterval: 50, ...limits });
   return port;
 }
 
-interface Client {
-  readonly socket: Socket;
-  /** Everything it received, after the server has closed the connection. */
-  readonly told: Promise<string>;
-}
-
-/** A client who sends this and waits. */
-async function client(port: number, text: string | Buffer = ''): Promise<Client> {
+/** A client who sends this and waits, and everything it received, after the server has closed the connection. */
+async function client(port: number, text: string | Buffer = '') {
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   atTheEnd(() => socket.destroy());
   const chunks: Buffer[] = [];
@@ -49,13 +36,13 @@ describe.concurrent('web/server: limits', () => {
     ['stops in its headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
     ['is idle after an answer', GET],
   ])('ends a client who %s', async (_name, text) => {
-    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 } });
+    const port = await serve({ headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 });
     const { told } = await client(port, text);
     expect(await told).toMatch(text === GET ? /^HTTP\/1\.1 200 OK/ : /^(HTTP\/1\.1 408 Request Timeout|$)/);
   });
 
   it('ends a client who sends a body without end', async () => {
-    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400 } });
+    const port = await serve({ headersTimeout: 200, requestTimeout: 400 });
     const { socket, told } = await client(port, 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
     const drip = setInterval(() => socket.write('a'), 20);
     expect(await told).toMatch(/^HTTP\/1\.1 405 Method Not Allowed/);
@@ -70,7 +57,7 @@ describe.concurrent('web/server: limits', () => {
   });
 
   it('ends a client who does not take its answer and says nothing, however many it asked for', async () => {
-    const port = await serve({ body: LARGE, limits: { timeout: 300, maxConnections: 1 } });
+    const port = await serve({ timeout: 300, maxConnections: 1 }, LARGE);
     const { socket } = await client(port);
     socket.pause();
     socket.write(GET.repeat(1_000));
@@ -82,7 +69,7 @@ describe.concurrent('web/server: limits', () => {
 
 describe('web/server: limits, for many at once', () => {
   it('takes no more connections than the limit, and serves those that it has', async () => {
-    const port = await serve({ limits: { maxConnections: 5 } });
+    const port = await serve({ maxConnections: 5 });
     const taken = await Promise.all(Array.from({ length: 5 }, () => client(port)));
     const sixth = await client(port, GET);
     expect(await sixth.told).toBe('');
@@ -94,7 +81,7 @@ describe('web/server: limits, for many at once', () => {
 
 describe.skipIf(areMissing(OPENSSL))('web/server: limits over TLS', () => {
   it('ends a client who stops in its handshake', async () => {
-    const port = await serve({ certificate: makeCertificate(), limits: { headersTimeout: 200 } });
+    const port = await serve({ headersTimeout: 200 }, BODY, tlsSection(makeCertificate()));
     expect(await (await client(port, Buffer.from([22, 3, 1, 2, 0]))).told).toBe('');
   });
 });

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { pagesOf } from '../../../src/status-page/documentation.ts';
 import { type Pages, preferredFormat, type ServerOptions } from '../../../src/toolkit/web/server.ts';
 import { ask } from '../../support/network/ask.ts';
@@ -17,51 +17,47 @@ async function serve(pages: Partial<Pages> = {}, options: Partial<ServerOptions>
 }
 
 describe('web/server', () => {
-  describe('the format', () => {
-    it.each([
-      ['no header', undefined, 'text'],
-      ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
-      [
-        'Prometheus 2.26 to 2.42',
-        'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
-        'openmetrics',
-      ],
-      [
-        'Prometheus 3',
-        'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
-        'openmetrics',
-      ],
-      ['OpenMetrics of any version', 'application/openmetrics-text', 'openmetrics'],
-      ['OpenMetrics of a version that is not served', 'application/openmetrics-text; version=2.0.0', 'text'],
-      ['text before OpenMetrics by q', 'application/openmetrics-text;q=0.3,text/plain;q=0.9', 'text'],
-      ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*', 'text'],
-      ['nonsense', ';;q=,/,,"', 'text'],
-    ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
-      expect(preferredFormat(accept)).toBe(format);
-      const port = await serve();
-      const sent: Record<string, string> = accept === undefined ? {} : { accept };
-      const { status, headers, body } = await ask(port, '/metrics', { headers: sent });
-      expect(status).toBe(200);
-      expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
-      expect(body.toString()).toBe(BODIES[format]);
-      expect(headers.vary).toBe('Accept, Accept-Encoding');
-    });
+  it.each([
+    ['no header', undefined, 'text'],
+    ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
+    [
+      'Prometheus 2.26 to 2.42',
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'openmetrics',
+    ],
+    [
+      'Prometheus 3',
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      'openmetrics',
+    ],
+    ['OpenMetrics of any version', 'application/openmetrics-text', 'openmetrics'],
+    ['OpenMetrics of a version that is not served', 'application/openmetrics-text; version=2.0.0', 'text'],
+    ['text before OpenMetrics by q', 'application/openmetrics-text;q=0.3,text/plain;q=0.9', 'text'],
+    ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*', 'text'],
+    ['nonsense', ';;q=,/,,"', 'text'],
+  ] as const)('the format for %s is %s -> %s', async (_name, accept, format) => {
+    expect(preferredFormat(accept)).toBe(format);
+    const port = await serve();
+    const sent: Record<string, string> = accept === undefined ? {} : { accept };
+    const { status, headers, body } = await ask(port, '/metrics', { headers: sent });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
+    expect(body.toString()).toBe(BODIES[format]);
+    expect(headers.vary).toBe('Accept, Accept-Encoding');
   });
 
-  describe('compression', () => {
-    it.each([
-      ['nothing', undefined, false],
-      ['gzip', 'gzip', true],
-      ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
-      ['no gzip', 'gzip;q=0', false],
-    ])('where %s is accepted', async (_name, encoding, gzipped) => {
-      const port = await serve();
-      const sent: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
-      const { headers, body } = await ask(port, '/metrics', { headers: sent });
-      expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
-      expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
-      expect(headers['content-length']).toBe(String(body.length));
-    });
+  it.each([
+    ['nothing', undefined, false],
+    ['gzip', 'gzip', true],
+    ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
+    ['no gzip', 'gzip;q=0', false],
+  ])('compression where %s is accepted', async (_name, encoding, gzipped) => {
+    const port = await serve();
+    const sent: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
+    const { headers, body } = await ask(port, '/metrics', { headers: sent });
+    expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
+    expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
+    expect(headers['content-length']).toBe(String(body.length));
   });
 
   describe('methods', () => {
@@ -102,13 +98,10 @@ describe('web/server', () => {
       ['another port, in a browser that tells only that', { 'sec-fetch-site': 'same-site' }, 403],
       ['a page without an origin that claims to be its own', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 403],
     ])('lets %s ask for a reload or not', async (_, headers: Record<string, string>, status) => {
-      let reloads = 0;
-      const reload = async (): Promise<undefined> => {
-        reloads += 1;
-      };
+      const reload = vi.fn(async () => undefined);
       const port = await serve({ reload });
       const answer = await ask(port, '/-/reload', { method: 'POST', headers });
-      expect([answer.status, reloads]).toEqual([status, status === 200 ? 1 : 0]);
+      expect([answer.status, reload.mock.calls.length]).toEqual([status, status === 200 ? 1 : 0]);
       if (status === 403)
         expect(String(answer.body)).toBe('not reloaded: the request comes from a page in a browser\n');
     });
@@ -132,16 +125,14 @@ describe('web/server', () => {
     );
   });
 
-  describe('health', () => {
-    it('is what the program says', async () => {
-      let problem: string | undefined;
-      const port = await serve({ unhealthy: () => problem });
-      expect((await ask(port, '/-/healthy')).status).toBe(200);
-      problem = 'the scheduler has stopped';
-      const { status, body } = await ask(port, '/-/healthy');
-      expect(status).toBe(503);
-      expect(body.toString()).toBe('not healthy: the scheduler has stopped\n');
-    });
+  it('health is what the program says', async () => {
+    let problem: string | undefined;
+    const port = await serve({ unhealthy: () => problem });
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    problem = 'the scheduler has stopped';
+    const { status, body } = await ask(port, '/-/healthy');
+    expect(status).toBe(503);
+    expect(body.toString()).toBe('not healthy: the scheduler has stopped\n');
   });
 
   it('serves the metrics at the configured path, and only there', async () => {
@@ -157,22 +148,20 @@ describe('web/server', () => {
     expect((await ask(await serve(), target)).status).toBe(status);
   });
 
-  describe('the status page', () => {
-    it('may run its one script alone, load nothing from elsewhere, not be framed, and send no referrer', async () => {
-      const port = await serve({ pages: pagesOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
-      const { headers, body } = await ask(port, '/');
-      const policy = String(headers['content-security-policy']);
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).toMatch(/style-src 'sha256-[\w+/]{43}='/);
-      expect(policy).toMatch(/script-src 'sha256-[\w+/]{43}='; connect-src 'self';/);
-      expect(policy).not.toContain('unsafe');
-      expect(headers['x-content-type-options']).toBe('nosniff');
-      expect(headers['referrer-policy']).toBe('no-referrer');
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers['content-type']).toBe('text/html; charset=utf-8');
-      expect(body.toString()).toBe('<!doctype html><p>ü</p>');
-    });
+  it('the status page may run its one script alone, load nothing from elsewhere, not be framed, and send no referrer', async () => {
+    const port = await serve({ pages: pagesOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
+    const { headers, body } = await ask(port, '/');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toMatch(/style-src 'sha256-[\w+/]{43}='/);
+    expect(policy).toMatch(/script-src 'sha256-[\w+/]{43}='; connect-src 'self';/);
+    expect(policy).not.toContain('unsafe');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body.toString()).toBe('<!doctype html><p>ü</p>');
   });
 
   it('answers 500 when a page throws, reports why, and continues', async () => {

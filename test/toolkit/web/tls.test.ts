@@ -4,7 +4,7 @@ import { Agent } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { SERVER_LIMITS } from '../../../src/toolkit/web/server.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
@@ -14,9 +14,6 @@ import { waitFor } from '../../support/programs/program.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 import { BODY, type Guarded, replaceFile, serveGuarded, tlsSection } from '../../support/web/web-config.ts';
-
-const isSkipped = areMissing(OPENSSL);
-const made = isSkipped ? undefined : makeAll();
 
 function makeAll() {
   const authority = makeCertificate({ names: 'DNS:authority' });
@@ -31,16 +28,11 @@ function makeAll() {
   };
 }
 
-type Made = NonNullable<typeof made>;
-
-function pems(): Made {
-  if (!made) throw new Error('no certificates');
-  return made;
-}
+let made: ReturnType<typeof makeAll>;
 
 /** A server with the certificate, and what more is set. */
 function serve(more = ''): Promise<Guarded> {
-  return serveGuarded(tlsSection(pems().server, more));
+  return serveGuarded(tlsSection(made.server, more));
 }
 
 /** The result for a client: a status, or why there is no connection. */
@@ -65,7 +57,11 @@ async function shaken<T>(port: number, tls: ConnectionOptions, what: (socket: Re
   return result;
 }
 
-describe.skipIf(isSkipped).concurrent('web/tls', () => {
+describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
+  beforeAll(() => {
+    made = makeAll();
+  });
+
   it('never answers a client without TLS', async () => {
     const { port } = await serve();
     await expect(ask(port, '/metrics')).rejects.toThrow(/ECONNRESET|socket hang up/);
@@ -108,7 +104,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
     ])(
       '%s: without a certificate %s, with an unknown one %s, with a known one %s',
       async (type, none, unknown, known) => {
-        const { stranger, client, authority } = pems();
+        const { stranger, client, authority } = made;
         const ca = type === 'NoClientCert' ? '' : `  client_ca_file: ${authority.certFile}\n`;
         const { port } = await serve(`  client_auth_type: ${type}\n${ca}`);
         expect([
@@ -121,7 +117,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
 
     it('without a CA nobody’s own certificate is verified', async () => {
       const { port } = await serve('  client_auth_type: RequireAndVerifyClientCert\n');
-      expect(await outcome(port, withCertificate(pems().client))).toBe('ECONNRESET');
+      expect(await outcome(port, withCertificate(made.client))).toBe('ECONNRESET');
     });
 
     it.each([
@@ -129,7 +125,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
       ['ONE', refused],
       ['on', refused],
     ])('of those with an allowed name, %s: %s', async (name, expected) => {
-      const { authority, client } = pems();
+      const { authority, client } = made;
       const { port } = await serve(
         `  client_auth_type: VerifyClientCertIfGiven\n  client_ca_file: ${authority.certFile}\n  client_allowed_sans: [other, "${name}"]\n`,
       );
@@ -141,7 +137,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
   describe('while it runs', () => {
     /** A server whose certificate is in files of its own. */
     async function serveOwnFiles() {
-      const { server } = pems();
+      const { server } = made;
       const guarded = await serveGuarded(
         `tls_server_config:\n  cert: ${JSON.stringify(server.cert)}\n  key: ${JSON.stringify(server.key)}\n`,
       );
@@ -182,7 +178,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
         renameSync(join(folder, '..next'), join(folder, '..data'));
       };
       const next = makeCertificate();
-      link(dirname(pems().server.certFile));
+      link(dirname(made.server.certFile));
       const naps: (() => void)[] = [];
       const sleep = (ms: number): Promise<void> => {
         expect(ms).toBeLessThanOrEqual(MINUTE);
@@ -191,7 +187,7 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
       const text = tlsSection({ certFile: `${folder}/..data/cert.pem`, keyFile: `${folder}/..data/key.pem` });
       const { port } = await serveGuarded(text, BODY, SERVER_LIMITS, { ...systemClock, sleep });
       const before = await fingerprint(port);
-      writeFileSync(join(dirname(next.certFile), 'key.pem'), pems().server.key);
+      writeFileSync(join(dirname(next.certFile), 'key.pem'), made.server.key);
       link(dirname(next.certFile));
       const passMinute = async (): Promise<void> => {
         naps.pop()?.();
@@ -207,14 +203,14 @@ describe.skipIf(isSkipped).concurrent('web/tls', () => {
 
   it('sends all of an answer that is encrypted in parts', async () => {
     const body = `${BODY.repeat(20_000)}# EOF\n`;
-    const { port } = await serveGuarded(tlsSection(pems().server), body);
+    const { port } = await serveGuarded(tlsSection(made.server), body);
     expect(String((await ask(port, '/metrics', { tls: { rejectUnauthorized: false } })).body)).toBe(body);
   });
 
   it('closes at once, whoever is connected', async () => {
     // Longer than the test may take: no limit closes them.
     const limits = { ...SERVER_LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
-    const { port, server } = await serveGuarded(tlsSection(pems().server), BODY, limits);
+    const { port, server } = await serveGuarded(tlsSection(made.server), BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
     await new Promise((resolve) => idle.once('connect', resolve));
     const half = connectPlain(port, '127.0.0.1');

@@ -1,31 +1,20 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readWebConfig } from '../../../src/toolkit/web/web-config.ts';
 import { ConfigError } from '../../../src/toolkit/yaml/mistakes.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { makeCertificate } from '../../support/network/certificates.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
-const isSkipped = areMissing(OPENSSL);
 const PAIR = '  cert_file: server.crt\n  key_file: server.key\n';
 const TLS = `tls_server_config:\n${PAIR}`;
 const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
 /** A hash of nothing in particular, in the right shape. */
 const HASH = `$2y$10$${'a'.repeat(53)}`;
 
-const folder = isSkipped ? '' : folderWithCertificates();
-
-/** With a server's certificate and key, a client's, and another key; web configs are next to them. */
-function folderWithCertificates(): string {
-  const path = temporaryFolder();
-  const [server, client] = [makeCertificate(), makeCertificate()];
-  copyFileSync(server.certFile, join(path, 'server.crt'));
-  copyFileSync(server.keyFile, join(path, 'server.key'));
-  copyFileSync(client.certFile, join(path, 'client.crt'));
-  copyFileSync(client.keyFile, join(path, 'other.key'));
-  return path;
-}
+/** With a server's certificate and key, and another key; web configs are next to them. */
+const folder = temporaryFolder();
 
 /** What is wrong with this text as a web config, line by line; empty: nothing. */
 async function mistakesIn(text: string): Promise<string[]> {
@@ -40,7 +29,14 @@ async function mistakesIn(text: string): Promise<string[]> {
   }
 }
 
-describe.skipIf(isSkipped)('web/web-config', () => {
+describe.skipIf(areMissing(OPENSSL))('web/web-config', () => {
+  beforeAll(() => {
+    const server = makeCertificate();
+    copyFileSync(server.certFile, join(folder, 'server.crt'));
+    copyFileSync(server.keyFile, join(folder, 'server.key'));
+    copyFileSync(makeCertificate().keyFile, join(folder, 'other.key'));
+  });
+
   // The first column is the file of the same case among the toolkit's own, web/testdata/web_config_* and tls_config_*.
   it.each([
     ['empty', ''],
