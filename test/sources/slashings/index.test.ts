@@ -181,6 +181,11 @@ describe('sources/slashings', () => {
       expect(paceAt(perDay, { intervalMs })).toEqual({ intervalMs: every, requests, leavesOut });
     });
 
+    it('is as configured to the last digit where the budget just allows it', () => {
+      const asConfigured = paceAt(Number.POSITIVE_INFINITY, { intervalMs: BY_DEFAULT });
+      expect(paceAt(1_780, { intervalMs: BY_DEFAULT })).toEqual(asConfigured);
+    });
+
     it('restores head passes when the share exceeds their cost by a tenth, and leaves nothing idle before', () => {
       const back = (share: number) => paceAt(share, { leftOut: ['head'] });
       expect([675, 742, 743].map((share) => back(share).leavesOut)).toEqual([FINALIZED, FINALIZED, '']);
