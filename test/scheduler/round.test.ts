@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { requestTo } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
-import { fakeApi } from '../support/answers/fake-api.ts';
+import { attempt } from '../../src/sources/answers.ts';
+import type { ReadContext } from '../../src/sources/read.ts';
+import { failing, fakeApi } from '../support/answers/fake-api.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { round } from '../support/runs/round.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
@@ -10,12 +13,12 @@ const FAILURE = new RequestFailed('machine_metrics', 'bad_request', 'made up');
 
 describe('scheduler/round', () => {
   it('repeats the reads that failed before it once when a sibling works again', async () => {
-    let failing: readonly string[] = [];
+    let broken: readonly string[] = [];
     const read = (name: string, everyMs: number) => ({
       name,
       everyMs,
       due: (_value: number, _last: object, _timing: object, tick: number) => tick,
-      run: (value: number) => (failing.includes(name) ? { value, failure: FAILURE } : { value: value + 1 }),
+      run: (value: number) => (broken.includes(name) ? { value, failure: FAILURE } : { value: value + 1 }),
     });
     const source = fakeSource({ reads: [read('rare', 6 * HOUR), read('frequent', MINUTE), read('daily', 24 * HOUR)] });
     let entry: Entry | undefined;
@@ -29,7 +32,7 @@ describe('scheduler/round', () => {
       [63, ['rare']],
       [64, ['rare']],
     ] as const) {
-      failing = failed;
+      broken = failed;
       const result = await round(
         source,
         fakeApi(() => ({})),
@@ -48,5 +51,28 @@ describe('scheduler/round', () => {
       ['rare', 'frequent', 'daily'],
       ['frequent'],
     ]);
+  });
+
+  it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
+    const asked = async (value: number, context: ReadContext) => {
+      const { api, signal } = context;
+      const answer = await attempt(context, () =>
+        api.request(requestTo('network_performance', { chain: 'mainnet' }), signal),
+      );
+      return { value, ...(answer instanceof Error && { failure: answer }) };
+    };
+    const source = fakeSource({
+      reads: [
+        { name: 'duties', endpoints: ['network_performance'], everyMs: 24 * HOUR, run: asked },
+        { name: 'failing', everyMs: 24 * HOUR, run: (value) => ({ value, failure: FAILURE }) },
+      ],
+    });
+    const api = fakeApi(failing('forbidden'));
+    const first = await round(source, api, undefined, { now: NOW });
+    const second = await round(source, api, first.entry, { now: NOW + 11 * MINUTE });
+    expect([first.ran, second.ran]).toEqual([['duties', 'failing'], ['duties']]);
+    expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
+    expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
+    expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
   });
 });

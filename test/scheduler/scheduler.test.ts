@@ -298,6 +298,21 @@ describe('scheduler/scheduler', () => {
       },
     );
 
+    it('set in a round makes the reads after it due again too, because they work with the time of the round', async () => {
+      const clock = new VirtualClock(NOW);
+      const sets = (value: number) => {
+        if (value === 0) clock.step(10 * MINUTE);
+        return { value: value + 1 };
+      };
+      const { saved } = schedule([fakeSource({ reads: [{ name: 'first', run: sets }, { name: 'second' }] })], {
+        clock,
+      });
+      await clock.advance(SECOND);
+      const [, entry] = saved[0] ?? [];
+      expect(entry?.reads).toMatchObject({ first: { isDueNow: true }, second: { isDueNow: true } });
+      expect(saved[1]?.[1].value).toBe(4);
+    });
+
     it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
       const { clock, scheduler, stop } = schedule([fakeSource({ everyMs: DAY })]);
       for (let i = 0; i < 20; i += 1) {
