@@ -17,7 +17,7 @@ import { networkPerformance, performance, queues, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
 import { charge, limitsOf, NO_ACCESS } from './rate-limit.ts';
 import { errorBody, Refusal } from './refusal.ts';
-import { attesterSlashings, epochSlots, proposerSlashings, slashingsOfSlot } from './v1.ts';
+import { epochSlots, slashingsOfSlot } from './v1.ts';
 import { committee, syncCommittee, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
@@ -108,8 +108,8 @@ type ServeV1 = (sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs) =
 /** v1 by path: GET at the host of a chain, with one selector (api-facts 4.1, 5.1, 5.2 and 8.1). */
 const V1: Readonly<Record<string, ServeV1>> = {
   'epoch/{}/slots': epochSlots,
-  'slot/{}/attesterslashings': slashingsOfSlot(attesterSlashings),
-  'slot/{}/proposerslashings': slashingsOfSlot(proposerSlashings),
+  'slot/{}/attesterslashings': slashingsOfSlot('attester'),
+  'slot/{}/proposerslashings': slashingsOfSlot('proposer'),
   'sync_committee/{}': committee,
 };
 

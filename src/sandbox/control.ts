@@ -1,7 +1,7 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { type ChainWorld, headSlot, isMissed, OFFENCES, slashedInBlock } from './chain-world.ts';
+import { type Block, blocksAt, type ChainWorld, headSlot, OFFENCES } from './chain-world.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
 import { EXISTING } from './validators.ts';
@@ -113,8 +113,9 @@ function indexFrom(parameter: string, text: string): number {
 
 /** The next slot with a block that slashes nobody and can still be changed: that of the current slot has been sent. */
 function nextFreeSlot(world: ChainWorld, now: UnixMs): number {
-  const slashes = (slot: number) => OFFENCES.some((offence) => slashedInBlock(world, slot, offence).length > 0);
+  const isFree = ([block]: readonly Block[]): boolean =>
+    block !== undefined && block.attesterSlashings.length + block.slashedProposers.length === 0;
   let slot = headSlot(world.chain, now) + 2;
-  while (isMissed(world, slot) || slashes(slot)) slot += 1;
+  while (!isFree(blocksAt(world, slot))) slot += 1;
   return slot;
 }

@@ -1,127 +1,189 @@
-import { hash } from 'node:crypto';
-import { type Chain, SLOTS_PER_EPOCH } from '../facts/chain.ts';
-import { between, unit } from '../toolkit/lib/random.ts';
+import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../facts/chain.ts';
+import { seedOf, unit } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { selected } from './body.ts';
-import { type ChainWorld, epochOf, headSlot, isMissed, proposerOf, SEATS, slashedInBlock } from './chain-world.ts';
+import {
+  type AttesterSlashing,
+  type Block,
+  blocksAt,
+  type ChainWorld,
+  drawnBlock,
+  epochOf,
+  finalizedEpoch,
+  headOf,
+  type IndexedAttestation,
+  type Offence,
+  proposerOf,
+  SEATS,
+} from './chain-world.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
+/** An object of an answer, before it is JSON. */
+type Fields = Readonly<Record<string, unknown>>;
+
 /** GET /api/v1/epoch/{epoch}/slots (api-facts 5.1). */
 export function epochSlots({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
-  const head = headSlot(chain, now);
-  const latest = epochOf(head);
-  const epoch = selected(selector, { latest, finalized: finalizedEpoch(head) }, 'invalid epoch parameter');
+  const world = chains[chain];
+  const latest = epochOf(headOf(world, now));
+  const words = { latest, finalized: finalizedEpoch(world, now) };
+  const epoch = selected(selector, words, 'invalid epoch parameter');
   if (epoch > latest) throw new Refusal(400, `epoch is in the future. The latest epoch is ${latest}`);
-  const first = epoch * SLOTS_PER_EPOCH;
-  const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => first + i).filter((slot) => slot <= head);
-  return JSON.stringify({ status: 'OK', data: slots.map((slot) => rowOf(chains[chain], slot, head)) });
+  return JSON.stringify({ status: 'OK', data: rowsOfEpoch(world, epoch, now) });
 }
 
-function finalizedEpoch(head: number): number {
-  return Math.max(0, epochOf(head) - 2);
+/** The rows of the slots of an epoch that the service knows, ascending. */
+export function rowsOfEpoch(world: ChainWorld, epoch: number, now: UnixMs): Fields[] {
+  const head = headOf(world, now);
+  const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => epoch * SLOTS_PER_EPOCH + i);
+  return slots.filter((slot) => slot <= head).flatMap((slot) => rowsOfSlot(world, slot, now));
 }
 
-function rowOf(world: ChainWorld, slot: number, head: number): object {
-  const position = { slot, epoch: epochOf(slot), proposer: proposerOf(world, slot) };
-  const block = blockOf(world, slot);
-  if (!isMissed(world, slot)) return { ...position, ...block, status: '1' };
-  const isFinal = epochOf(slot) <= finalizedEpoch(head);
+/** The rows of a slot: one for each of its blocks, or one for none. */
+export function rowsOfSlot(world: ChainWorld, slot: number, now: UnixMs): Fields[] {
+  const position = { slot, epoch: epochOf(slot) };
+  const blocks = blocksAt(world, slot);
+  if (blocks.length > 0) {
+    const isTied = blocks.some(({ isCanonical }) => isCanonical) && world.isTied(slot);
+    return blocks.map((block) => ({
+      ...position,
+      proposer: block.proposer,
+      ...fieldsOf(world, slot, block),
+      status: block.isCanonical || isTied ? '1' : '3',
+    }));
+  }
+  const isFinal = position.epoch <= finalizedEpoch(world, now);
+  const nothing = withoutBlock(fieldsOf(world, slot, drawnBlock(world, slot)));
   // A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1).
-  return { ...position, ...withoutBlock(block), status: isFinal ? '2' : '0', blockroot: isFinal ? '0x01' : '0x00' };
+  const rest = { status: isFinal ? '2' : '0', blockroot: isFinal ? '0x01' : '0x00' };
+  return [{ ...position, proposer: proposerOf(world, slot), ...nothing, ...rest }];
 }
 
 /** Execution block number minus slot, about that of mainnet in 2025. */
 const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
-/** The bits of a sync committee. */
-const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
 
 /** The fields that only a block has. */
-function blockOf(world: ChainWorld, slot: number): object {
-  const { seed } = world;
-  const id = [seed, slot, 100];
-  const silent = between(0, 15, 1, ...id);
+function fieldsOf({ chain, seed }: ChainWorld, slot: number, block: Block): Fields {
+  const { root, signers } = block;
   return {
-    blockroot: rootOf(seed, slot),
-    parentroot: rootOf(seed, previousBlock(world, slot)),
-    attestationscount: between(5, 8, 3, ...id),
-    attesterslashingscount: slashedInBlock(world, slot, 'attester').length > 0 ? 1 : 0,
-    proposerslashingscount: slashedInBlock(world, slot, 'proposer').length,
-    depositscount: 0,
-    voluntaryexitscount: unit(4, ...id) < 0.05 ? between(1, 16, 5, ...id) : 0,
-    withdrawalcount: 16,
-    syncaggregate_bits: `0x${((ALL_SEATS >> BigInt(silent)) << BigInt(silent)).toString(16).padStart(SEATS / 4, '0')}`,
-    syncaggregate_participation: (SEATS - silent) / SEATS,
+    blockroot: root,
+    parentroot: block.parent,
+    stateroot: root,
+    signature: signatureIn(root),
+    randaoreveal: signatureIn(root),
+    graffiti: root,
+    graffiti_text: '',
+    attestationscount: block.attestations,
+    attesterslashingscount: block.attesterSlashings.length,
+    proposerslashingscount: block.slashedProposers.length,
+    depositscount: block.deposits,
+    voluntaryexitscount: block.voluntaryExits,
+    withdrawalcount: block.withdrawals,
+    eth1data_blockhash: root,
+    eth1data_depositcount: 2_045_305,
+    eth1data_depositroot: root,
+    syncaggregate_bits: signers,
+    syncaggregate_participation: signers === null ? null : signing(signers) / SEATS,
+    syncaggregate_signature: signers === null ? null : signatureIn(root),
     // A daily wave between 0.3 and 1.9 gwei, with noise.
     exec_base_fee_per_gas: Math.round(1e9 * (1 + 0.7 * Math.sin(slot / 1146) + 0.2 * unit(seed, slot, 101))),
     exec_block_number: slot + BLOCK_NUMBER_OFFSET,
     exec_gas_limit: GAS_LIMIT,
-    exec_gas_used: between(0.25 * GAS_LIMIT, 0.75 * GAS_LIMIT, 11, ...id),
-    exec_transactions_count: between(80, 400, 12, ...id),
+    exec_gas_used: block.gasUsed,
+    exec_timestamp: slotTime(chain, slot),
+    exec_transactions_count: block.transactions,
   };
 }
 
 /** The same fields without a block: counts are 0, the rest is null (api-facts 5.1). */
-function withoutBlock(block: object): object {
-  const names = Object.keys(block);
-  return Object.fromEntries(names.map((name) => [name, /count$|_participation$/.test(name) ? 0 : null]));
+function withoutBlock(block: Fields): Fields {
+  const zero = (name: string) => (/count$|_participation$/.test(name) ? 0 : null);
+  return { ...Object.fromEntries(Object.keys(block).map((name) => [name, zero(name)])), graffiti_text: '' };
 }
 
-function previousBlock(world: ChainWorld, slot: number): number {
-  let previous = slot - 1;
-  while (previous > 0 && isMissed(world, previous)) previous -= 1;
-  return previous;
+/** 96 bytes that differ with the block. */
+function signatureIn(root: string): string {
+  return `0x${root.slice(2).repeat(3)}`;
 }
 
-/** The root of a block. Each fork has another one. */
-function rootOf(seed: number, slot: number, fork = 0): string {
-  return `0x${hash('sha256', `${seed} ${slot} ${fork}`)}`;
+/** How many bits are set. */
+function signing(bits: string): number {
+  let count = 0;
+  for (const byte of Buffer.from(bits.slice(2), 'hex')) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /**
  * GET /api/v1/slot/{slot}/attesterslashings or proposerslashings. Only a number: `latest` is documented and refused, a
  * future slot has no slashings (api-facts 5.2).
- * @param read The slashings of the block at a slot, without the fields that name the block
  */
-export function slashingsOfSlot(read: (world: ChainWorld, slot: number) => readonly object[]) {
+export function slashingsOfSlot(offence: Offence) {
   return ({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string => {
     const slot = selected(selector, {}, 'invalid slot number provided');
-    const world = chains[chain];
-    const hasBlock = slot <= headSlot(chain, now) && !isMissed(world, slot);
-    const block = { block_root: rootOf(world.seed, slot), block_slot: slot };
-    const found = hasBlock ? read(world, slot) : [];
-    const data = found.map((one, block_index) => ({ block_index, ...block, ...one }));
-    return JSON.stringify({ status: 'OK', data });
+    return JSON.stringify({ status: 'OK', data: recordsOfSlot(chains[chain], offence, slot, now) });
   };
 }
 
-/** Proposer slashings (api-facts 8.1). */
-export function proposerSlashings(world: ChainWorld, slot: number): object[] {
-  return slashedInBlock(world, slot, 'proposer').map((proposerindex) => ({ proposerindex }));
+/** The slashings of each block of a slot, those of orphaned blocks too. */
+export function recordsOfSlot(world: ChainWorld, offence: Offence, slot: number, now: UnixMs): Fields[] {
+  const blocks = slot <= headOf(world, now) ? blocksAt(world, slot) : [];
+  return blocks.flatMap(({ root, attesterSlashings, slashedProposers }) => {
+    const placed = (record: Fields, block_index: number) => ({
+      block_index,
+      block_root: root,
+      block_slot: slot,
+      ...record,
+    });
+    if (offence === 'proposer')
+      return slashedProposers.map((index, i) => placed(proposerSlashing(index, slot, root), i));
+    // The last one of a block is the first one of its list.
+    return attesterSlashings.map((slashing, i) => placed(attesterSlashing(slashing, root), i)).toReversed();
+  });
 }
 
-/** An attester slashing (api-facts 5.2): a double vote, two slots before the block that contains it. */
-export function attesterSlashings(world: ChainWorld, slot: number): object[] {
-  const { seed } = world;
-  const slashed = slashedInBlock(world, slot, 'attester').toSorted((a, b) => a - b);
-  if (slashed.length === 0) return [];
-  const voted = slot - 2;
-  const target = epochOf(voted);
-  const source = target - 1;
-  const votes = [0, 1].map((fork) => ({
-    beaconblockroot: rootOf(seed, voted, fork),
-    // Committees are merged since Electra (api-facts 8).
-    index: 0,
-    indices: slashed,
-    slot: voted,
-    source_epoch: source,
-    source_root: rootOf(seed, source * SLOTS_PER_EPOCH),
-    target_epoch: target,
-    target_root: rootOf(seed, target * SLOTS_PER_EPOCH),
-  }));
-  const fields = votes.flatMap((vote, i) =>
-    Object.entries(vote).map(([field, value]) => [`attestation${i + 1}_${field}`, value]),
+/** An attester slashing (api-facts 5.2). Each block has it in an order of its own, and with other signatures. */
+export function attesterSlashing(slashing: AttesterSlashing, root: string): Fields {
+  const isTurned = seedOf(root) % 2 === 1;
+  const turned = <T>(list: readonly T[]): readonly T[] => (isTurned ? list.toReversed() : list);
+  const sides = turned(slashing).map((vote) => voteFields(vote, turned(vote.validators), root));
+  return numbered('attestation', sides);
+}
+
+function voteFields(
+  { slot, index, blockRoot, source, target }: IndexedAttestation,
+  indices: readonly number[],
+  root: string,
+) {
+  return {
+    beaconblockroot: blockRoot,
+    index,
+    indices,
+    signature: signatureIn(root),
+    slot,
+    source_epoch: source.epoch,
+    source_root: source.root,
+    target_epoch: target.epoch,
+    target_root: target.root,
+  };
+}
+
+/** A proposer slashing (api-facts 8.1): two headers of one slot. */
+function proposerSlashing(proposerindex: number, including: number, root: string): Fields {
+  const header = {
+    slot: including - 2,
+    parentroot: root,
+    stateroot: root,
+    bodyroot: root,
+    signature: signatureIn(root),
+  };
+  return { proposerindex, ...numbered('header', [header, header]) };
+}
+
+/** The fields of two objects in one, such as `header1_slot` and `header2_slot`. */
+function numbered(name: string, both: readonly Fields[]): Fields {
+  const fields = both.flatMap((one, i) =>
+    Object.entries(one).map(([field, value]) => [`${name}${i + 1}_${field}`, value]),
   );
-  return [Object.fromEntries(fields)];
+  return Object.fromEntries(fields);
 }

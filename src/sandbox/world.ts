@@ -1,6 +1,6 @@
 import type { Chain } from '../facts/chain.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
-import type { ChainWorld } from './chain-world.ts';
+import { type ChainWorld, chainWorld } from './chain-world.ts';
 import { createFleet, type Fleet } from './machines.ts';
 import type { AccountPlan, Usage } from './rate-limit.ts';
 
@@ -34,15 +34,10 @@ export class Sandbox {
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines);
-    const chainWorld = (chain: Chain): ChainWorld => ({
-      chain,
-      seed: seedOf(`${seed} ${chain}`),
-      slotsPerSlashing,
-      proposers: { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 },
-      slashed: { attester: new Map(), proposer: new Map() },
-      missed: new Map(),
-      offline: new Map(),
-    });
-    this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
+    const worldOf = (chain: Chain): ChainWorld => {
+      const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
+      return chainWorld(chain, { seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, proposers });
+    };
+    this.chains = { mainnet: worldOf('mainnet'), hoodi: worldOf('hoodi') };
   }
 }

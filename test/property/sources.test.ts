@@ -13,7 +13,7 @@ import type { Family } from '../../src/toolkit/exposition/family.ts';
 import { datapoint, dayAfter, returnsPage } from '../support/answers/datapoint.ts';
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
 import { NETWORK_PERFORMANCE, QUEUES } from '../support/answers/network-answers.ts';
-import { askedFor, type ChainView, epochRows, listOf, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
+import { askedFor, epochRows, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
 import {
   membersAnswer,
   performanceAnswer,
@@ -76,17 +76,13 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     service: (now) => (path) => {
       const latest = epochAt('mainnet', now);
       const begun = slotAt('mainnet', now) - latest * 32 + 1;
-      const rows = (epoch: number) =>
-        epochRows(epoch, { 0: { attesterslashingscount: 1 } }, epoch === latest ? begun : 32);
-      const chain: ChainView = {
-        latest,
-        finalized: latest - 2,
-        rows: (epoch) => (epoch > latest ? undefined : rows(epoch)),
-        records: (slot) => [slashing(slot, [1, 2, slot])],
-        proposerRecords: () => [],
-      };
-      const data = listOf(chain, askedFor(path));
-      return data && { status: 'OK', data };
+      const words: Record<string, number> = { latest, finalized: latest - 2 };
+      const [asked = '', slot] = askedFor(path).split('/');
+      if (slot !== undefined) return { status: 'OK', data: [slashing(Number(slot), [1, 2, Number(slot)])] };
+      const epoch = words[asked] ?? Number(asked);
+      if (epoch > latest) return undefined;
+      const rows = epochRows(epoch, { 0: { attesterslashingscount: 1 } }, epoch === latest ? begun : 32);
+      return { status: 'OK', data: rows };
     },
     grow: ['scanned_epoch', 'slots_total status=proposed', 'skipped_epochs_total'],
     right: (now) => {

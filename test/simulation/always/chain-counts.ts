@@ -1,5 +1,6 @@
 import type { Chain } from '../../../src/facts/chain.ts';
-import { truthOfEpochs } from '../../support/model/chain-truth.ts';
+import type { AttesterSlashing } from '../../../src/sandbox/chain-world.ts';
+import { canonicalSlashings, truthOf } from '../../support/model/chain-truth.ts';
 import type { ChainView } from '../service/chain-view.ts';
 
 /** The counters of finalized epochs, as `truthOf` names them. */
@@ -31,7 +32,7 @@ export function seriesOfCounters(chain: Chain): string[] {
 export interface Bounds {
   readonly low: readonly number[];
   readonly high: readonly number[];
-  readonly slashings: ReadonlySet<number>;
+  readonly slashings: ReadonlySet<AttesterSlashing>;
 }
 
 const ZEROS = COUNTERS.map(() => 0);
@@ -43,12 +44,12 @@ export const NOTHING: Bounds = { low: ZEROS, high: ZEROS, slashings: new Set() }
  * @param isHourLong Whether an hour is an hour for every process, so that none gives up a slot early.
  */
 export function epochBounds(
-  { chain, late }: ChainView,
+  { chain: { world }, late }: ChainView,
   epoch: number,
   lists: readonly (readonly number[])[],
   isHourLong: boolean,
 ): Bounds {
-  const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)));
+  const truths = lists.map((list) => truthOf(world, [epoch], new Set(), (one) => list.includes(one)));
   const all = COUNTERS.map((counter) => truths.map((counters) => counters[counter] ?? 0));
   const high = all.map((values) => Math.max(...values));
   // A slot that stays scheduled counts as missed.
@@ -56,7 +57,7 @@ export function epochBounds(
     const most = COUNTERS.map((counter, i) => (counter.endsWith(' missed') ? 32 : Number(high[i])));
     return { low: ZEROS, high: most, slashings: new Set() };
   }
-  const slashings = new Set([...chain.canonical(epoch).values()].flat());
+  const slashings = new Set(canonicalSlashings(world, epoch));
   return { low: all.map((values) => Math.min(...values)), high, slashings };
 }
 

@@ -1,5 +1,6 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
-import { validatorsOf } from '../../support/model/chain.ts';
+import type { AttesterSlashing } from '../../../src/sandbox/chain-world.ts';
+import { kindOf, slashedValidators } from '../../support/model/chain-truth.ts';
 import { HOUR, SECOND } from '../../support/time/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
@@ -118,18 +119,17 @@ class ChainHistory {
   }
 
   /** What is final and counted must be there, and nothing that no process has read. */
-  #slashings(scrape: Scrape, final: ReadonlySet<number>): string | undefined {
+  #slashings(scrape: Scrape, final: ReadonlySet<AttesterSlashing>): string | undefined {
     const labels = `chain="${this.#chain}"`;
     const read = this.#view.slashingsRead;
-    for (const [number, kind] of KINDS.entries()) {
-      const count = (all: ReadonlySet<number>): number => [...all].filter((one) => one % 3 === number).length;
+    for (const kind of KINDS) {
+      const count = (all: ReadonlySet<AttesterSlashing>) => [...all].filter((one) => kindOf(one) === kind).length;
       const value = valueIn(scrape, 'beaconchain_attester_slashings_total', `${labels},kind="${kind}"`);
       const wrong = outside(value, count(final), count(read));
       if (wrong) return `attester_slashings_total of kind ${kind} ${wrong}`;
     }
-    const validators = (all: ReadonlySet<number>): number => new Set([...all].flatMap(validatorsOf)).size;
     const value = valueIn(scrape, 'beaconchain_attester_slashed_validators_total', labels);
-    const wrong = outside(value, validators(final), validators(read));
+    const wrong = outside(value, slashedValidators(final), slashedValidators(read));
     return wrong && `attester_slashed_validators_total ${wrong}`;
   }
 

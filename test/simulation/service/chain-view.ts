@@ -1,25 +1,23 @@
-import { type Fields, row } from '../../support/answers/slot-rows.ts';
+import { type AttesterSlashing, blocksAt, epochOf, type Offence } from '../../../src/sandbox/chain-world.ts';
+import { recordsOfSlot, rowsOfEpoch, rowsOfSlot } from '../../../src/sandbox/v1.ts';
+import { canonicalBlocks } from '../../support/model/chain-truth.ts';
 import type { WorldChain } from './world-chain.ts';
 
-/** A list of the chain as the service sends it, and what a reader learns from it. */
+/** A list of the chain as the service sends it. */
 export interface ChainAnswer {
   /** The JSON of the list. */
   readonly list: string;
-  /** The epoch that it is about, or the one of the slot. */
-  readonly epoch: number;
-  /** The slashings of each canonical block of the epoch that has some, by block root. */
-  readonly canonical?: ReadonlyMap<string, readonly number[]>;
-  /** The slashings in each block of the slot, by block root. */
-  readonly sent?: ReadonlyMap<string, readonly number[]>;
+  /** A process has the whole answer. */
+  readonly onDelivered: () => void;
 }
 
 /** How the service shows a chain, which can be late or go back. */
 export class ChainView {
   readonly chain: WorldChain;
-  /** The canonical slashings of each epoch, by block root, as the process has last read them. */
-  readonly #canonicalRead = new Map<number, ReadonlyMap<string, readonly number[]>>();
+  /** The roots of the canonical blocks of each epoch, as the process has last read them. */
+  readonly #canonicalRead = new Map<number, ReadonlySet<string>>();
   /** Slashings that a process has read in a block that it had read as canonical. */
-  readonly slashingsRead = new Set<number>();
+  readonly slashingsRead = new Set<AttesterSlashing>();
   /** The rendered lists of final epochs. */
   readonly #lists = new Map<number, string>();
   /** The view `latest` is this many epochs behind, for some answers or until a time. */
@@ -59,15 +57,6 @@ export class ChainView {
     this.chain.calm();
   }
 
-  /** A process has the whole answer. */
-  delivered({ epoch, canonical, sent }: ChainAnswer): void {
-    if (canonical) this.#canonicalRead.set(epoch, canonical);
-    for (const [root, slashings] of sent ?? []) {
-      if (!this.#canonicalRead.get(epoch)?.has(root)) continue;
-      for (const slashing of slashings) this.slashingsRead.add(slashing);
-    }
-  }
-
   epochOf(selector: string, now: number): number {
     if (selector === 'finalized') return this.chain.finalized;
     return selector === 'latest' ? this.chain.latest - this.#epochsBehind(now) : Number(selector);
@@ -75,18 +64,24 @@ export class ChainView {
 
   /** undefined: the service refuses the request. */
   rows(epoch: number, now: number): ChainAnswer | undefined {
-    const { chain } = this;
-    if (epoch > chain.latest || epoch * 32 < chain.firstSlot) return undefined;
+    const { latest, firstSlot, world } = this.chain;
+    if (epoch > latest || epoch * 32 < firstSlot) return undefined;
     for (const [slot, until] of this.#hidden) if (now >= until) this.#hidden.delete(slot);
-    return { list: this.#listOf(epoch), epoch, canonical: chain.canonical(epoch) };
+    const roots = new Set(canonicalBlocks(world, epoch).map(({ root }) => root));
+    return { list: this.#listOf(epoch), onDelivered: () => this.#canonicalRead.set(epoch, roots) };
   }
 
   /** The slashing records of a slot. */
-  records(slot: number, now: number): ChainAnswer {
+  records(offence: Offence, slot: number, now: number): ChainAnswer {
     const { fromSlot, until } = this.#hiddenDetails;
-    const epoch = Math.floor(slot / 32);
-    if (slot >= fromSlot && now < until) return { list: '[]', epoch, sent: new Map() };
-    return { list: JSON.stringify(this.chain.records(slot)), epoch, sent: this.chain.included(slot) };
+    if (slot >= fromSlot && now < until) return { list: '[]', onDelivered: () => undefined };
+    const { world } = this.chain;
+    const blocks = offence === 'attester' ? blocksAt(world, slot) : [];
+    const onDelivered = (): void => {
+      const known = blocks.filter(({ root }) => this.#canonicalRead.get(epochOf(slot))?.has(root));
+      for (const one of known.flatMap(({ attesterSlashings }) => attesterSlashings)) this.slashingsRead.add(one);
+    };
+    return { list: JSON.stringify(recordsOfSlot(world, offence, slot, now)), onDelivered };
   }
 
   #epochsBehind(now: number): number {
@@ -99,15 +94,14 @@ export class ChainView {
   #listOf(epoch: number): string {
     const known = this.#lists.get(epoch);
     if (known !== undefined && this.#hidden.size === 0) return known;
-    const count = Math.min(32, this.chain.headSlot - epoch * 32 + 1);
-    const rows = Array.from({ length: count }, (_, i) => this.#rowsOf(epoch * 32 + i));
-    const list = JSON.stringify(rows.flat());
-    if (epoch <= this.chain.finalized && this.#hidden.size === 0) this.#lists.set(epoch, list);
+    const { world, headSlot, finalized } = this.chain;
+    const hidden = [...this.#hidden.keys()].filter((slot) => epochOf(slot) === epoch && slot <= headSlot);
+    const shown = rowsOfEpoch(world, epoch, 0).filter(({ slot }) => !hidden.includes(Number(slot)));
+    const scheduled = hidden.flatMap((slot) =>
+      rowsOfSlot({ ...world, blocks: new Map([[slot, []]]), finalized: -1 }, slot, 0),
+    );
+    const list = JSON.stringify([...shown, ...scheduled].sort((a, b) => Number(a['slot']) - Number(b['slot'])));
+    if (epoch <= finalized && this.#hidden.size === 0) this.#lists.set(epoch, list);
     return list;
-  }
-
-  #rowsOf(slot: number): Fields[] {
-    const rows = this.chain.slotRows(slot);
-    return this.#hidden.has(slot) ? [row({ slot, proposer: rows[0]?.['proposer'], status: '0' })] : rows;
   }
 }

@@ -132,7 +132,7 @@ export class Service {
     if (status !== 200) return { status, headers, body: text, counted, onDelivered: () => undefined };
     const { body, isWhole } = this.disturbances.sent(request.endpoint, text);
     const onDelivered = (): void => {
-      if (isWhole && chainAnswer) this.#chains[chain].delivered(chainAnswer);
+      if (isWhole) chainAnswer?.onDelivered();
     };
     return { status, headers, body, counted: { ...counted, pushes: isWhole ? pushes : [] }, onDelivered };
   }
@@ -155,11 +155,13 @@ export class Service {
   }
 
   #v1(path: string, chain: Chain, now: number): Content {
-    const [, what = '', selector = ''] = /^\/api\/v1\/(epoch|slot)\/(\w+)\/\w+$/.exec(path) ?? [];
+    const [, selector = '', list] = /^\/api\/v1\/\w+\/(\w+)\/(\w+)$/.exec(path) ?? [];
     const { latest, finalized } = this.setting.views;
     if ((selector === 'latest' && !latest) || (selector === 'finalized' && !finalized)) return BAD_V1;
     const view = this.chain(chain, now);
-    const answer = what === 'epoch' ? view.rows(view.epochOf(selector, now), now) : view.records(Number(selector), now);
+    const offence = list === 'proposerslashings' ? 'proposer' : 'attester';
+    const answer =
+      list === 'slots' ? view.rows(view.epochOf(selector, now), now) : view.records(offence, Number(selector), now);
     if (!answer) return BAD_V1;
     return { status: 200, body: `{"status":"OK","data":${answer.list}}`, chainAnswer: answer };
   }

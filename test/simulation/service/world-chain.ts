@@ -1,6 +1,7 @@
 import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import { type AttesterSlashing, chainWorld } from '../../../src/sandbox/chain-world.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
-import { Chain } from '../../support/model/chain.ts';
+import { Chain, slashingOf } from '../../support/model/chain.ts';
 
 /** So many epochs are there before the start. */
 const PAST_EPOCHS = 8;
@@ -19,7 +20,6 @@ type Order =
  * depends on its seed and on the orders. A slashing whose block is orphaned moves to another block or is lost.
  */
 export class WorldChain extends Chain {
-  readonly name: ChainName;
   readonly #liveliness: number;
   /** The newest final epoch when the story began. */
   readonly finalizedAtStart: number;
@@ -29,27 +29,22 @@ export class WorldChain extends Chain {
   readonly #orders: Order[] = [];
   readonly #takenAwayAt = new Map<number, number>();
   #draws = 0;
-  #slashings = 0;
+  readonly #slashings: AttesterSlashing[] = [];
   /** Slashings whose block was orphaned, and that no other block includes yet. */
-  #homeless: number[] = [];
+  #homeless: AttesterSlashing[] = [];
   /** Slashings that no block includes again. */
-  readonly #dropped = new Set<number>();
+  readonly #dropped = new Set<AttesterSlashing>();
 
   constructor(name: ChainName, { seed, liveliness }: { seed: number; liveliness: number }, start: number) {
-    super(epochAt(name, start) - PAST_EPOCHS, seed);
-    this.name = name;
+    super(chainWorld(name, { seed }), epochAt(name, start) - PAST_EPOCHS);
     this.#liveliness = liveliness;
     this.moveTo(start);
     this.finalizedAtStart = this.finalized;
   }
 
-  get headSlot(): number {
-    return this.firstSlot + this.slots.length - 1;
-  }
-
   /** Adds the slots up to this time, Unix ms. */
   moveTo(now: number): void {
-    const head = Math.floor((now / 1_000 - CHAINS[this.name].genesis) / SECONDS_PER_SLOT);
+    const head = Math.floor((now / 1_000 - CHAINS[this.world.chain].genesis) / SECONDS_PER_SLOT);
     while (this.headSlot < head) this.#step();
   }
 
@@ -71,12 +66,6 @@ export class WorldChain extends Chain {
 
   override finalize(epochs: number): void {
     if (this.latest >= this.#stalledUntil) super.finalize(epochs);
-  }
-
-  /** The slashings in each block of a slot, orphaned ones included, by block root. */
-  included(slot: number): Map<string, readonly number[]> {
-    const blocks = this.slots[slot - this.firstSlot] ?? [];
-    return new Map(blocks.map(({ root, slashings }) => [root, slashings]));
   }
 
   /** Each of the next `count` blocks has a new slashing. */
@@ -109,7 +98,7 @@ export class WorldChain extends Chain {
   }
 
   #isLively(): boolean {
-    return !this.#isCalm && unit(this.seed, this.latest, 4) < this.#liveliness;
+    return !this.#isCalm && unit(this.world.seed, this.latest, 4) < this.#liveliness;
   }
 
   #stepLively(): void {
@@ -117,11 +106,11 @@ export class WorldChain extends Chain {
     if (this.#happens(0.06)) this.miss();
     else this.add(this.#inclusions());
     // In one epoch of seven finality stalls.
-    if (unit(this.seed, this.latest) > 1 / 7) this.finalize(3);
+    if (unit(this.world.seed, this.latest) > 1 / 7) this.finalize(3);
   }
 
   #stepCalmly(): void {
-    if (unit(this.seed, this.headSlot, 5) < 0.01) this.miss();
+    if (unit(this.world.seed, this.headSlot, 5) < 0.01) this.miss();
     else this.add([]);
     this.finalize(3);
   }
@@ -133,7 +122,7 @@ export class WorldChain extends Chain {
   }
 
   #slash(orphanedAfter: number | undefined): void {
-    const slashing = this.#slashings++;
+    const slashing = this.#newSlashing();
     this.add([slashing]);
     if (orphanedAfter) this.#takenAwayAt.set(this.headSlot + orphanedAfter, this.headSlot);
     if (orphanedAfter !== 0) return;
@@ -143,7 +132,7 @@ export class WorldChain extends Chain {
 
   /** The new branch includes the slashings of the old one later, and has fewer blocks. */
   #replace(depth: number): void {
-    const slashings = this.replacedBy(depth).flatMap((block) => block.slashings);
+    const slashings = this.replacedBy(depth).flatMap(({ attesterSlashings }) => attesterSlashings);
     const blocks = Array.from({ length: depth }, (_, i) => {
       if (slashings.length === 0 && i % 3 === 0) return undefined;
       return i % 3 === 0 ? slashings.splice(0, 2) : [];
@@ -153,19 +142,27 @@ export class WorldChain extends Chain {
   }
 
   /** The slashings of a new block. */
-  #inclusions(): number[] {
-    const included: number[] = [];
+  #inclusions(): AttesterSlashing[] {
+    const included: AttesterSlashing[] = [];
     for (const n of this.#homeless) if (included.length < 2 && this.#happens(0.1)) included.push(n);
     this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !this.#happens(0.2));
-    if (this.#happens(0.12)) included.push(this.#slashings++);
-    if (included.length > 0 && this.#happens(0.3)) included.push(this.#slashings++);
+    if (this.#happens(0.12)) included.push(this.#newSlashing());
+    if (included.length > 0 && this.#happens(0.3)) included.push(this.#newSlashing());
     // A proposer may include what another block already has.
-    if (this.#slashings > 0 && this.#happens(0.01)) included.push(this.#between(0, this.#slashings - 1));
+    const known = this.#slashings;
+    if (known.length > 0 && this.#happens(0.01))
+      included.push(...known.slice(this.#between(0, known.length - 1)).slice(0, 1));
     return [...new Set(included)].filter((n) => !this.#dropped.has(n));
   }
 
+  #newSlashing(): AttesterSlashing {
+    const slashing = slashingOf(this.#slashings.length);
+    this.#slashings.push(slashing);
+    return slashing;
+  }
+
   #forkAway(depth: number): void {
-    const orphaned = this.replacedBy(depth).flatMap(({ slashings }) => slashings);
+    const orphaned = this.replacedBy(depth).flatMap(({ attesterSlashings }) => attesterSlashings);
     this.#homeless = [...new Set([...this.#homeless, ...orphaned])];
     const blocks = Array.from({ length: depth }, () => (this.#happens(0.3) ? undefined : this.#inclusions()));
     this.reorganise(depth, blocks);
@@ -173,11 +170,11 @@ export class WorldChain extends Chain {
 
   #happens(probability: number): boolean {
     this.#draws += 1;
-    return unit(this.seed, this.#draws, 1) < probability;
+    return unit(this.world.seed, this.#draws, 1) < probability;
   }
 
   #between(low: number, high: number): number {
     this.#draws += 1;
-    return between(low, high, this.seed, this.#draws, 2);
+    return between(low, high, this.world.seed, this.#draws, 2);
   }
 }

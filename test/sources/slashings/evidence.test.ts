@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing } from '../../../src/api/answers/slots.ts';
 import { identityOf, kindOf, slashedBy } from '../../../src/sources/slashings/evidence.ts';
-import { exchanged, type Fields, slashing } from '../../support/answers/slot-rows.ts';
+import { type Fields, slashing } from '../../support/answers/slot-rows.ts';
 
 function evidence(validators: readonly number[], fields: Fields = {}): AttesterSlashing {
   return AttesterSlashing.parse(slashing(12571718, validators, fields));
+}
+
+/** The record with its two attestations exchanged. */
+function exchanged(record: Fields): Fields {
+  const other = (field: string): string =>
+    field.replace(/^attestation([12])/, (_, n: string) => `attestation${3 - Number(n)}`);
+  return Object.fromEntries(Object.entries(record).map(([field, value]) => [other(field), value]));
 }
 
 describe('sources/slashings/evidence', () => {

@@ -67,9 +67,9 @@ describe('sources/slashings/finalized', () => {
     it('not readable in three attempts at head are requested again at finality', async () => {
       const late = E * 32 + 9;
       follower.chain.slash(late, [7]);
-      follower.chain.slashings.set(late, []);
+      follower.chain.answers.set(`slot/${late}`, []);
       for (let i = 0; i < 4; i += 1) await follower.poll();
-      follower.chain.slashings.set(late, [slashing(late, [7])]);
+      follower.chain.answers.set(`slot/${late}`, [slashing(late, [7])]);
       expect(await advance(2)).toContain(`slot/${late}`);
       expect(follower.sightings).toHaveLength(1);
     });

@@ -3,7 +3,7 @@ import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/blocks.ts';
-import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import { doubleVote, epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
@@ -15,7 +15,7 @@ describe('the head pass of slashings', () => {
 
   it('takes the newest canonical block for the head', async () => {
     const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
-    follower.chain.epochs.set(E, rows.toReversed());
+    follower.chain.answers.set(`${E}`, rows.toReversed());
     await follower.poll();
     expect(follower.state.head).toMatchObject({
       slot: E * 32 + 7,
@@ -28,7 +28,7 @@ describe('the head pass of slashings', () => {
   it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
     const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
     const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
-    follower.chain.epochs.set(E, epochRows(E, { 31: withoutPayload }));
+    follower.chain.answers.set(`${E}`, epochRows(E, { 31: withoutPayload }));
     await follower.poll();
     expect(follower.failure).toBeUndefined();
     expect(follower.value('head_slot')).toBe(E * 32 + 31);
@@ -38,16 +38,15 @@ describe('the head pass of slashings', () => {
   });
 
   it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
-    follower.chain.epochs.set(E, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
+    follower.chain.answers.set(`${E}`, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
     await follower.poll();
     expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
   });
 
   it('sees a slashing in the last slot of an epoch that had already passed', async () => {
-    follower.chain.epochs.set(E + 1, epochRows(E + 1, {}, 30));
     follower.chain.grow(E + 1, F);
+    follower.chain.world.head = (E + 1) * 32 + 29;
     await follower.poll();
-    follower.chain.epochs.set(E + 1, epochRows(E + 1));
     follower.chain.slash(E * 32 + 63, [7]);
     follower.chain.grow(E + 2, F);
     await follower.poll();
@@ -65,7 +64,6 @@ describe('the head pass of slashings', () => {
 
   it('shows the newest answer even if it lags, and continues when the service has caught up', async () => {
     follower.chain.latest = E - 1;
-    follower.chain.epochs.set(E - 1, epochRows(E - 1));
     expect(await follower.poll()).toEqual(['latest']);
     expect(follower.value('head_epoch')).toBe(E - 1);
     follower.chain.latest = E;
@@ -76,8 +74,6 @@ describe('the head pass of slashings', () => {
 
   it('takes blocks more than five minutes ahead of our clock for bad records', async () => {
     const epoch = epochAt('mainnet', follower.now) + 1;
-    follower.chain.epochs.set(epoch - 1, epochRows(epoch - 1));
-    follower.chain.epochs.set(epoch, epochRows(epoch));
     follower.chain.latest = epoch;
     const start = slotTime('mainnet', epoch * 32) * 1000;
     await follower.poll(start - 5 * MINUTE - follower.now - 1);
@@ -93,7 +89,7 @@ describe('the head pass of slashings', () => {
 
   it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
     for (const rows of [[], [{ slot: 'x' }]]) {
-      follower.chain.epochs.set(E, rows);
+      follower.chain.answers.set(`${E}`, rows);
       expect(await follower.poll()).toEqual(['latest', 'finalized']);
       expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
       expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
@@ -131,24 +127,22 @@ describe('the head pass of slashings', () => {
     });
 
     it('are not requested if the block is orphaned', async () => {
-      follower.chain.slash(slot, [3]);
-      follower.chain.change(slot, { status: '3' });
+      follower.chain.put(slot, { isCanonical: false, attesterSlashings: [doubleVote([3])] });
       expect(await follower.poll()).toEqual(['latest']);
     });
 
     it('are requested again when another block with slashings takes the slot', async () => {
       follower.chain.slash(slot, [3]);
       await follower.poll();
-      follower.chain.change(slot, { blockroot: rootOf(slot, 1) });
-      follower.chain.slash(slot, [4], { block_root: rootOf(slot, 1) });
-      follower.chain.change(slot, { attesterslashingscount: 1 });
+      const orphaned = { root: rootOf(slot), isCanonical: false, attesterSlashings: [doubleVote([3])] };
+      follower.chain.put(slot, orphaned, { root: rootOf(slot, 1), attesterSlashings: [doubleVote([4])] });
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
       expect(slashed()).toEqual([[3], [4]]);
     });
 
     it('of an orphaned block of the slot are ignored', async () => {
       follower.chain.slash(slot, [3]);
-      follower.chain.slashings.set(slot, [
+      follower.chain.answers.set(`slot/${slot}`, [
         slashing(slot, [8], { block_root: rootOf(slot, 1) }),
         slashing(slot, [3], { block_root: rootOf(slot).toUpperCase().replace('0X', '0x') }),
       ]);

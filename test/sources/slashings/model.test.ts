@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type AttesterSlashing, blocksAt } from '../../../src/sandbox/chain-world.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import { type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
 import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { failed, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
-import { askedFor, chainAnswer, epochOf } from '../../support/answers/slot-rows.ts';
+import { askedFor, chainAnswer } from '../../support/answers/slot-rows.ts';
 import { seriesIn } from '../../support/exposition/samples.ts';
-import { Chain } from '../../support/model/chain.ts';
-import { truthOf } from '../../support/model/chain-truth.ts';
+import { Chain, slashingOf } from '../../support/model/chain.ts';
+import { canonicalSlashings, truthOf } from '../../support/model/chain-truth.ts';
 import { round } from '../../support/runs/round.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { MINUTE, NOW, timing } from '../../support/time/timing.ts';
@@ -24,7 +26,7 @@ const SOURCE = slashingsSource(slashingsOptions({ watch: [WATCHED] }));
 interface Run {
   readonly entry: Entry<Slashings>;
   /** Slashings that were canonical when the source looked. */
-  readonly seen: ReadonlySet<number>;
+  readonly seen: ReadonlySet<AttesterSlashing>;
   /** The first finalized epoch that was reported to the source. */
   readonly first: number | undefined;
 }
@@ -32,7 +34,9 @@ interface Run {
 /** Details of a block are tried three times before finality, so only two polls of a run fail in their middle. */
 const MAX_BROKEN_POLLS = 2;
 
-async function poll(chain: Chain, run: Run, now: number, fault: Fault): Promise<Run> {
+async function poll(sandbox: Sandbox, run: Run, now: number, fault: Fault): Promise<Run> {
+  const { mainnet: world } = sandbox.chains;
+  const finalized = Number(world.finalized);
   const seen = new Set(run.seen);
   let { first } = run;
   let requests = 0;
@@ -44,19 +48,21 @@ async function poll(chain: Chain, run: Run, now: number, fault: Fault): Promise<
     if (fault === 'away' || (fault === 'broken off' && requests > 1)) throw failed(request, 'network');
     if (asked.startsWith('slot/')) {
       if (fault === 'details fail') throw failed(request, 'server_error');
-      for (const n of chain.canonicalIn(Number(asked.slice(5)))) seen.add(n);
-      return chainAnswer(chain, request);
+      const canonical = blocksAt(world, Number(asked.slice(5))).find(({ isCanonical }) => isCanonical);
+      for (const one of canonical?.attesterSlashings ?? []) seen.add(one);
+      return { data: chainAnswer(sandbox, request) };
     }
-    if (asked === 'finalized') first ??= chain.finalized;
+    if (asked === 'finalized') first ??= finalized;
+    const data = chainAnswer(sandbox, request);
     // The head pass makes two requests. Later, an epoch that is not final is read for the parent of its first block.
-    const epoch = epochOf(chain, asked);
-    if (requests <= 2 || epoch <= chain.finalized) epochs.push(epoch);
-    return chainAnswer(chain, request);
+    const epoch = Number(data[0]?.['epoch']);
+    if (requests <= 2 || epoch <= finalized) epochs.push(epoch);
+    return { data };
   }
 
   const { entry, failure } = await round(SOURCE, fakeApi(answer), run.entry, { now });
   // Nothing failed: whatever is canonical in the epochs that were read is known now.
-  if (!failure) for (const n of epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat())) seen.add(n);
+  if (!failure) for (const one of epochs.flatMap((epoch) => canonicalSlashings(world, epoch))) seen.add(one);
   return { entry, seen, first };
 }
 
@@ -65,10 +71,11 @@ function counters({ value }: Entry<Slashings>): number[] {
   return Object.values(value.totals).flatMap((total) => (typeof total === 'number' ? total : Object.values(total)));
 }
 
+const SLASHINGS = Array.from({ length: 8 }, (_, n) => slashingOf(n));
 const block = fc.oneof(
   { weight: 6, arbitrary: fc.constant([]) },
   { weight: 2, arbitrary: fc.constant(undefined) },
-  { weight: 3, arbitrary: fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 2 }) },
+  { weight: 3, arbitrary: fc.subarray(SLASHINGS, { minLength: 1, maxLength: 2 }) },
 );
 const blocks = fc.array(block, { minLength: 1, maxLength: 40 });
 const step = fc.oneof(
@@ -89,7 +96,8 @@ describe('sources/slashings model', PATIENT, () => {
   it('counts slashings that were canonical when read or are final, once, whatever happens in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        const chain = new Chain(405_000);
+        const sandbox = new Sandbox();
+        const chain = new Chain(sandbox.chains.mainnet, 405_000);
         let run: Run = { entry: emptyEntry(SOURCE), seen: new Set(), first: undefined };
         let now = NOW;
         let broken = 0;
@@ -100,7 +108,7 @@ describe('sources/slashings model', PATIENT, () => {
           else {
             now += MINUTE;
             if (one.fault && one.fault !== 'away') broken += 1;
-            const next = await poll(chain, run, now, broken > MAX_BROKEN_POLLS ? undefined : one.fault);
+            const next = await poll(sandbox, run, now, broken > MAX_BROKEN_POLLS ? undefined : one.fault);
             const before = counters(run.entry);
             expect(counters(next.entry).every((count, i) => count >= (before[i] ?? 0))).toBe(true);
             if (!one.killed) run = next;
@@ -112,12 +120,13 @@ describe('sources/slashings model', PATIENT, () => {
         chain.finalize(1_000);
         for (let i = 0; i < 10; i += 1) {
           now += MINUTE;
-          run = await poll(chain, run, now, undefined);
+          run = await poll(sandbox, run, now, undefined);
         }
 
         const first = run.first ?? chain.finalized;
+        const epochs = Array.from({ length: chain.finalized - first + 1 }, (_, i) => first + i);
         const shown = seriesIn(SOURCE.metrics(run.entry.value, timing({ now }), NO_INPUTS), 'mainnet');
-        expect(shown).toMatchObject(truthOf(chain, first, run.seen, (proposer) => proposer <= WATCHED.last));
+        expect(shown).toMatchObject(truthOf(chain.world, epochs, run.seen, (proposer) => proposer <= WATCHED.last));
       }),
       cases(150),
     );

@@ -4,7 +4,7 @@ import type { FailureReason } from '../../../src/api/errors.ts';
 import type { Inputs } from '../../../src/sources/read.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { participationIn } from '../../../src/sources/slashings/seats.ts';
-import { epochRows, type Fields, row } from '../../support/answers/slot-rows.ts';
+import { type Fields, row } from '../../support/answers/slot-rows.ts';
 import { committeeOf } from '../../support/answers/validators.ts';
 import { Follower } from '../../support/runs/follower.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
@@ -31,9 +31,9 @@ function rowsWith(...fields: readonly Fields[]): SlotRow[] {
   return fields.map((one, i) => SlotRow.parse(row({ slot: 32 + i, ...one })));
 }
 
-/** An epoch whose blocks have these bits, or none. */
-function epochWith(epoch: number, bits: string | null = null): Fields[] {
-  return epochRows(epoch).map((one) => ({ ...one, syncaggregate_bits: bits }));
+/** Writes an epoch whose blocks have these bits, or none. */
+function putEpoch({ chain }: Follower, epoch: number, signers: string | null = null): void {
+  for (let i = 0; i < 32; i += 1) chain.put(epoch * 32 + i, { signers });
 }
 
 /** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
@@ -42,7 +42,7 @@ async function following({ inputs = {} as Partial<Inputs>, at = E, committees = 
   follower.inputs = inputs;
   const { chain } = follower;
   for (const [period, all] of Object.entries(committees)) chain.committees.set(Number(period), all);
-  chain.epochs.set(at - 2, epochWith(at - 2));
+  putEpoch(follower, at - 2);
   chain.grow(at, at - 2);
   await follower.poll();
   const counts = () =>
@@ -50,7 +50,7 @@ async function following({ inputs = {} as Partial<Inputs>, at = E, committees = 
   /** Lets one more epoch with these bits become final, and polls. Returns the requested members. */
   const finalize = async (bits = ALL, afterMs = MINUTE): Promise<string[]> => {
     chain.advance();
-    chain.epochs.set(chain.finalized, epochWith(chain.finalized, bits));
+    putEpoch(follower, chain.finalized, bits);
     return (await follower.poll(afterMs)).filter((what) => what.startsWith('members/'));
   };
   return { follower, counts, finalize };

@@ -31,7 +31,7 @@ async function pass(ms: number): Promise<void> {
 describe('sources/slashings patience', () => {
   describe('with slots that stay scheduled in a finalized epoch', () => {
     beforeEach(async () => {
-      follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '0' }, 31: { status: '0' } }));
+      follower.chain.answers.set(`${BAD}`, epochRows(BAD, { 30: { status: '0' }, 31: { status: '0' } }));
       await follower.poll();
     });
 
@@ -43,7 +43,7 @@ describe('sources/slashings patience', () => {
     });
 
     it('counts their final status', async () => {
-      follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '2' } }));
+      follower.chain.answers.set(`${BAD}`, epochRows(BAD, { 30: { status: '2' } }));
       await follower.poll();
       expect(counts()).toEqual({ proposed: 95, missed: 1, orphaned: 0, skipped: 0, scanned: F + 2 });
     });
@@ -73,7 +73,7 @@ describe('sources/slashings patience', () => {
       ['invalid_body', epochRows(F)],
       ['invalid_body', epochRows(F).map((one) => ({ ...one, epoch: BAD }))],
     ])('skips it after an hour of %s, such as no readable row of it, visibly, and goes on', async (reason, rows) => {
-      if (rows) follower.chain.epochs.set(BAD, rows as Fields[]);
+      if (rows) follower.chain.answers.set(`${BAD}`, rows as Fields[]);
       else failing(`${BAD}`, reason);
       await follower.poll();
       expect(follower.failure).toMatchObject({ reason });

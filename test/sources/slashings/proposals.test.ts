@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { Block } from '../../../src/sandbox/chain-world.ts';
 import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { epochRows, rootOf, row } from '../../support/answers/slot-rows.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
 
 const SLOT = (F + 1) * 32;
-/** Of a block of slot 5 of the epoch, beside the usual one. */
-const FORK = { status: '3', blockroot: rootOf(SLOT + 5, 1) };
+/** Of a block beside the usual one. */
+const FORK = { isCanonical: false };
 const NOBODY = 2_147_483_647;
 
-/** Follows a chain whose next epoch has these rows, until that is counted. */
-async function followed(rows: readonly Record<string, unknown>[], watch = [{ first: 1, last: 9 }]): Promise<Follower> {
+/** Follows a chain whose next epoch is written by a story, until that is counted. */
+async function followed(write: (chain: Follower['chain']) => void, watch = [{ first: 1, last: 9 }]): Promise<Follower> {
   const follower = await following({ watch });
-  follower.chain.epochs.set(F + 1, [...rows]);
+  write(follower.chain);
   await finalize(follower);
   return follower;
 }
@@ -27,13 +27,6 @@ function counts(follower: Follower) {
   return ['proposed', 'missed', 'orphaned'].map((status) => follower.value('watched_proposals_total', { status }));
 }
 
-/** Rows of the epoch, in which the slot at `i` has these rows. */
-function withSlots(slots: Readonly<Record<number, readonly Record<string, unknown>[]>>) {
-  return epochRows(F + 1).flatMap(
-    (usual, i) => slots[i]?.map((fields) => row({ slot: SLOT + i, ...fields })) ?? [usual],
-  );
-}
-
 describe('sources/slashings/proposals', () => {
   it('begins at 0 for each outcome, and is not shown without watched validators', () => {
     expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
@@ -41,15 +34,13 @@ describe('sources/slashings/proposals', () => {
   });
 
   it('counts each outcome once, when the epoch is final', async () => {
-    const follower = await followed(
-      withSlots({
-        0: [{ proposer: 1 }],
-        1: [{ proposer: 2, status: '2' }],
-        2: [{ proposer: 3, status: '3' }],
-        3: [{ proposer: 10, status: '2' }],
-        31: [{ proposer: 9 }],
-      }),
-    );
+    const follower = await followed((chain) => {
+      chain.put(SLOT, { proposer: 1 });
+      chain.miss(SLOT + 1, 2);
+      chain.put(SLOT + 2, { proposer: 3, isCanonical: false });
+      chain.miss(SLOT + 3, 10);
+      chain.put(SLOT + 31, { proposer: 9 });
+    });
     expect(counts(follower)).toEqual([2, 1, 1]);
     expect(follower.found('missed_proposal')).toEqual([
       { slot: SLOT + 1, validator: 2, status: 'missed' },
@@ -61,28 +52,31 @@ describe('sources/slashings/proposals', () => {
     expect(follower.found('missed_proposal')).toHaveLength(2);
   });
 
-  it.for<[string, readonly Record<string, unknown>[], readonly number[]]>([
+  it.for<[string, readonly Partial<Block>[], readonly number[]]>([
     ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, ...FORK }], [1, 0, 0]],
     ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, ...FORK }], [1, 0, 1]],
     ['of two proposers, only that of the fork watched', [{ proposer: 10 }, { proposer: 2, ...FORK }], [0, 0, 1]],
     [
       'of which none is canonical',
       [
-        { proposer: 1, status: '3' },
+        { proposer: 1, isCanonical: false },
         { proposer: 2, ...FORK },
       ],
       [0, 0, 2],
     ],
-  ])('takes the rows of a slot %s', async ([, slot, expected]) => {
-    // The next block names the usual one as its parent.
-    expect(counts(await followed(withSlots({ 5: slot })))).toEqual(expected);
-    expect(counts(await followed(withSlots({ 5: slot.toReversed() })))).toEqual(expected);
+  ])('takes the rows of a slot %s', async ([, blocks, expected]) => {
+    for (const all of [blocks, blocks.toReversed()])
+      expect(counts(await followed((chain) => chain.put(SLOT, ...all)))).toEqual(expected);
   });
 
   it.for([NOBODY, null, undefined, -1, 1.5, 'x', 2 ** 32, {}])(
     'takes the proposer %s for nobody, and counts the slot',
     async (proposer) => {
-      const follower = await followed(withSlots({ 7: [{ proposer, status: '2' }] }), [{ first: 0, last: 2 ** 32 - 1 }]);
+      const watch = [{ first: 0, last: 2 ** 32 - 1 }];
+      const follower = await followed((chain) => {
+        chain.put(SLOT + 7);
+        chain.change(SLOT + 7, { proposer });
+      }, watch);
       expect(counts(follower)).toEqual([63, 0, 0]);
       expect(follower.value('slots_total', { status: 'missed' })).toBe(1);
     },

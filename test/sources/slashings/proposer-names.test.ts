@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { rootOf } from '../../support/answers/slot-rows.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, type Follower, following } from '../../support/runs/follower.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
@@ -71,11 +70,7 @@ describe('the names of slashed proposers', () => {
 
   it('takes no names of another block of the slot', async () => {
     const follower = await settled({ 0: [3] });
-    const [record] = follower.chain.proposerSlashings.get(SLOT) ?? [];
-    follower.chain.proposerSlashings.set(SLOT, [
-      { ...record, proposerindex: 4, block_root: rootOf(SLOT, 1) },
-      { ...record },
-    ]);
+    follower.chain.put(SLOT, { slashedProposers: [3] }, { slashedProposers: [4], isCanonical: false });
     await follower.poll();
     expect(shown(follower)).toEqual([3]);
   });
@@ -146,12 +141,11 @@ describe('the names of slashed proposers', () => {
 
   it('continues when the names are available', async () => {
     const follower = await settled({ 1: [1], 2: [2] });
-    const all = follower.chain.proposerSlashings.get(SLOT + 1) ?? [];
     // Fewer than the row announces.
-    follower.chain.proposerSlashings.set(SLOT + 1, []);
+    follower.chain.answers.set(`names/${SLOT + 1}`, []);
     await follower.poll();
     expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
-    follower.chain.proposerSlashings.set(SLOT + 1, all);
+    follower.chain.answers.clear();
     await follower.poll();
     expect(follower.failure).toBeUndefined();
     expect(follower.state.scannedEpoch).toBe(F + 1);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { epochRows, type Fields, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import type { Block } from '../../../src/sandbox/chain-world.ts';
+import { doubleVote, rootOf } from '../../support/answers/slot-rows.ts';
 import { committeeOf } from '../../support/answers/validators.ts';
 import { E, type Follower, following } from '../../support/runs/follower.ts';
 import { HOUR } from '../../support/time/timing.ts';
@@ -25,20 +26,18 @@ async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1
   );
   const { chain } = follower;
   const slot = EPOCH * 32 + position;
-  const rows = [...epochRows(EPOCH), ...epochRows(EPOCH + 1)].flatMap((usual, i): Fields[] => {
-    if (i === position)
-      return blocks.map((n) => row({ slot, ...rival(slot, n), attesterslashingscount: n === slashingIn ? 1 : 0 }));
-    if (i > position && i < next) return [row({ slot: EPOCH * 32 + i, status: '2' })];
-    return [i === next ? { ...usual, parentroot: rootOf(slot, 1) } : usual];
+  const rival = (n: 1 | 2): Partial<Block> => ({
+    root: rootOf(slot, n),
+    isCanonical: n === 1,
+    proposer: n,
+    attesterSlashings: n === slashingIn ? [doubleVote([n])] : [],
+    transactions: 1_000 * n,
+    signers: `0x${(n === 1 ? 'ff' : '00').repeat(64)}`,
   });
-  for (const [epoch, own] of Map.groupBy(rows, (fields) => Number(fields['epoch']))) chain.epochs.set(epoch, own);
-  chain.slashings.set(slot, [slashing(slot, [slashingIn], { block_root: rootOf(slot, slashingIn) })]);
+  chain.put(slot, ...blocks.map(rival));
+  for (let i = position + 1; i < next; i += 1) chain.put(EPOCH * 32 + i);
+  chain.world.isTied = (one) => one === slot;
   return { follower, chain };
-}
-
-function rival(slot: number, n: 1 | 2): Fields {
-  const bits = `0x${(n === 1 ? 'ff' : '00').repeat(64)}`;
-  return { proposer: n, blockroot: rootOf(slot, n), exec_transactions_count: 1_000 * n, syncaggregate_bits: bits };
 }
 
 function slashed({ sightings }: Follower): number[] {
@@ -89,12 +88,10 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
 
     it.each(TIES)('and the slashings of the parent of the next block are read at the head: %o', async (tie) => {
       const { follower, chain } = await prepared(tie, blocks);
-      const rows = chain.rows(EPOCH) ?? [];
-      chain.epochs.set(EPOCH, rows.slice(0, tie.position + 2));
-      chain.latest = EPOCH;
+      chain.grow(EPOCH + 1, chain.finalized);
+      chain.world.head = EPOCH * 32 + tie.position;
       await follower.poll();
       expect(slashed(follower)).toEqual([]);
-      chain.epochs.set(EPOCH, rows);
       chain.latest = EPOCH + 1;
       await follower.poll();
       expect(slashed(follower)).toEqual(tie.slashingIn === 1 ? [1] : []);

@@ -192,8 +192,8 @@ describe('groups of watched validators', () => {
     const follower = await following({ watch, countsSeats: true, groups: split(4) }, { seatsOf: () => [1, 2, 8] });
     follower.chain.advance();
     const slot = (F + 1) * 32;
-    follower.chain.change(slot, { proposer: 2, status: '2' });
-    follower.chain.change(slot + 1, { proposer: 8 });
+    follower.chain.miss(slot, 2);
+    follower.chain.put(slot + 1, { proposer: 8 });
     follower.chain.slash(slot + 2, [2, 8]);
     await follower.poll();
     const counters = (families: readonly Family[]) => families.filter(({ type }) => type === 'counter');

@@ -1,4 +1,6 @@
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { type Block, blocksAt, epochOf, parentOf } from '../../../src/sandbox/chain-world.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import { type Entry, emptyEntry, withoutRefusals } from '../../../src/scheduler/entry.ts';
 import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
 import type { EVENTS } from '../../../src/sources/slashings/events.ts';
@@ -8,40 +10,45 @@ import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { failed, fakeApi, type SentRequest } from '../answers/fake-api.ts';
-import {
-  askedFor,
-  type ChainView,
-  chainAnswer,
-  epochRows,
-  type Fields,
-  rootOf,
-  slashing,
-} from '../answers/slot-rows.ts';
+import { askedFor, chainAnswer, doubleVote, type Fields, rootOf, usualBlock } from '../answers/slot-rows.ts';
 import { sampleValue } from '../exposition/samples.ts';
 import { MINUTE, NOW, noSignal, timing } from '../time/timing.ts';
 import { type RoundOptions, round, scheduleAt } from './round.ts';
 import { slashingsOptions } from './slashings-options.ts';
 
-/** A chain whose rows and records a test writes one by one, as answers for the fake API. */
-class ScriptedChain implements ChainView {
-  latest = 0;
-  finalized = 0;
-  readonly epochs = new Map<number, Fields[]>();
-  /** Slashing records by slot. */
-  readonly slashings = new Map<number, Fields[]>();
-  /** Records of slashed proposers by slot. */
-  readonly proposerSlashings = new Map<number, Fields[]>();
+/** A story that a test writes on the chain of a sandbox. Every slot has its usual block, where the test puts no others. */
+class Story {
+  readonly sandbox = new Sandbox({ slotsPerSlashing: Number.POSITIVE_INFINITY });
+  readonly world = this.sandbox.chains.mainnet;
+  /** Lists in place of those of the sandbox, as faults of the service, by what is asked for: an epoch by its number. */
+  readonly answers = new Map<string, readonly unknown[]>();
+  /** Fields in place of those of the rows of a slot, as faults of the service. */
+  readonly #changes = new Map<number, Fields>();
   /** The seats of sync committees by period, in order. */
   readonly committees = new Map<number, readonly unknown[]>();
 
-  /** Adds proposed epochs from the finalized one up to `latest`, where none are set. */
+  get latest(): number {
+    return epochOf(this.world.head ?? 0);
+  }
+
+  set latest(epoch) {
+    this.world.head = epoch * 32 + 31;
+  }
+
+  get finalized(): number {
+    return this.world.finalized ?? 0;
+  }
+
+  set finalized(epoch) {
+    this.world.finalized = epoch;
+  }
+
+  /** Adds proposed epochs from the finalized one up to `latest`, where no blocks are put. */
   grow(latest: number, finalized: number): void {
-    const first = this.finalized === 0 ? finalized : this.finalized;
-    this.latest = latest;
-    this.finalized = finalized;
-    for (let epoch = first; epoch <= latest; epoch += 1) {
-      if (!this.epochs.has(epoch)) this.epochs.set(epoch, epochRows(epoch));
-    }
+    const first = this.world.finalized ?? finalized;
+    Object.assign(this, { latest, finalized });
+    for (let slot = first * 32; slot < (latest + 1) * 32; slot += 1)
+      if (!this.world.blocks.has(slot)) this.put(slot, {});
   }
 
   /** Grows by so many epochs, of which as many more are final. */
@@ -49,47 +56,45 @@ class ScriptedChain implements ChainView {
     this.grow(this.latest + epochs, this.finalized + epochs);
   }
 
-  /** Puts a slashing into the block of a slot and counts it in the row. */
-  slash(slot: number, validators: readonly number[], fields: Fields = {}): void {
-    const records = [...this.records(slot), slashing(slot, validators, fields)];
-    this.slashings.set(slot, records);
-    this.change(slot, { attesterslashingscount: records.length });
+  /** Writes the blocks of a slot, each like the usual one but for these fields. Without any it is missed. */
+  put(slot: number, ...blocks: readonly Partial<Block>[]): void {
+    const parent = parentOf(this.world, slot);
+    const usual = (fields: Partial<Block>, i: number): Block =>
+      usualBlock(slot, { root: rootOf(slot, fields.isCanonical === false ? i + 1 : 0), parent, ...fields });
+    this.world.blocks.set(slot, blocks.map(usual));
   }
 
-  /** Puts slashings of these proposers into the block of a slot and counts them in the row. */
-  slashProposers(slot: number, validators: readonly number[]): void {
-    const records = validators.map((proposerindex, block_index) => ({
-      block_index,
-      block_root: rootOf(slot),
-      block_slot: slot,
-      proposerindex,
-      header1_slot: slot - 9,
-      header2_slot: slot - 9,
-    }));
-    this.proposerSlashings.set(slot, records);
-    this.change(slot, { proposerslashingscount: records.length });
+  /** Writes that this validator misses the slot. */
+  miss(slot: number, validator: number): void {
+    this.put(slot);
+    this.world.missed.set(slot, validator);
+  }
+
+  /** Puts a slashing into the block of a slot. */
+  slash(slot: number, validators: readonly number[]): void {
+    const [block] = blocksAt(this.world, slot);
+    this.put(slot, { ...block, attesterSlashings: [...(block?.attesterSlashings ?? []), doubleVote(validators)] });
+  }
+
+  /** Puts slashings of these proposers into the block of a slot. */
+  slashProposers(slot: number, slashedProposers: readonly number[]): void {
+    this.put(slot, { ...blocksAt(this.world, slot)[0], slashedProposers });
   }
 
   /** Changes fields of the rows of a slot. */
   change(slot: number, fields: Fields): void {
-    const epoch = Math.floor(slot / 32);
-    const rows = this.rows(epoch) ?? [];
-    this.epochs.set(
-      epoch,
-      rows.map((one) => (one['slot'] === slot ? { ...one, ...fields } : one)),
-    );
+    this.#changes.set(slot, { ...this.#changes.get(slot), ...fields });
   }
 
-  rows(epoch: number): Fields[] | undefined {
-    return this.epochs.get(epoch);
-  }
-
-  records(slot: number): Fields[] {
-    return this.slashings.get(slot) ?? [];
-  }
-
-  proposerRecords(slot: number): Fields[] {
-    return this.proposerSlashings.get(slot) ?? [];
+  /** The list that the service answers with. */
+  answer(request: SentRequest): unknown {
+    const asked = askedFor(request.path);
+    const words: Readonly<Record<string, number>> = { latest: this.latest, finalized: this.finalized };
+    const [kind, period] = asked.split('/');
+    if (kind === 'members') return this.committee(Number(period));
+    const spoilt = this.answers.get(`${words[asked] ?? asked}`);
+    if (spoilt) return spoilt;
+    return chainAnswer(this.sandbox, request).map((one) => ({ ...one, ...this.#changes.get(Number(one['slot'])) }));
   }
 
   /** The service answers with an empty list for a committee that it does not know (api-facts 4.1). */
@@ -113,9 +118,9 @@ interface Sighting {
 /** What the budget allows. The default allows everything. */
 type Budget = Pick<RoundOptions, 'allowedPerDay'>;
 
-/** The slashings source on a scripted chain. Between polls it keeps only its entry, as after a restart. */
+/** The slashings source on the chain of a story. Between polls it keeps only its entry, as after a restart. */
 export class Follower {
-  readonly chain = new ScriptedChain();
+  readonly chain = new Story();
   /** The events of all polls. */
   readonly events: SourceEvent[] = [];
   readonly source: Source<Slashings>;
@@ -148,7 +153,7 @@ export class Follower {
     const api = fakeApi((request) => {
       const reason = this.fault(askedFor(request.path));
       if (reason) throw failed(request, reason);
-      return chainAnswer(this.chain, request);
+      return { status: 'OK', data: this.chain.answer(request) };
     });
     const { now, inputs, signal } = this;
     const options = { now, inputs, signal, tried: this.#tried, ...budget };
