@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing } from '../../src/api/answers/slots.ts';
 import { slotTime } from '../../src/facts/chain.ts';
+import { blocksAt } from '../../src/sandbox/chain-world.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
 import { get, NOW, order, refusalOf, SECOND, sandboxOf } from './call.ts';
@@ -55,6 +56,40 @@ describe('sandbox/v1', () => {
     expect(statusAt(headAt(slot))).toBe('0');
     expect(statusAt(headAt((epoch + 2) * 32) - 1)).toBe('0');
     expect(statusAt(headAt((epoch + 2) * 32))).toBe('2');
+  });
+
+  it('shows each block that a story wrote: of two in a slot both are canonical in a tie, otherwise one is orphaned', () => {
+    const sandbox = sandboxOf();
+    const { mainnet: world } = sandbox.chains;
+    const [slot, ...rest] = [408_100 * 32 + 1, 408_100 * 32 + 2];
+    const [block = expect.fail()] = blocksAt(world, slot);
+    const orphaned = { ...block, root: '0xf0', slashedProposers: [7, 8], isCanonical: false };
+    world.blocks.set(slot, [orphaned, block]);
+    for (const missed of rest) world.blocks.set(missed, []);
+    const shown = () => rowsOf(sandbox, 408_100).slice(1, 4);
+    expect(shown().map(({ status }) => status)).toEqual(['3', '1', '2']);
+    expect(shown().map(({ blockroot }) => blockroot)).toEqual(['0xf0', block.root, '0x01']);
+    world.isTied = (one) => one === slot;
+    expect(shown().map(({ status }) => status)).toEqual(['1', '1', '2']);
+    const named = list(sandbox, `/api/v1/slot/${slot}/proposerslashings`, NOW);
+    expect(named).toMatchObject([7, 8].map((proposerindex) => ({ block_root: '0xf0', proposerindex })));
+  });
+
+  it('has zeros, nulls and no text in the row of a missed slot (api-facts 5.1)', () => {
+    const missed = Object.entries(HISTORY.find(({ status }) => status === '2') ?? {});
+    const empty = missed.filter(([, value]) => value === null).map(([name]) => name);
+    expect(empty.filter((name) => !name.startsWith('exec_'))).toEqual([
+      'parentroot',
+      'stateroot',
+      'signature',
+      'randaoreveal',
+      'graffiti',
+      'eth1data_blockhash',
+      'eth1data_depositroot',
+      'syncaggregate_bits',
+      'syncaggregate_signature',
+    ]);
+    expect(missed.filter(([name, value]) => /count$|participation$/.test(name) && value !== 0)).toEqual([]);
   });
 
   it('announces about one attester slashing in 300 slots, and its details match', () => {
