@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PROCESSES as ARRAYS } from '../../../src/sandbox/machines-records.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
 import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
+  type MetricsRequest,
   machinesOptions,
   machinesPage,
   nodeRecord,
   systemRecord,
   validatorRecord,
 } from '../../support/answers/machine-records.ts';
-import { ARRAYS, type FleetRequest } from '../../support/model/fleet.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
 
@@ -131,7 +132,7 @@ describe('sources/machines/sweep', () => {
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
     /** The requests after a sweep of the page `found`. So many other machines are live and found. */
-    async function asked(known: Arrays, found: Arrays = {}, others = 41, more?: Arrays): Promise<FleetRequest[]> {
+    async function asked(known: Arrays, found: Arrays = {}, others = 41, more?: Arrays): Promise<MetricsRequest[]> {
       const before = NOW - 10 * MINUTE + 1;
       const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
       const all = { ...known, system: [...(known.system ?? []), ...system] };
@@ -142,7 +143,7 @@ describe('sources/machines/sweep', () => {
         return length === 1 ? machinesPage(here) : machinesPage(more ?? {}, more && `${length}`);
       });
       await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
-      return api.requests.slice(1).map(({ body }) => body as FleetRequest);
+      return api.requests.slice(1).map(({ body }) => body as MetricsRequest);
     }
 
     it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {
@@ -197,7 +198,7 @@ describe('sources/machines/sweep', () => {
       ] as const) {
         let asks = 0;
         const api = fakeApi((request) => {
-          if (!(request.body as FleetRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
+          if (!(request.body as MetricsRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
           asks += 1;
           throw failed(request, reason);
         });
@@ -219,7 +220,7 @@ describe('sources/machines/sweep', () => {
 /** Pages of records whose size counts for each array, or for all of them together (api-facts 2 leaves it open). */
 function pagedApi(isPerArray: boolean, all: Required<Arrays>): FakeApi {
   return fakeApi(({ body }) => {
-    const { page_size: size, cursor } = body as FleetRequest;
+    const { page_size: size = 10, cursor } = body as MetricsRequest;
     const from = cursor === undefined ? [0, 0, 0] : cursor.split('+').map(Number);
     let room = size;
     const page = ARRAYS.map((name, i) => {

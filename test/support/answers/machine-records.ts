@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import type { MachineMetricsBody } from '../../../src/sandbox/body.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { DAY, MINUTE } from '../time/timing.ts';
 
@@ -79,6 +81,9 @@ export function nodeRecord(fields: Fields = {}): Fields {
     ...fields,
   };
 }
+
+/** The body of a request for a page of machine metrics, as it is sent. */
+export type MetricsRequest = z.input<typeof MachineMetricsBody>;
 
 export interface Arrays {
   readonly system?: readonly unknown[];

@@ -3,7 +3,7 @@ import { limitsOf } from '../../../src/sandbox/rate-limit.ts';
 import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
 import { unit } from '../../../src/toolkit/lib/random.ts';
-import { Fleet } from '../model/fleet.ts';
+import { countingFleet } from '../model/fleet.ts';
 import { MINUTE, NOW } from '../time/timing.ts';
 import { configured } from './month.ts';
 import { SandboxRun } from './sandbox-run.ts';
@@ -33,7 +33,6 @@ const UTILIZATION = 0.9;
 export async function runAtRate(options: RateRunOptions) {
   const { machines, plan, latencyMs, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
   const [least, most] = latencyMs;
-  const fleet = new Fleet({ machines, seed });
   let draws = 0;
   const random = (): number => {
     draws += 1;
@@ -42,14 +41,13 @@ export async function runAtRate(options: RateRunOptions) {
   const run = new SandboxRun({
     start: NOW,
     budgetOptions: { utilization: UTILIZATION },
-    sandbox: { plan, machines: 0 },
+    sandbox: { plan, machines: countingFleet({ machines, seed }) },
     sources: configured(),
     way: () => {
       const latency = least + (most - least) * random();
       const there = latency * random();
       return [there, latency - there];
     },
-    instead: (path, body, now) => (path.endsWith('/machine-metrics') ? fleet.answer(JSON.parse(body), now) : undefined),
   });
   const sources = ['machines', 'slashings-mainnet'].map((id) => new Starts(run, id));
   await run.clock.advance(warmUpMinutes * MINUTE);

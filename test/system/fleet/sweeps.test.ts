@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { silence, wake } from '../../../src/sandbox/machines.ts';
+import { addCounting, machineIn, newestOf } from '../../support/model/fleet.ts';
 import {
   boundOf,
   calledSilent,
@@ -36,8 +38,8 @@ describe('fleet: the requests of a sweep', () => {
     async (options) => {
       const { machines, pageSizeOver } = options;
       const run = new FleetRun({ ...options, latencyMs: 100, seed: machines });
-      const silent = run.fleet.names.filter((_, i) => i % 50 === 7);
-      for (const name of silent) run.fleet.silence(name, run.now - 5.5 * HOUR);
+      const silent = run.names.filter((_, i) => i % 50 === 7);
+      for (const name of silent) silence(machineIn(run.fleet, name), run.now - 5.5 * HOUR);
       const [first] = await run.sweep(1);
       const steady = await run.sweep(machines < 1_000 ? 40 : 6);
 
@@ -57,9 +59,9 @@ describe('fleet: the requests of a sweep', () => {
   it('stay within the bound while half of a fleet falls silent, and are one when nobody is left', async () => {
     const run = new FleetRun({ machines: 200, missing: MACHINE });
     await run.sweep(2);
-    for (const name of run.fleet.names.slice(0, 100)) run.fleet.silence(name, run.now);
+    for (const name of run.names.slice(0, 100)) silence(machineIn(run.fleet, name), run.now);
     for (const { requests } of await run.sweep(14)) expect(requests.length).toBeLessThanOrEqual(boundOf(200));
-    for (const name of run.fleet.names) run.fleet.silence(name, run.now);
+    for (const name of run.names) silence(machineIn(run.fleet, name), run.now);
     await run.advance(LIVE + 2 * MINUTE);
     for (const { requests } of await run.sweep(10)) expect(requests).toHaveLength(1);
     await run.program.stop();
@@ -67,7 +69,7 @@ describe('fleet: the requests of a sweep', () => {
 
   it('find pushers of 60 and 62 s, whatever their phase, without asking for them', async () => {
     const run = new FleetRun({ machines: 20, seed: 3 });
-    for (let i = 0; i < 20; i += 1) run.fleet.add(`standalone-${i}`, Number.NEGATIVE_INFINITY, 62_000);
+    for (let i = 0; i < 20; i += 1) addCounting(run.fleet, `standalone-${i}`, { everyMs: 62_000 });
     await run.sweep(1);
     for (const { start, requests, machines } of await run.sweep(100)) {
       expect(requests.filter((request) => request.machines)).toEqual([]);
@@ -85,17 +87,17 @@ describe('fleet: machines that come and go', () => {
     const run = new FleetRun(options);
     await run.sweep(2);
     const gone = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
-    for (const name of gone) run.fleet.silence(name, run.now);
+    for (const name of gone) silence(machineIn(run.fleet, name), run.now);
     await run.advance(STALE + 5 * MINUTE);
     const since = run.now;
     gone.forEach((name, i) => {
-      run.fleet.wake(name, since + 7_000 * i);
-      run.fleet.add(`new-${i}`, since + 7_000 * i);
+      wake(machineIn(run.fleet, name), since + 7_000 * i);
+      addCounting(run.fleet, `new-${i}`, { from: since + 7_000 * i });
     });
     const sweeps = await run.sweep(5);
     // Those that start when a record of it has come.
     const seeing = (name: string): SweepSeen[] =>
-      sweeps.filter(({ start }) => (run.fleet.newest(name, 'system', start) ?? 0) >= since);
+      sweeps.filter(({ start }) => (newestOf(run.fleet, name, 'system', start) ?? 0) >= since);
     gone.forEach((name, i) => {
       expect(lastSeenOf(seeing(name)[0]?.machines.get(name)), name).toBeGreaterThanOrEqual(since);
       expect(seeing(`new-${i}`)[1]?.machines.has(`new-${i}`), `new-${i}`).toBe(true);
@@ -154,13 +156,13 @@ describe('fleet: late records', () => {
   });
 
   it('a new machine and one that is back, of 50 and 240 s late, are found within the hour', async () => {
-    const run = new FleetRun({ machines: 48, lateMs: (id) => (id >= 48 ? 240_000 : 0) });
-    run.fleet.add('back', Number.NEGATIVE_INFINITY);
+    const run = new FleetRun({ machines: 48 });
+    addCounting(run.fleet, 'back', { lateMs: 240_000 });
     await run.sweep(3);
-    run.fleet.silence('back', run.now);
+    silence(machineIn(run.fleet, 'back'), run.now);
     await run.advance(20 * MINUTE);
-    run.fleet.wake('back', run.now);
-    run.fleet.add('new', run.now);
+    wake(machineIn(run.fleet, 'back'), run.now);
+    addCounting(run.fleet, 'new', { lateMs: 240_000, from: run.now });
     await run.advance(HOUR + 8 * MINUTE);
     for (const name of ['back', 'new'])
       expect(run.now - lastSeenOf(run.sweeps.at(-1)?.machines.get(name))).toBeLessThan(STALE);
