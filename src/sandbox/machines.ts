@@ -205,7 +205,7 @@ function spanOf({ compares }: Fleet, { timestamp: { start, end } }: MachineMetri
 
 const LISTED_MS = 300 * MS_PER_MINUTE;
 
-/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 12.3). */
+/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
 export function machineNames({ fleet }: { readonly fleet: Fleet }, _: object, now: UnixMs): string {
   const span = { oldest: now - LISTED_MS, newest: now };
   const listed = [...fleet.machines.values()].filter((one) =>

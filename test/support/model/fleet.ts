@@ -43,7 +43,14 @@ export function hasRecord(fleet: Fleet, name: string, process: Process, seconds:
   return newestIn(fleet, name, process, span, now) !== undefined;
 }
 
-function newestIn(fleet: Fleet, name: string, process: Process, span: { oldest: number; newest: number }, now: number) {
+/** The same in a span, both ends inclusive. */
+export function newestIn(
+  fleet: Fleet,
+  name: string,
+  process: Process,
+  span: { oldest: number; newest: number },
+  now: number,
+) {
   const wanted = { ...span, machines: [machineIn(fleet, name)], processes: [process] };
   return pushesIn(fleet, wanted, now).next().value?.time;
 }

@@ -1,5 +1,5 @@
 import type { Fleet, Keeping } from '../../../src/sandbox/machines.ts';
-import { PROCESSES as ARRAYS } from '../../../src/sandbox/machines-records.ts';
+import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
 import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
@@ -58,6 +58,12 @@ export class FleetRun {
     return this.program.exchanges.filter(({ status }) => status !== 200).length;
   }
 
+  /** @throws RangeError if the service refused a request, or the program warned of machines. */
+  async stop(): Promise<void> {
+    await this.program.stop();
+    if (this.refused > 0 || this.warnings.length > 0) throw new RangeError(JSON.stringify(this.warnings));
+  }
+
   /** Lets time pass until this many more sweeps are published. Returns them. */
   async sweep(count: number): Promise<SweepSeen[]> {
     const before = this.sweeps.length;
@@ -103,10 +109,10 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
   for (const name of fleet.machines.keys()) {
     const held = machines.get(name);
     let newest = 0;
-    for (const array of ARRAYS) {
-      const time = newestOf(fleet, name, array, start) ?? 0;
+    for (const process of PROCESSES) {
+      const time = newestOf(fleet, name, process, start) ?? 0;
       newest = Math.max(newest, time);
-      if (start - time < since && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
+      if (start - time < since && (held?.[process]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${process}`);
     }
     const seen = lastSeenOf(held);
     const isDue = before?.machines.has(name) && start - lastSeenOf(before.machines.get(name)) <= staleMs;
@@ -119,32 +125,12 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
 export function calledSilent({ fleet }: FleetRun, { start, machines }: SweepSeen, silentMs: number): string[] {
   return [...machines.values()].flatMap((machine) => {
     const seen = lastSeenOf(machine);
-    const isYounger = ARRAYS.some((array) => (newestOf(fleet, machine.name, array, start) ?? 0) > seen);
+    const isYounger = PROCESSES.some((process) => (newestOf(fleet, machine.name, process, start) ?? 0) > seen);
     return start - seen > silentMs && isYounger ? [`${machine.name}: ${(start - seen) / 1_000} s`] : [];
   });
 }
 
 /** Time of the newest record, Unix ms; 0 without a record. */
 export function lastSeenOf(machine: Machine | undefined): number {
-  return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));
-}
-
-/** Records that are older than in an earlier sweep, and values that do not belong to the time of their record. */
-export function setBack(sweeps: readonly SweepSeen[]): string[] {
-  const found: string[] = [];
-  const newest = new Map<string, number>();
-  for (const { machines } of sweeps) {
-    for (const { name, system, validator, node } of machines.values()) {
-      const held = [system?.cpu_node_user_seconds_total, ...[validator, node].map((p) => p?.cpu_process_seconds_total)];
-      for (const [i, record] of [system, validator, node].entries()) {
-        if (!record) continue;
-        const { timestamp } = record;
-        const id = `${name} ${ARRAYS[i]}`;
-        if (timestamp < (newest.get(id) ?? 0)) found.push(`${id}: older`);
-        if (held[i] !== Math.floor(timestamp)) found.push(`${id}: ${held[i]} at ${timestamp}`);
-        newest.set(id, timestamp);
-      }
-    }
-  }
-  return found;
+  return Math.max(...PROCESSES.map((process) => (machine?.[process]?.timestamp ?? 0) * 1_000));
 }
