@@ -31,7 +31,7 @@ export interface Keeping {
 export interface Fleet extends Keeping {
   readonly seed: string;
   readonly machines: Map<string, SimulatedMachine>;
-  /** The sequence of the last page, which is the same when it is generated again. */
+  /** The pushes behind the last page. What happens to machines changes only later pushes, so these stay as they are. */
   last?: { readonly of: string; readonly rows: Iterable<readonly Push[]> };
 }
 
