@@ -1,3 +1,5 @@
+import { silence } from '../src/sandbox/machines.ts';
+import { machineIn } from '../test/support/model/fleet.ts';
 import { boundOf, FleetRun, missedBy } from '../test/support/runs/fleet-run.ts';
 import { type RateSeen, runAtRate } from '../test/support/runs/rate-run.ts';
 import { digits, summary, table, verdict } from './report.ts';
@@ -21,8 +23,8 @@ export async function benchSweep(): Promise<void> {
 async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise<string[]> {
   const missing = { machine: 0.05 };
   const run = new FleetRun({ machines, pageSizeOver, missing, compares: 'seconds', seed: machines, latencyMs: 300 });
-  const silent = run.fleet.names.filter((_, i) => i % 50 === 7);
-  for (const name of silent) run.fleet.silence(name, run.now - 5 * HOUR);
+  const silent = run.names.filter((_, i) => i % 50 === 7);
+  for (const name of silent) silence(machineIn(run.fleet, name), run.now - 5 * HOUR);
   await run.sweep(2);
   const steady = await run.sweep(machines < 1_000 ? 20 : 5);
   await run.program.stop();

@@ -17,7 +17,7 @@ function machinesAt(count: number, now: number): Machines {
   const fleet = createFleet('bench', count);
   const machines = [...fleet.machines.values()].map((machine) => {
     const records = PROCESSES.map((process) => {
-      const wire = JSON.parse(JSON.stringify(recordOf(process, { machine, time: now - 30_000 })));
+      const wire = JSON.parse(JSON.stringify(recordOf({ machine, process, time: now - 30_000 })));
       return [process, SCHEMAS[process].parse(wire)];
     });
     return { name: machine.name, ...Object.fromEntries(records) };

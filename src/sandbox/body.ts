@@ -79,14 +79,15 @@ const Cursor = z.tuple([z.string(), z.number(), Natural]);
 /**
  * A page of the records that there are when the first page is requested, so that later pages fit it. The cursor contains
  * that time, how many records were sent, and the rest of the body: with another body it is refused, as by the service
- * (api-facts 7.2).
+ * (api-facts 7.2). A page has no more than `longest` records, whatever was requested.
  */
 export function pageOf<T>(
   { cursor, ...query }: { readonly cursor: string; readonly page_size: number },
   now: UnixMs,
   recordsAt: (at: UnixMs) => Iterable<T>,
+  longest = Number.POSITIVE_INFINITY,
 ) {
-  const { page_size: size } = query;
+  const size = Math.min(query.page_size, longest);
   const body = JSON.stringify(query);
   const [of, at, sent] = cursor ? accepted(Cursor, Buffer.from(cursor, 'base64url').toString()) : [body, now, 0];
   if (of !== body) throw new Refusal(400);

@@ -2,6 +2,7 @@ import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { type Block, blocksAt, type ChainWorld, headSlot, OFFENCES } from './chain-world.ts';
+import { silence, wake } from './machines.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
 import { EXISTING } from './validators.ts';
@@ -14,12 +15,12 @@ type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': (sandbox, given, now) => {
     const machine = machineIn(sandbox, given);
-    machine.silence = { from: now, until: Number.POSITIVE_INFINITY };
+    silence(machine, now);
     return `${machine.name} has stopped pushing`;
   },
   '/-/wake': (sandbox, given, now) => {
     const machine = machineIn(sandbox, given);
-    if (machine.silence) machine.silence.until = now;
+    wake(machine, now);
     return `${machine.name} pushes again`;
   },
   '/-/fill-disk': (sandbox, given, now) => {

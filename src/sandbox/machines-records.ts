@@ -11,15 +11,27 @@ export const CLIENTS = {
   lodestar: 'v1.36.0/2ad2fb5',
 } as const;
 
+/** A time in which a machine pushes: from `from` on, and no more at `until`. */
+export interface PushSpan {
+  readonly from: UnixMs;
+  until: UnixMs;
+}
+
 export interface SimulatedMachine {
   readonly name: string;
   readonly chain: Chain;
   readonly client: keyof typeof CLIENTS;
   readonly seed: number;
+  /** Time between two pushes. Push n is `phase` after n times this (Unix ms). */
+  readonly everyMs: Milliseconds;
   readonly phase: Milliseconds;
   readonly boot: UnixSeconds;
-  /** It pushes nothing after `from` until `until`, inclusive. */
-  silence?: { readonly from: UnixMs; until: UnixMs };
+  /** How long after its time the service has a record. */
+  readonly lateMs: Milliseconds;
+  /** In order. */
+  readonly spans: PushSpan[];
+  /** What its records contain beside time and name; without it, values that are drawn from the seed. */
+  readonly contents?: (process: Process, time: UnixMs) => object;
   /** Since then little of its disk is free. */
   diskFullSince?: UnixMs;
 }
@@ -30,15 +42,18 @@ const GIB = 2 ** 30;
 export interface Push {
   readonly time: UnixMs;
   readonly machine: SimulatedMachine;
+  readonly process: Process;
 }
 
 const FIELDS = { system, validator, node };
-export const PROCESSES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+export type Process = keyof typeof FIELDS;
+export const PROCESSES = Object.keys(FIELDS) as Process[];
 
 /** The record of one push, as the service sends it. */
-export function recordOf(process: keyof typeof FIELDS, { machine, time }: Push): object {
+export function recordOf({ machine, process, time }: Push): object {
   const uptime = time / 1000 - machine.boot;
-  return { timestamp: time, machine: machine.name, ...FIELDS[process](machine, uptime, time) };
+  const contents = machine.contents?.(process, time) ?? FIELDS[process](machine, uptime, time);
+  return { timestamp: time, machine: machine.name, ...contents };
 }
 
 /** A counter that grows by about `rate` per second, faster and slower over hours. */

@@ -10,7 +10,8 @@ export interface SandboxOptions {
   readonly seed?: string;
   readonly key?: string;
   readonly plan?: AccountPlan;
-  readonly machines?: number;
+  /** How many; or the fleet itself. */
+  readonly machines?: number | Fleet;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
   /** One of these validators proposes one block in each `slots` slots of its chain, and misses only what is ordered. */
@@ -33,7 +34,8 @@ export class Sandbox {
     this.seed = seedOf(seed);
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
-    this.fleet = createFleet(seed, options.machines);
+    const { machines } = options;
+    this.fleet = typeof machines === 'object' ? machines : createFleet(seed, machines);
     const worldOf = (chain: Chain): ChainWorld => {
       const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
       return chainWorld(chain, { seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, proposers });

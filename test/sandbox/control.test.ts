@@ -13,9 +13,10 @@ describe('sandbox/control', () => {
   it('silences a machine and wakes it', () => {
     const { sandbox, result } = order('/-/silence?machine=node-a');
     expect(result).toMatchObject({ status: 200, body: 'node-a has stopped pushing\n' });
-    expect(sandbox.fleet.machines.get('node-a')?.silence).toEqual({ from: NOW, until: Number.POSITIVE_INFINITY });
+    const always = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+    expect(sandbox.fleet.machines.get('node-a')?.spans).toEqual([{ ...always, until: NOW }]);
     control(sandbox, { method: 'POST', path: '/-/wake?machine=node-a' }, NOW + 1);
-    expect(sandbox.fleet.machines.get('node-a')?.silence?.until).toBe(NOW + 1);
+    expect(sandbox.fleet.machines.get('node-a')?.spans.slice(1)).toEqual([{ ...always, from: NOW + 1 }]);
   });
 
   it.each([

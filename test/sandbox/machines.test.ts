@@ -1,10 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
+import { createFleet } from '../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { BAD_REQUEST, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/machine-metrics';
 const ARRAYS = ['system_metrics', 'validator_metrics', 'node_metrics'] as const;
+
+const DOCUMENTED = {
+  system_metrics:
+    'cpu_cores cpu_threads cpu_node_system_seconds_total cpu_node_user_seconds_total cpu_node_iowait_seconds_total ' +
+    'cpu_node_idle_seconds_total memory_node_bytes_total memory_node_bytes_free memory_node_bytes_cached ' +
+    'memory_node_bytes_buffers disk_node_bytes_total disk_node_bytes_free disk_node_reads_total disk_node_writes_total ' +
+    'network_node_bytes_total_receive network_node_bytes_total_transmit misc_node_boot_ts_seconds misc_os',
+  validator_metrics:
+    'cpu_process_seconds_total memory_process_bytes client_name client_version validator_total validator_active',
+  node_metrics:
+    'cpu_process_seconds_total memory_process_bytes client_name client_version disk_beaconchain_bytes_total ' +
+    'network_peers_connected sync_eth1_connected sync_eth2_synced sync_beacon_head_slot',
+};
 
 type Wire = Record<string, unknown> & { timestamp: number; machine: string };
 
@@ -27,9 +41,20 @@ function keysOf(records: readonly Wire[]): string[] {
 }
 
 describe('sandbox/machines', () => {
-  it('loses and doubles no record over its pages, newest first', () => {
-    const sandbox = sandboxOf({ machines: 120 });
-    const pages = pagesOf((body, now) => page(sandbox, body, now), { ...last(75), page_size: 3 }, NOW, SECOND);
+  it.each([
+    { pageSizeOver: 'each', size: 3 },
+    { pageSizeOver: 'all', size: 3 },
+    { pageSizeOver: 'each', size: 10, longestPage: 7 },
+  ] as const)('loses and doubles no record over pages of $size over $pageSizeOver, newest first', (options) => {
+    const { size, ...keeping } = options;
+    const sandbox = sandboxOf({ machines: createFleet('pages', 120, keeping) });
+    const pages = pagesOf((body, now) => page(sandbox, body, now), { ...last(75), page_size: size }, NOW, SECOND);
+    const longest = Math.min(size, keeping.longestPage ?? size);
+    for (const { data } of pages.slice(0, 9)) {
+      const lengths = ARRAYS.map((name) => data[name].length);
+      const counted = keeping.pageSizeOver === 'each' ? Math.max(...lengths) : lengths.reduce((a, b) => a + b);
+      expect(counted).toBe(longest);
+    }
     for (const name of ARRAYS) {
       const single = [...sandbox.fleet.machines.keys()]
         .flatMap((machine) => page(sandbox, { ...last(75), machines: [machine] }).data[name])
@@ -52,6 +77,14 @@ describe('sandbox/machines', () => {
     for (const record of data.validator_metrics) ValidatorRecord.parse(record);
     for (const record of data.node_metrics) NodeRecord.parse(record);
     expect(data.system_metrics.every(({ timestamp }) => timestamp > 1e12)).toBe(true);
+  });
+
+  it('sends the fields of the documented records (api-facts 1 and 2)', () => {
+    const { data } = page(sandboxOf(), last(59));
+    for (const [name, fields] of Object.entries(DOCUMENTED)) {
+      for (const record of data[name as keyof typeof DOCUMENTED])
+        expect(Object.keys(record)).toEqual(expect.arrayContaining(['timestamp', 'machine', ...fields.split(' ')]));
+    }
   });
 
   it('refuses a cursor with another body than the one it was given for', () => {

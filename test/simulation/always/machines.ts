@@ -1,4 +1,5 @@
-import { ARRAYS, type ArrayName } from '../../support/model/fleet.ts';
+import { PROCESSES, type Process } from '../../../src/sandbox/machines-records.ts';
+import { hasRecord, newestOf } from '../../support/model/fleet.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
@@ -14,7 +15,7 @@ const SHORTEST_SECONDS = 600;
 /** One series of last_seen. */
 interface Seen {
   readonly name: string;
-  readonly array: ArrayName;
+  readonly array: Process;
   /** Seconds. */
   readonly at: number;
   /** The series that shows the second of the newest push. */
@@ -28,7 +29,7 @@ function* seenIn(scrape: Scrape): Generator<Seen> {
       array === 'system'
         ? `beaconchain_machine_cpu_user_seconds_total{${labels}}`
         : `beaconchain_machine_process_cpu_seconds_total{${labels},process="${array}"}`;
-    yield { name: unescaped(name), array: array as ArrayName, at, shows };
+    yield { name: unescaped(name), array: array as Process, at, shows };
   }
 }
 
@@ -47,7 +48,7 @@ export function machinesShown(): Check {
     const { exporter, service } = world;
     const value = scrape.series.get(shows);
     if (value !== undefined && value !== Math.floor(seconds)) return `${shows} is ${value}, last seen at ${seconds}`;
-    if (!service.machines.has(name, array, Math.floor(seconds), scrape.at)) return `${shows} was never pushed`;
+    if (!hasRecord(service.machines, name, array, Math.floor(seconds), scrape.at)) return `${shows} was never pushed`;
     const pushedAt = SECOND * seconds;
     const age = scrape.ownAt - pushedAt;
     // No configuration allows to withdraw values so soon.
@@ -104,17 +105,17 @@ function machineLate(scrape: Scrape, world: World): string | undefined {
   const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
   // A sweep finds no late record. A machine that has become silent is found once an hour, within a few pages.
   const staysKnown = setting.lag.ms + 2 * MINUTE + 2.2 * interval < staleAfter;
-  const isOnPages = 6 * ARRAYS.length * machines.names.length <= PAGES_WITH_LATE * setting.longestPage;
-  for (const [i, name] of machines.names.entries()) {
+  const isOnPages = 6 * PROCESSES.length * machines.machines.size <= PAGES_WITH_LATE * setting.longestPage;
+  for (const [i, { name, spans }] of [...machines.machines.values()].entries()) {
     const isLate = setting.lag.of === 'all' || (setting.lag.of === 'one' && i === 0);
     if (isLate && !(staysKnown && isOnPages)) continue;
-    const { from, until } = machines.lastSpan(name);
-    if (until <= scrape.at) continue;
-    for (const array of ARRAYS) {
-      const newest = machines.newest(name, array, swept);
+    const pushing = spans.at(-1);
+    if (!pushing || pushing.until <= scrape.at) continue;
+    for (const array of PROCESSES) {
+      const newest = newestOf(machines, name, array, swept);
       const at = shown.get(`${name} ${array}`) ?? 0;
       // A machine that was silent is seen at the next sweep, a new one within two.
-      if (newest && newest >= from + interval && at < Math.floor(newest / SECOND))
+      if (newest && newest >= pushing.from + interval && at < Math.floor(newest / SECOND))
         return `${name} ${array} was last seen at ${at}, not at ${newest / SECOND}`;
     }
   }

@@ -1,3 +1,5 @@
+import { silence, wake } from '../../../src/sandbox/machines.ts';
+import { addCounting, machineIn } from '../../support/model/fleet.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
@@ -19,9 +21,9 @@ export const MACHINE_KINDS = [
       return one && (random.happens(0.3) ? one : { ...one, ms: random.scale(MINUTE, 6 * HOUR) });
     },
     apply: ({ name, ms }, world) => {
-      const { machines } = world.service;
-      machines.silence(name, world.clock.now());
-      if (ms !== undefined) later(world, ms, () => machines.wake(name, world.clock.now()));
+      const machine = machineIn(world.service.machines, name);
+      silence(machine, world.clock.now());
+      if (ms !== undefined) later(world, ms, () => wake(machine, world.clock.now()));
     },
   }),
   kind<{ name: string }>({
@@ -29,7 +31,7 @@ export const MACHINE_KINDS = [
     weight: 2,
     draw: (random) => ({ name: random.pick(['new-0', 'new-1', 'new "2"', 'new\n3']) }),
     apply: ({ name }, { service: { machines }, clock }) => {
-      if (!machines.names.includes(name)) machines.add(name, clock.now());
+      if (!machines.machines.has(name)) addCounting(machines, name, { from: clock.now() });
     },
   }),
   kind<{ ms: number }>({

@@ -1,4 +1,7 @@
-import { Fleet } from '../../support/model/fleet.ts';
+import { accepted, MachineMetricsBody } from '../../../src/sandbox/body.ts';
+import { type Fleet, machineMetrics, machineNames } from '../../../src/sandbox/machines.ts';
+import { errorBody, Refusal } from '../../../src/sandbox/refusal.ts';
+import { countingFleet } from '../../support/model/fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 
 /** A record as a client reads it. */
@@ -15,23 +18,24 @@ interface Answer {
 }
 
 export function fleetOf({ seed, missing, pageSizeOver, lag, longestPage, machines }: ServiceSetting): Fleet {
-  const lateMs = (id: number): number => (lag.of === 'all' || (lag.of === 'one' && id === 0) ? lag.ms : 0);
-  const fleet = new Fleet({ machines: 0, seed, missing: { machine: missing }, pageSizeOver, longestPage, lateMs });
-  for (const name of machines) fleet.add(name, Number.NEGATIVE_INFINITY);
-  return fleet;
+  const lateMs = (i: number): number => (lag.of === 'all' || (lag.of === 'one' && i === 0) ? lag.ms : 0);
+  return countingFleet({ machines, seed, missing: { machine: missing }, pageSizeOver, longestPage, lateMs });
 }
 
-/** A page. undefined: a bad request, such as a cursor of another sequence. */
-export function pageOf(fleet: Fleet, body: string, now: number): string | undefined {
+/** The response to a request for machine metrics or names. */
+export function machinesContent(fleet: Fleet, path: string, body: string, now: number) {
+  if (path.endsWith('/machine-names')) return { status: 200, body: machineNames({ fleet }, {}, now) };
   try {
-    return fleet.answer(JSON.parse(body), now);
-  } catch {
-    return undefined;
+    const page = machineMetrics({ fleet }, accepted(MachineMetricsBody, body), now);
+    return { status: 200, body: page, pushes: pushesIn(page) };
+  } catch (error) {
+    if (error instanceof Refusal) return { status: error.status, body: errorBody(false, error.status) };
+    throw error;
   }
 }
 
 /** The records of a page. */
-export function pushesIn(page: string): Push[] {
+function pushesIn(page: string): Push[] {
   const { data }: Answer = JSON.parse(page);
   return Object.entries(data).flatMap(([name, records]) =>
     records.map(({ machine, timestamp }) => ({ machine, array: name.replace('_metrics', ''), time: timestamp })),

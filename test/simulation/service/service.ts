@@ -1,13 +1,13 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
+import type { Fleet } from '../../../src/sandbox/machines.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
-import type { Fleet } from '../../support/model/fleet.ts';
 import type { Counted } from '../traffic.ts';
 import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
 import { revokedHeaders, sentHeaders } from './limits.ts';
-import { fleetOf, type Push, pageOf, pushesIn } from './machines.ts';
+import { fleetOf, machinesContent, type Push } from './machines.ts';
 import { Periods } from './periods.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
@@ -139,12 +139,7 @@ export class Service {
 
   #content({ path, body = '' }: WireRequest, chain: Chain, now: number): Content {
     if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
-    if (path === '/api/v2/machine-metrics') {
-      const page = pageOf(this.machines, body, now);
-      return page ? { status: 200, body: page, pushes: pushesIn(page) } : { status: 400, body: REFUSED };
-    }
-    if (path === '/api/v2/machine-metrics/machine-names')
-      return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };
+    if (path.startsWith('/api/v2/machine-metrics')) return machinesContent(this.machines, path, body, now);
     const text =
       path === '/api/v2/ethereum/sync-committee'
         ? this.periods.periodBody(body, this.setting.views, now)

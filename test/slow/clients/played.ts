@@ -5,8 +5,8 @@ import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { sourcesOf } from '../../../src/sources/registry.ts';
 import { between } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import type { MetricsRequest } from '../../support/answers/machine-records.ts';
 import { encodeFamilies } from '../../support/exposition/encode.ts';
-import type { FleetRequest } from '../../support/model/fleet.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
 import { round } from '../../support/runs/round.ts';
 import { HOUR, MINUTE, polls, SECOND, timing } from '../../support/time/timing.ts';
@@ -91,7 +91,7 @@ const ARRAYS = { system: 'system_metrics', validator: 'validator_metrics', beaco
 function answers(records: readonly Pushed[], omitsZeros: boolean, now: () => number) {
   return ({ endpoint, body }: SentRequest): unknown => {
     if (endpoint === 'machine_names') return { data: ['node-a'] };
-    const { range, machines, page_size: size, cursor = '0' } = body as FleetRequest;
+    const { range, machines, page_size: size = 10, cursor = '0' } = body as MetricsRequest;
     const [first, start, end] = [Number(cursor), range.timestamp.start * SECOND, range.timestamp.end * SECOND];
     const found = records
       .filter(({ timestamp }) => Number(timestamp) >= start && Number(timestamp) <= Math.min(end, now()))

@@ -6,8 +6,12 @@ import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
 import type { SourceEvent } from '../../../src/sources/read.ts';
 import { failed, fakeApi } from '../../support/answers/fake-api.ts';
-import { machinesOptions, machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
-import type { FleetRequest } from '../../support/model/fleet.ts';
+import {
+  type MetricsRequest,
+  machinesOptions,
+  machinesPage,
+  systemRecord,
+} from '../../support/answers/machine-records.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../../support/time/timing.ts';
 
@@ -40,7 +44,7 @@ class Account {
 
   async poll(now: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<RoundResult<Machines>> {
     const api = fakeApi((request) => {
-      const { range, machines: [name] = [] } = request.body as FleetRequest;
+      const { range, machines: [name] = [] } = request.body as MetricsRequest;
       const isList = request.endpoint === 'machine_names';
       if (this.outage) throw failed(request, 'server_error');
       if (isList) this.lists.push(now);

@@ -1,17 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MachineMetricsBody } from '../../../src/sandbox/body.ts';
+import { machineMetrics } from '../../../src/sandbox/machines.ts';
+import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
 import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
+  type MetricsRequest,
   machinesOptions,
   machinesPage,
   nodeRecord,
   systemRecord,
   validatorRecord,
 } from '../../support/answers/machine-records.ts';
-import { ARRAYS, type FleetRequest } from '../../support/model/fleet.ts';
+import { countingFleet, newestIn } from '../../support/model/fleet.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
 
@@ -131,7 +135,7 @@ describe('sources/machines/sweep', () => {
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
     /** The requests after a sweep of the page `found`. So many other machines are live and found. */
-    async function asked(known: Arrays, found: Arrays = {}, others = 41, more?: Arrays): Promise<FleetRequest[]> {
+    async function asked(known: Arrays, found: Arrays = {}, others = 41, more?: Arrays): Promise<MetricsRequest[]> {
       const before = NOW - 10 * MINUTE + 1;
       const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
       const all = { ...known, system: [...(known.system ?? []), ...system] };
@@ -142,7 +146,7 @@ describe('sources/machines/sweep', () => {
         return length === 1 ? machinesPage(here) : machinesPage(more ?? {}, more && `${length}`);
       });
       await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
-      return api.requests.slice(1).map(({ body }) => body as FleetRequest);
+      return api.requests.slice(1).map(({ body }) => body as MetricsRequest);
     }
 
     it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {
@@ -197,7 +201,7 @@ describe('sources/machines/sweep', () => {
       ] as const) {
         let asks = 0;
         const api = fakeApi((request) => {
-          if (!(request.body as FleetRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
+          if (!(request.body as MetricsRequest).machines) return machinesPage({ system: [quiet('here', 0)] });
           asks += 1;
           throw failed(request, reason);
         });
@@ -216,42 +220,28 @@ describe('sources/machines/sweep', () => {
   });
 });
 
-/** Pages of records whose size counts for each array, or for all of them together (api-facts 2 leaves it open). */
-function pagedApi(isPerArray: boolean, all: Required<Arrays>): FakeApi {
-  return fakeApi(({ body }) => {
-    const { page_size: size, cursor } = body as FleetRequest;
-    const from = cursor === undefined ? [0, 0, 0] : cursor.split('+').map(Number);
-    let room = size;
-    const page = ARRAYS.map((name, i) => {
-      const records = all[name].slice(from[i], (from[i] ?? 0) + (isPerArray ? size : room));
-      room -= records.length;
-      return records;
-    });
-    const [system = [], validator = [], node = []] = page;
-    const next = from.map((position, i) => position + (page[i]?.length ?? 0));
-    const isEnd = ARRAYS.every((name, i) => (next[i] ?? 0) >= all[name].length);
-    return machinesPage({ system, validator, node }, isEnd ? undefined : next.join('+'));
-  });
-}
-
-function fleet(make: (fields: Record<string, unknown>) => unknown, count: number): unknown[] {
-  return Array.from({ length: count }, (_, i) => make({ machine: `m${i}` }));
-}
-
 describe('sources/machines/pages', () => {
   it('reads everything, whether the page size counts per array or over all, and wherever the arrays end', async () => {
-    const length = fc.nat(35);
+    const options = fc.record({
+      machines: fc.nat(35),
+      seed: fc.nat(),
+      missing: fc.record({ array: fc.constantFrom(0, 0.1, 0.5, 0.95) }),
+      pageSizeOver: fc.constantFrom('each', 'all'),
+      longestPage: fc.integer({ min: 3, max: 12 }),
+    });
     await fc.assert(
-      fc.asyncProperty(length, length, length, fc.boolean(), async (systems, validators, nodes, perArray) => {
-        const api = pagedApi(perArray, {
-          system: fleet(systemRecord, systems),
-          validator: fleet(validatorRecord, validators),
-          node: fleet(nodeRecord, nodes),
-        });
+      fc.asyncProperty(options, async (drawn) => {
+        const fleet = countingFleet(drawn);
+        const api = fakeApi(({ body }) => JSON.parse(machineMetrics({ fleet }, MachineMetricsBody.parse(body), NOW)));
         const { value, events } = await poll(api);
-        const held = (process: (typeof ARRAYS)[number]): number => value.machines.filter((one) => one[process]).length;
-        expect(ARRAYS.map(held)).toEqual([systems, validators, nodes]);
-        expect(value.machines).toHaveLength(Math.max(systems, validators, nodes));
+        const span = { oldest: NOW - 75_000, newest: NOW };
+        for (const process of PROCESSES) {
+          const held = value.machines.map((one) => [one.name, one[process] && 1_000 * one[process].timestamp]);
+          const pushed = value.machines.map(({ name }) => [name, newestIn(fleet, name, process, span, NOW)]);
+          expect(held).toEqual(pushed);
+        }
+        const pushes = (name: string) => PROCESSES.some((one) => newestIn(fleet, name, one, span, NOW) !== undefined);
+        expect(value.machines).toHaveLength([...fleet.machines.keys()].filter(pushes).length);
         expect(events).toEqual([]);
       }),
       { numRuns: 50 },

@@ -1,10 +1,12 @@
+import type { Fleet, Keeping } from '../../../src/sandbox/machines.ts';
+import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
 import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../../src/sources/machines/state.ts';
 import type { SourceEvent } from '../../../src/sources/read.ts';
-import { machinesOptions } from '../answers/machine-records.ts';
-import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from '../model/fleet.ts';
+import { type MetricsRequest, machinesOptions } from '../answers/machine-records.ts';
+import { type CountingFleetOptions, countingFleet, newestOf } from '../model/fleet.ts';
 import { NOW } from '../time/timing.ts';
 import { SandboxRun } from './sandbox-run.ts';
 
@@ -13,12 +15,12 @@ export interface SweepSeen {
   /** Start of the sweep, Unix ms. */
   readonly start: number;
   readonly durationMs: number;
-  readonly requests: readonly FleetRequest[];
+  readonly requests: readonly MetricsRequest[];
   readonly machines: ReadonlyMap<string, Machine>;
   readonly ok: boolean;
 }
 
-export interface FleetRunOptions extends FleetOptions {
+export interface FleetRunOptions extends CountingFleetOptions {
   readonly latencyMs?: number;
   readonly options?: Partial<MachinesOptions>;
 }
@@ -33,18 +35,18 @@ export class FleetRun {
   #lastStart: number | undefined;
 
   constructor({ latencyMs = 50, options = {}, ...fleet }: FleetRunOptions) {
-    this.fleet = new Fleet(fleet);
+    this.fleet = countingFleet(fleet);
     this.program = new SandboxRun({
       start: NOW,
       latencyMs,
       onEvent: (_, event) => this.warnings.push(event),
-      sandbox: { plan: 'scale', machines: 0 },
+      sandbox: { plan: 'scale', machines: this.fleet },
       sources: [machinesSource(machinesOptions(options))],
-      instead: (path, body, now) =>
-        path.endsWith('/machine-names')
-          ? JSON.stringify({ data: this.fleet.listed(now) })
-          : this.fleet.answer(JSON.parse(body), now),
     });
+  }
+
+  get names(): string[] {
+    return [...this.fleet.machines.keys()];
   }
 
   get now(): number {
@@ -54,6 +56,12 @@ export class FleetRun {
   /** The number of answers with a status other than 200. */
   get refused(): number {
     return this.program.exchanges.filter(({ status }) => status !== 200).length;
+  }
+
+  /** @throws RangeError if the service refused a request, or the program warned of machines. */
+  async stop(): Promise<void> {
+    await this.program.stop();
+    if (this.refused > 0 || this.warnings.length > 0) throw new RangeError(JSON.stringify(this.warnings));
   }
 
   /** Lets time pass until this many more sweeps are published. Returns them. */
@@ -71,11 +79,13 @@ export class FleetRun {
       const { lastAttemptAt: start, durationMs, failuresInARow } = lastOf(view);
       if (start === undefined || start === this.#lastStart) continue;
       this.#lastStart = start;
-      const during = ({ at }: { at: number }): boolean => at >= start && at <= start + durationMs;
+      const requests = this.program.exchanges.filter(
+        ({ at, path }) => at >= start && at <= start + durationMs && path.endsWith('/machine-metrics'),
+      );
       this.sweeps.push({
         start,
         durationMs,
-        requests: this.fleet.requests.filter(during).map(({ body }) => body),
+        requests: requests.map(({ body }) => JSON.parse(body)),
         machines: new Map((view.entry.value as Machines).machines.map((machine) => [machine.name, machine])),
         ok: failuresInARow === 0,
       });
@@ -84,7 +94,7 @@ export class FleetRun {
 }
 
 /** The largest number of requests of a sweep in a steady state, except that of each hour which looks for late records. */
-export function boundOf(live: number, pageSizeOver: FleetOptions['pageSizeOver'] = 'each'): number {
+export function boundOf(live: number, pageSizeOver: Keeping['pageSizeOver'] = 'each'): number {
   return (1.3 * Math.ceil(live / 10) + 2) * (pageSizeOver === 'each' ? 1 : 3);
 }
 
@@ -96,13 +106,13 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
   const { start, machines } = sweep;
   const since = Math.min(start - (before?.start ?? 0), 73_000);
   const missed: string[] = [];
-  for (const name of fleet.names) {
+  for (const name of fleet.machines.keys()) {
     const held = machines.get(name);
     let newest = 0;
-    for (const array of ARRAYS) {
-      const time = fleet.newest(name, array, start) ?? 0;
+    for (const process of PROCESSES) {
+      const time = newestOf(fleet, name, process, start) ?? 0;
       newest = Math.max(newest, time);
-      if (start - time < since && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
+      if (start - time < since && (held?.[process]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${process}`);
     }
     const seen = lastSeenOf(held);
     const isDue = before?.machines.has(name) && start - lastSeenOf(before.machines.get(name)) <= staleMs;
@@ -115,32 +125,12 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
 export function calledSilent({ fleet }: FleetRun, { start, machines }: SweepSeen, silentMs: number): string[] {
   return [...machines.values()].flatMap((machine) => {
     const seen = lastSeenOf(machine);
-    const isYounger = ARRAYS.some((array) => (fleet.newest(machine.name, array, start) ?? 0) > seen);
+    const isYounger = PROCESSES.some((process) => (newestOf(fleet, machine.name, process, start) ?? 0) > seen);
     return start - seen > silentMs && isYounger ? [`${machine.name}: ${(start - seen) / 1_000} s`] : [];
   });
 }
 
 /** Time of the newest record, Unix ms; 0 without a record. */
 export function lastSeenOf(machine: Machine | undefined): number {
-  return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));
-}
-
-/** Records that are older than in an earlier sweep, and values that do not belong to the time of their record. */
-export function setBack(sweeps: readonly SweepSeen[]): string[] {
-  const found: string[] = [];
-  const newest = new Map<string, number>();
-  for (const { machines } of sweeps) {
-    for (const { name, system, validator, node } of machines.values()) {
-      const held = [system?.cpu_node_user_seconds_total, ...[validator, node].map((p) => p?.cpu_process_seconds_total)];
-      for (const [i, record] of [system, validator, node].entries()) {
-        if (!record) continue;
-        const { timestamp } = record;
-        const id = `${name} ${ARRAYS[i]}`;
-        if (timestamp < (newest.get(id) ?? 0)) found.push(`${id}: older`);
-        if (held[i] !== Math.floor(timestamp)) found.push(`${id}: ${held[i]} at ${timestamp}`);
-        newest.set(id, timestamp);
-      }
-    }
-  }
-  return found;
+  return Math.max(...PROCESSES.map((process) => (machine?.[process]?.timestamp ?? 0) * 1_000));
 }

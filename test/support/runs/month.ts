@@ -51,7 +51,9 @@ export function shownMachines(run: SandboxRun): (string | undefined)[] {
 /** Machines that push but are not shown. */
 function missing(run: SandboxRun): string[] {
   const names = new Set(shownMachines(run));
-  const living = [...run.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
+  const living = [...run.sandbox.fleet.machines.values()].filter(
+    ({ spans }) => spans.at(-1)?.until === Number.POSITIVE_INFINITY,
+  );
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }
 

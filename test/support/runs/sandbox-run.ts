@@ -34,8 +34,6 @@ export interface SandboxRunOptions {
   readonly latencyMs?: number;
   /** In place of `latencyMs`, for the next request: milliseconds until the service counts it, and until the answer. */
   readonly way?: () => readonly [there: number, back: number];
-  /** Another body for a good answer. undefined: the body of the sandbox. */
-  readonly instead?: (path: string, body: string, now: number) => string | undefined;
   readonly onEvent?: (source: Source, event: SourceEvent) => void;
   /** The saved state of an earlier process. */
   readonly ledger?: Ledger;
@@ -88,10 +86,7 @@ export class SandboxRun {
       if (this.offline) throw new RequestFailed(endpoint, 'network', 'made up');
       const at = clock.now();
       const target = `${new URL(base).pathname.replace(/\/$/, '')}${path}`;
-      const usual = answer(sandbox, { method, path: target, headers, body }, at);
-      const isDown = usual.status === 429 || usual.status >= 500;
-      const text = isDown ? undefined : options.instead?.(target, body, at);
-      const result = text === undefined ? usual : { ...usual, status: 200, body: text };
+      const result = answer(sandbox, { method, path: target, headers, body }, at);
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(back, signal);
       return writtenAnswer(result);

@@ -58,7 +58,7 @@ export function fleetAt(
   const machines = [...fleet.machines.values()].map((machine, i) => {
     const name = names[i] ?? machine.name;
     const time = silent.includes(name) ? NOW - 5 * HOUR : NOW - 30_000 + (i % 7) * 1_000;
-    const records = PROCESSES.map((process) => [process, { ...recordOf(process, { machine, time }), machine: name }]);
+    const records = PROCESSES.map((process) => [process, { ...recordOf({ machine, process, time }), machine: name }]);
     return { name, ...Object.fromEntries(records) };
   });
   return Machines.parse({ machines, dropped: 0 });

@@ -108,9 +108,10 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
       const machine = sandbox.fleet.machines.get(name);
       if (!machine) throw new Error(`no machine ${name}`);
       for (const process of PROCESSES) {
-        const pushes = [...pushesIn([machine], { oldest: start * 1_000, newest: end * 1_000 })].reverse();
+        const span = { oldest: start * 1_000, newest: end * 1_000 };
+        const pushes = [...pushesIn(sandbox.fleet, { ...span, machines: [machine], processes: [process] }, Date.now())];
         expect(pushes.length).toBeGreaterThan(230);
-        const records = pushes.map((push) => recordOf(process, push) as Fields);
+        const records = pushes.reverse().map((push) => recordOf(push) as Fields);
         const labels = `chain="${chain}",machine="${name}",${LABELS}`;
         for (const [, family, field] of MACHINE.filter(([one]) => one === process)) {
           const truth = records.map((record): Truth[number] => [
