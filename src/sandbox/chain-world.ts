@@ -17,8 +17,6 @@ export interface ChainWorld {
   readonly slashed: Readonly<Record<Offence, Map<number, readonly number[]>>>;
   /** The validators that miss their proposal, by slot. */
   readonly missed: Map<number, number>;
-  /** When validators do not attest, by index. */
-  readonly offline: Map<number, { readonly from: UnixMs; until: UnixMs }>;
 }
 
 /** Of a sync committee. */

@@ -4,7 +4,7 @@ import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts
 import { type ChainWorld, headSlot, isMissed, OFFENCES, slashedInBlock } from './chain-world.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
-import { EXISTING } from './validators.ts';
+import { EXISTING } from './validator.ts';
 import type { Sandbox } from './world.ts';
 
 /** Applies a change and describes the result in a line. @throws Refusal */
@@ -44,13 +44,13 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
   '/-/offline': (sandbox, given, now) => {
     const { chain, validator, world, note } = validatorIn(sandbox, given);
-    world.offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
+    world.silences.push({ validator, from: now, until: Number.POSITIVE_INFINITY });
     return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${note}`;
   },
   '/-/online': (sandbox, given, now) => {
     const { chain, validator, world } = validatorIn(sandbox, given);
-    const span = world.offline.get(validator);
-    if (span) span.until = now;
+    const silences = world.silences.filter((one) => one.validator === validator && one.until > now);
+    for (const silence of silences) silence.until = now;
     return `validator ${validator} of ${chain} attests again`;
   },
   '/-/revoke': (sandbox) => {

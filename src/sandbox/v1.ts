@@ -32,7 +32,7 @@ function rowOf(world: ChainWorld, slot: number, head: number): object {
 }
 
 /** Execution block number minus slot, about that of mainnet in 2025. */
-const BLOCK_NUMBER_OFFSET = 10_774_538;
+export const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
 /** The bits of a sync committee. */
 const ALL_SEATS = (1n << BigInt(SEATS)) - 1n;
@@ -75,7 +75,7 @@ function previousBlock(world: ChainWorld, slot: number): number {
 }
 
 /** The root of a block. Each fork has another one. */
-function rootOf(seed: number, slot: number, fork = 0): string {
+export function rootOf(seed: number, slot: number, fork = 0): string {
   return `0x${hash('sha256', `${seed} ${slot} ${fork}`)}`;
 }
 

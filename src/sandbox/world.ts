@@ -1,8 +1,8 @@
 import type { Chain } from '../facts/chain.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
-import type { ChainWorld } from './chain-world.ts';
 import { createFleet, type Fleet } from './machines.ts';
 import type { AccountPlan, Usage } from './rate-limit.ts';
+import { QUEUES, type ValidatorsWorld } from './validators-world.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -22,7 +22,7 @@ export class Sandbox {
   readonly seed: number;
   readonly key: string;
   readonly fleet: Fleet;
-  readonly chains: Readonly<Record<Chain, ChainWorld>>;
+  readonly chains: Readonly<Record<Chain, ValidatorsWorld>>;
   readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
   plan: AccountPlan;
   /** The trial expired or the subscription was cancelled. */
@@ -34,14 +34,17 @@ export class Sandbox {
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines);
-    const chainWorld = (chain: Chain): ChainWorld => ({
+    const chainWorld = (chain: Chain): ValidatorsWorld => ({
       chain,
       seed: seedOf(`${seed} ${chain}`),
       slotsPerSlashing,
       proposers: { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 },
       slashed: { attester: new Map(), proposer: new Map() },
       missed: new Map(),
-      offline: new Map(),
+      validators: [],
+      silences: [],
+      blocks: [],
+      queues: QUEUES,
     });
     this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
   }

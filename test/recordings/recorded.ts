@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { answer } from '../../src/sandbox/answer.ts';
+import { spend } from '../../src/sandbox/rate-limit.ts';
+import type { Payment, Validator } from '../../src/sandbox/validators-world.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+
+/** A row of the status of validators. */
+export interface Row {
+  readonly validator: { readonly index: number; readonly public_key: string };
+  readonly slashed: boolean;
+  readonly status: string;
+  readonly online: boolean | null;
+  readonly withdrawal_credentials: Validator['credentials'];
+  readonly life_cycle_epochs: Readonly<
+    Record<'activation_eligibility' | 'activation' | 'exit' | 'withdrawable', number>
+  >;
+  readonly balances: { readonly current: string; readonly effective: string };
+}
+
+interface PaidTo {
+  readonly amount: string;
+  readonly recipient: { readonly address: string; readonly is_contract: boolean };
+}
+
+/** What the proposer of a block was paid. */
+interface Paid {
+  readonly priority_fees: PaidTo;
+  readonly mev: PaidTo | null;
+  readonly execution_reference: { readonly block: number; readonly hash: string };
+  readonly consensus_reference: { readonly slot: number; readonly block_root: string };
+}
+
+interface Epochs {
+  readonly epoch: { readonly start: number; readonly end: number };
+}
+
+export interface Exchange<D = unknown> {
+  readonly what: string;
+  readonly request: { readonly method: string; readonly path: string; readonly body: { readonly validator?: object } };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: { readonly data: D; readonly range: Epochs };
+  };
+}
+
+export function fileOf<T>(name: string): T {
+  return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'));
+}
+
+export const EXCHANGES = fileOf<readonly Exchange[]>('production.json');
+
+function exchangesOf<D>(path: string): readonly Exchange<D>[] {
+  return EXCHANGES.filter(({ request }) => request.path === `/api/v2/ethereum/${path}`) as readonly Exchange<D>[];
+}
+
+export const OF_STATUS = exchangesOf<readonly Row[]>('validators');
+export const OF_BLOCKS = exchangesOf<Paid>('block/rewards');
+/** Those that the sandbox does not have, because the exporter does not ask for them. */
+export const OTHERS = EXCHANGES.filter((one) => ![...OF_STATUS, ...OF_BLOCKS].some((known) => known === one));
+
+export function timeOf({ response }: Exchange): number {
+  return Date.parse(response.headers['date'] ?? '');
+}
+
+/** What a world says to the recorded request that is as the recorded service was: the same account, validators and blocks. */
+export function saidByWorld(exchange: Exchange) {
+  const { request, response } = exchange;
+  const now = timeOf(exchange);
+  const sandbox = new Sandbox({ key: 'the-key', plan: 'free_trial' });
+  spend(sandbox.account, 999 - Number(response.headers['x-ratelimit-remaining-month']), now - 2_000);
+  const { validators, blocks } = sandbox.chains.mainnet;
+  const rows = OF_STATUS.find((one) => one === exchange)?.response.body.data ?? [];
+  validators.push(...rows.map(validatorOf));
+  const paid = OF_BLOCKS.find((one) => one === exchange)?.response.body.data;
+  if (paid) blocks.push(blockOf(paid));
+  const headers = { authorization: 'Bearer the-key', 'content-type': 'application/json' };
+  return answer(sandbox, { ...request, headers, body: JSON.stringify(request.body) }, now);
+}
+
+/** Without what follows from its life and the time. A slashed validator leaves five epochs later, or when its turn comes. */
+function validatorOf({
+  validator,
+  slashed,
+  withdrawal_credentials,
+  life_cycle_epochs: life,
+  balances,
+}: Row): Validator {
+  const { activation_eligibility: eligibility, activation, exit, withdrawable } = life;
+  return {
+    index: validator.index,
+    publicKey: validator.public_key,
+    life: { eligibility, activation, exit, withdrawable },
+    slashedAt: slashed ? exit - 5 : null,
+    credentials: withdrawal_credentials,
+    balances: { current: BigInt(balances.current), effective: BigInt(balances.effective) },
+  };
+}
+
+function blockOf({ execution_reference, consensus_reference, priority_fees, mev }: Paid) {
+  const { block: number, hash } = execution_reference;
+  const { slot, block_root: root } = consensus_reference;
+  return { number, hash, slot, root, fees: paymentOf(priority_fees), mev: mev && paymentOf(mev) };
+}
+
+function paymentOf({ amount, recipient: { address, is_contract: isContract } }: PaidTo): Payment {
+  return { amount: BigInt(amount), recipient: { address, isContract } };
+}
