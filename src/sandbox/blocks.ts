@@ -15,18 +15,21 @@ export function blockRewards({ chains }: Sandbox, { chain, block: { number } }: 
   const given = world.blocks.find((one) => one.number === number);
   const block = given ?? drawnBlock(world, number - BLOCK_NUMBER_OFFSET);
   if (!block || block.slot > headSlot(chain, now)) throw new Refusal(404);
-  const { slot, root, hash: name, fees, mev } = block;
-  const epoch = epochOf(slot);
-  const data = {
+  const isFinal = epochOf(block.slot) <= headEpoch(chain, now) - 2;
+  return JSON.stringify({ data: paidTo(block, isFinal ? 'finalized' : 'not_finalized') });
+}
+
+export function paidTo(block: Block, finality: 'finalized' | 'not_finalized') {
+  const { slot, number, root, hash: name, fees, mev } = block;
+  return {
     total_reward: paymentOf(rewardOf(block)),
     priority_fees: paymentOf(fees),
     mev: mev && paymentOf(mev),
     mining: null,
     execution_reference: { block: number, hash: name },
-    consensus_reference: { slot, block_root: root, epoch },
-    finality: epoch <= headEpoch(chain, now) - 2 ? 'finalized' : 'not_finalized',
+    consensus_reference: { slot, block_root: root, epoch: epochOf(slot) },
+    finality,
   };
-  return JSON.stringify({ data });
 }
 
 function paymentOf({ amount, recipient: { address, isContract } }: Payment) {

@@ -1,35 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer } from '../../src/sandbox/answer.ts';
+import type { paidTo } from '../../src/sandbox/blocks.ts';
 import { spend } from '../../src/sandbox/rate-limit.ts';
-import type { Payment, Validator } from '../../src/sandbox/validators-world.ts';
+import type { statusRow } from '../../src/sandbox/validators.ts';
+import type { Block, Payment, Validator } from '../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 
-/** A row of the status of validators. */
-export interface Row {
-  readonly validator: { readonly index: number; readonly public_key: string };
-  readonly slashed: boolean;
-  readonly status: string;
-  readonly online: boolean | null;
-  readonly withdrawal_credentials: Validator['credentials'];
-  readonly life_cycle_epochs: Readonly<
-    Record<'activation_eligibility' | 'activation' | 'exit' | 'withdrawable', number>
-  >;
-  readonly balances: { readonly current: string; readonly effective: string };
-}
-
-interface PaidTo {
-  readonly amount: string;
-  readonly recipient: { readonly address: string; readonly is_contract: boolean };
-}
-
-/** What the proposer of a block was paid. */
-interface Paid {
-  readonly priority_fees: PaidTo;
-  readonly mev: PaidTo | null;
-  readonly execution_reference: { readonly block: number; readonly hash: string };
-  readonly consensus_reference: { readonly slot: number; readonly block_root: string };
-}
+/** The rows of the status of validators, and what the proposer of a block was paid, in the form of the sandbox. */
+export type Row = ReturnType<typeof statusRow>;
+type Paid = ReturnType<typeof paidTo>;
 
 interface Epochs {
   readonly epoch: { readonly start: number; readonly end: number };
@@ -80,30 +60,24 @@ export function saidByWorld(exchange: Exchange) {
 }
 
 /** Without what follows from its life and the time. A slashed validator leaves five epochs later, or when its turn comes. */
-function validatorOf({
-  validator,
-  slashed,
-  withdrawal_credentials,
-  life_cycle_epochs: life,
-  balances,
-}: Row): Validator {
-  const { activation_eligibility: eligibility, activation, exit, withdrawable } = life;
+function validatorOf({ validator, slashed, withdrawal_credentials, life_cycle_epochs, balances }: Row): Validator {
+  const { activation_eligibility: eligibility, ...life } = life_cycle_epochs;
   return {
     index: validator.index,
     publicKey: validator.public_key,
-    life: { eligibility, activation, exit, withdrawable },
-    slashedAt: slashed ? exit - 5 : null,
+    life: { eligibility, ...life },
+    slashedAt: slashed ? Number(life.exit) - 5 : null,
     credentials: withdrawal_credentials,
     balances: { current: BigInt(balances.current), effective: BigInt(balances.effective) },
   };
 }
 
-function blockOf({ execution_reference, consensus_reference, priority_fees, mev }: Paid) {
+function blockOf({ execution_reference, consensus_reference, priority_fees, mev }: Paid): Block {
   const { block: number, hash } = execution_reference;
   const { slot, block_root: root } = consensus_reference;
   return { number, hash, slot, root, fees: paymentOf(priority_fees), mev: mev && paymentOf(mev) };
 }
 
-function paymentOf({ amount, recipient: { address, is_contract: isContract } }: PaidTo): Payment {
+function paymentOf({ amount, recipient: { address, is_contract: isContract } }: Paid['priority_fees']): Payment {
   return { amount: BigInt(amount), recipient: { address, isContract } };
 }

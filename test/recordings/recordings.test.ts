@@ -73,7 +73,7 @@ describe('recorded exchanges of production', () => {
   it.each(OF_STATUS)('$what: the status source shows each value and drops none', async (exchange) => {
     const { data: rows, range } = exchange.response.body;
     const { api, log, sent } = replayed(exchange);
-    const indices = rows.map(({ validator }) => validator.index);
+    const indices = rows.map(({ validator }) => Number(validator.index));
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
     // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
     const source = validatorsSource(validatorsOptions({ watch, rewards: false }));

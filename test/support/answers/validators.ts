@@ -5,8 +5,10 @@ import { epochsRange } from '../../../src/sandbox/chain-world.ts';
 import { performanceAnswer as performance, rewardsAnswer as rewards } from '../../../src/sandbox/duties.ts';
 import { type Duties, summed } from '../../../src/sandbox/epoch-duties.ts';
 import { type Rewards, rewardsFor } from '../../../src/sandbox/rewards.ts';
+import { validatorAt } from '../../../src/sandbox/validator.ts';
 import { statusRow } from '../../../src/sandbox/validators.ts';
 import { ETHER, GWEI, type Validator } from '../../../src/sandbox/validators-world.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { link, type Summary } from '../../../src/sources/content.ts';
 import { type Inputs, NO_INPUTS, type Timing } from '../../../src/sources/read.ts';
@@ -36,16 +38,12 @@ export function rangeOf(first: number, last = first, chain: Chain = 'mainnet') {
   return epochsRange(chain, first, last);
 }
 
-/** As recorded from production (api-facts 10.1). */
+const WORLD = new Sandbox().chains.mainnet;
+
+/** With the balance of a recorded one (api-facts 10.1). */
 export function validatorRow(index: number, overrides: Record<string, unknown> = {}): Record<string, unknown> {
-  const validator: Validator = {
-    index,
-    publicKey: `0x${'82'.repeat(48)}`,
-    life: { eligibility: 0, activation: 0, exit: null, withdrawable: null },
-    slashedAt: null,
-    credentials: { type: 'execution_address', prefix: '0x01', credential: '0x01', address: '0x02' },
-    balances: { current: 32_002_422_501n * GWEI, effective: 32n * ETHER },
-  };
+  const balances = { current: 32_002_422_501n * GWEI, effective: 32n * ETHER };
+  const validator = { ...(validatorAt(WORLD, index, 444_377) as Validator), balances };
   return { ...statusRow(validator, 444_377, true), ...overrides };
 }
 
