@@ -1,9 +1,11 @@
 import type * as z from 'zod';
 import type { Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
+import { blockRewards } from './blocks.ts';
 import {
   AggregateBody,
   accepted,
+  BlockRewardsBody,
   DailyReturnsBody,
   MachineMetricsBody,
   MachineNamesBody,
@@ -13,12 +15,14 @@ import {
   ValidatorsBody,
 } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
-import { networkPerformance, performance, queues, rewards } from './duties.ts';
+import { networkPerformance, performance, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
+import { queues } from './queues.ts';
 import { charge, limitsOf, NO_ACCESS } from './rate-limit.ts';
 import { errorBody, Refusal } from './refusal.ts';
+import { committee, syncCommittee } from './sync-committee.ts';
 import { epochSlots, slashingsOfSlot } from './v1.ts';
-import { committee, syncCommittee, validators } from './validators.ts';
+import { validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -96,6 +100,7 @@ const V2: Readonly<Record<string, (body: string) => Serve>> = {
   '/api/v2/ethereum/benchmark-store': v2(DailyReturnsBody, dailyReturns),
   '/api/v2/ethereum/eth-store': v2(DailyReturnsBody, dailyReturns),
   '/api/v2/ethereum/sync-committee': v2(SyncCommitteeBody, syncCommittee),
+  '/api/v2/ethereum/block/rewards': v2(BlockRewardsBody, blockRewards),
   '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
   '/api/v2/ethereum/validators/performance-aggregate': v2(AggregateBody, performance),
   '/api/v2/ethereum/validators/rewards-aggregate': v2(AggregateBody, rewards),

@@ -40,8 +40,9 @@ export const SyncCommitteeBody = z.strictObject({
   chain: ChainName,
 });
 
-/** Every recorded request has the identifiers in an object of their own (api-facts 10). */
-const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(Natural).min(1) });
+const PublicKey = z.string().regex(/^0x[0-9a-f]{96}$/);
+/** Every recorded request has the identifiers in an object of their own, and those of one kind (api-facts 10). */
+const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(z.union([Natural, PublicKey])).min(1) });
 
 export const ValidatorsBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, ...PAGE });
 export type ValidatorsBody = z.infer<typeof ValidatorsBody>;
@@ -55,6 +56,10 @@ export const AggregateBody = z.strictObject({
 export type AggregateBody = z.infer<typeof AggregateBody>;
 
 export const NetworkPerformanceBody = z.strictObject({ chain: ChainName, range: EvaluationWindow });
+
+/** As recorded. */
+export const BlockRewardsBody = z.strictObject({ chain: ChainName, block: z.strictObject({ number: Natural }) });
+export type BlockRewardsBody = z.infer<typeof BlockRewardsBody>;
 
 export const QueuesBody = z.strictObject({ chain: ChainName });
 

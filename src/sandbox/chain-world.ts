@@ -50,8 +50,6 @@ export interface ChainWorld {
   readonly slashed: Readonly<Record<Offence, Map<number, readonly number[]>>>;
   /** The validators that miss their proposal, by slot. */
   readonly missed: Map<number, number>;
-  /** When validators do not attest, by index. */
-  readonly offline: Map<number, { readonly from: UnixMs; until: UnixMs }>;
   /** The blocks of the slots that a story wrote, with forks. A slot with an empty list is missed. */
   readonly blocks: Map<number, readonly Block[]>;
   /** The newest slot that the service knows, where a story sets it: otherwise the clock does. */
@@ -74,7 +72,6 @@ export function chainWorld(
     ...settings,
     slashed: { attester: new Map(), proposer: new Map() },
     missed: new Map(),
-    offline: new Map(),
     blocks: new Map(),
     head: undefined,
     finalized: undefined,
@@ -185,6 +182,27 @@ export function parentOf(world: ChainWorld, slot: number): string {
 
 /** How slashings that nobody ordered are drawn. Those of proposers are rarer. */
 const DRAWS = { attester: { salt: 7, rarity: 1 }, proposer: { salt: 4, rarity: 10 } } as const;
+
+/** How many slashings the canonical block of a slot includes, and how many validators they slash. */
+export function slashedAt(
+  world: ChainWorld,
+  slot: number,
+): { readonly slashings: number; readonly validators: number } {
+  const written = world.blocks.get(slot)?.find(({ isCanonical }) => isCanonical);
+  if (written) {
+    const { attesterSlashings, slashedProposers } = written;
+    const named = attesterSlashings.flatMap(([one, other]) =>
+      one.validators.filter((index) => other.validators.includes(index)),
+    );
+    const { length: proposers } = slashedProposers;
+    return { slashings: attesterSlashings.length + proposers, validators: named.length + proposers };
+  }
+  if (world.blocks.has(slot) || isMissed(world, slot)) return { slashings: 0, validators: 0 };
+  // Drawn without the rest of the block: a day has 7,200.
+  const { length: attesters } = slashedInBlock(world, slot, 'attester');
+  const { length: proposers } = slashedInBlock(world, slot, 'proposer');
+  return { slashings: Math.min(1, attesters) + proposers, validators: attesters + proposers };
+}
 
 /** The validators that the drawn block of `slot` slashes: for an attester offence in one slashing (Electra). */
 function slashedInBlock({ seed, slotsPerSlashing, slashed }: ChainWorld, slot: number, offence: Offence) {

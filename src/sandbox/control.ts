@@ -5,7 +5,7 @@ import { type Block, blocksAt, type ChainWorld, headSlot, OFFENCES } from './cha
 import { silence, wake } from './machines.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
-import { EXISTING } from './validators.ts';
+import { EXISTING } from './validator.ts';
 import type { Sandbox } from './world.ts';
 
 /** Applies a change and describes the result in a line. @throws Refusal */
@@ -45,13 +45,13 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
   '/-/offline': (sandbox, given, now) => {
     const { chain, validator, world, note } = validatorIn(sandbox, given);
-    world.offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
+    world.silences.push({ validator, from: now, until: Number.POSITIVE_INFINITY });
     return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${note}`;
   },
   '/-/online': (sandbox, given, now) => {
     const { chain, validator, world } = validatorIn(sandbox, given);
-    const span = world.offline.get(validator);
-    if (span) span.until = now;
+    const silences = world.silences.filter((one) => one.validator === validator && one.until > now);
+    for (const silence of silences) silence.until = now;
     return `validator ${validator} of ${chain} attests again`;
   },
   '/-/revoke': (sandbox) => {

@@ -60,7 +60,7 @@ export function rowsOfSlot(world: ChainWorld, slot: number, now: UnixMs): Fields
 }
 
 /** Execution block number minus slot, about that of mainnet in 2025. */
-const BLOCK_NUMBER_OFFSET = 10_774_538;
+export const BLOCK_NUMBER_OFFSET = 10_774_538;
 const GAS_LIMIT = 60_000_000;
 
 /** The fields that only a block has. */

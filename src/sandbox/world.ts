@@ -1,8 +1,9 @@
 import type { Chain } from '../facts/chain.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
-import { type ChainWorld, chainWorld } from './chain-world.ts';
+import { chainWorld } from './chain-world.ts';
 import { createFleet, type Fleet } from './machines.ts';
 import type { AccountPlan, Usage } from './rate-limit.ts';
+import { QUEUES, type ValidatorsWorld } from './validators-world.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -23,7 +24,7 @@ export class Sandbox {
   readonly seed: number;
   readonly key: string;
   readonly fleet: Fleet;
-  readonly chains: Readonly<Record<Chain, ChainWorld>>;
+  readonly chains: Readonly<Record<Chain, ValidatorsWorld>>;
   readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
   plan: AccountPlan;
   /** The trial expired or the subscription was cancelled. */
@@ -36,9 +37,10 @@ export class Sandbox {
     this.plan = options.plan ?? 'scale';
     const { machines } = options;
     this.fleet = typeof machines === 'object' ? machines : createFleet(seed, machines);
-    const worldOf = (chain: Chain): ChainWorld => {
+    const worldOf = (chain: Chain): ValidatorsWorld => {
       const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
-      return chainWorld(chain, { seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, proposers });
+      const slots = chainWorld(chain, { seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, proposers });
+      return { ...slots, validators: [], silences: [], payloads: [], queues: QUEUES };
     };
     this.chains = { mainnet: worldOf('mainnet'), hoodi: worldOf('hoodi') };
   }

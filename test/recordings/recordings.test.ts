@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { requestTo } from '../../src/api/endpoints.ts';
@@ -8,48 +6,39 @@ import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { epochTime } from '../../src/facts/chain.ts';
 import { watchOf } from '../../src/facts/watch.ts';
+import { rewardsAnswer } from '../../src/sandbox/duties.ts';
 import { emptyEntry } from '../../src/scheduler/entry.ts';
 import { NO_INPUTS } from '../../src/sources/read.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { apiHarness } from '../api/api-harness.ts';
-import { validatorsOptions } from '../support/answers/validators.ts';
+import { refusalOf } from '../support/answers/known-request.ts';
+import { DOCUMENTED_QUEUES, NETWORK_PERFORMANCE } from '../support/answers/network-answers.ts';
+import { REWARDS, rangeOf, validatorsOptions } from '../support/answers/validators.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 import { round } from '../support/runs/round.ts';
 import { noSignal, timing } from '../support/time/timing.ts';
+import {
+  EXCHANGES,
+  type Exchange,
+  fileOf,
+  OF_BLOCKS,
+  OF_STATUS,
+  OTHERS,
+  type Row,
+  saidByWorld,
+  timeOf,
+} from './recorded.ts';
 
-interface Row {
-  readonly validator: { readonly index: number };
-  readonly slashed: boolean;
-  readonly status: string;
-  readonly online: boolean | null;
-  readonly balances: { readonly current: string; readonly effective: string };
-}
-
-interface Exchange {
-  readonly what: string;
-  readonly request: { readonly path: string; readonly body: { readonly validator?: object } };
-  readonly response: {
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: { readonly data: readonly Row[]; readonly range: { readonly epoch: { readonly end: number } } };
-  };
-}
-
-const EXCHANGES: readonly Exchange[] = JSON.parse(readFileSync(join(import.meta.dirname, 'production.json'), 'utf8'));
-const timeOf = ({ response }: Exchange): number => Date.parse(response.headers['date'] ?? '');
-const ofStatus = EXCHANGES.filter(({ request }) => request.path === '/api/v2/ethereum/validators');
-
-/** The real client, to which a service repeats one answer after the other. */
-function replayed(exchanges: readonly Exchange[]) {
-  const left = [...exchanges];
+/** The real client, to which a service repeats the answer. */
+function replayed(exchange: Exchange) {
   const sent: string[] = [];
   const transport: Transport = async ({ body = '' }) => {
     sent.push(body);
-    const { status, headers, body: answer } = (left.shift() as Exchange).response;
+    const { status, headers, body: answer } = exchange.response;
     return writtenAnswer({ status, headers, body: JSON.stringify(answer) });
   };
-  return { ...apiHarness(transport, timeOf(exchanges[0] as Exchange)), sent };
+  return { ...apiHarness(transport, timeOf(exchange)), sent };
 }
 
 /** In ether, to the nearest double. */
@@ -60,14 +49,31 @@ function sumOf(rows: readonly Row[], which: 'current' | 'effective'): number {
 
 describe('recorded exchanges of production', () => {
   it('are all here', () => {
-    expect(EXCHANGES).toHaveLength(16);
-    expect(ofStatus).toHaveLength(8);
+    expect([OF_STATUS, OF_BLOCKS, OTHERS].map(({ length }) => length)).toEqual([8, 3, 5]);
   });
 
-  it.each(ofStatus)('$what: the status source shows each value and drops none', async (exchange) => {
+  it.each([...OF_STATUS, ...OF_BLOCKS])('$what: the sandbox says the same, to the last character', (exchange) => {
+    const { status, body } = saidByWorld(exchange);
+    expect([status, body]).toEqual([200, JSON.stringify(exchange.response.body)]);
+  });
+
+  it.each(OTHERS)('$what: the sandbox knows no such request, but the range of its epochs', ({ request, response }) => {
+    expect(refusalOf({ path: request.path, body: JSON.stringify(request.body) })?.status).toBe(404);
+    const { range } = response.body;
+    if (range) expect(JSON.stringify(range)).toBe(JSON.stringify(rangeOf(range.epoch.start, range.epoch.end)));
+    expect(Object.keys(response.body)).toEqual(range ? ['data', 'paging', 'range'] : ['data']);
+  });
+
+  it.each(EXCHANGES)('$what: the sandbox sends the same headers', (exchange) => {
+    const { date, 'x-beaconchain-version': version, ...headers } = exchange.response.headers;
+    expect([date, version]).not.toContain(undefined);
+    expect(saidByWorld(exchange).headers).toEqual(headers);
+  });
+
+  it.each(OF_STATUS)('$what: the status source shows each value and drops none', async (exchange) => {
     const { data: rows, range } = exchange.response.body;
-    const { api, log, sent } = replayed([exchange]);
-    const indices = rows.map(({ validator }) => validator.index);
+    const { api, log, sent } = replayed(exchange);
+    const indices = rows.map(({ validator }) => Number(validator.index));
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
     // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
     const source = validatorsSource(validatorsOptions({ watch, rewards: false }));
@@ -102,7 +108,7 @@ describe('recorded exchanges of production', () => {
 
   it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {
     const { headers } = exchange.response;
-    const { api, rateLimiter, clock } = replayed([exchange]);
+    const { api, rateLimiter, clock } = replayed(exchange);
     const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };
     const { data } = await api.request(request, noSignal());
     expect(data).toEqual(exchange.response.body.data);
@@ -115,3 +121,15 @@ describe('recorded exchanges of production', () => {
     expect(readHeaders(headers, clock.now())).toMatchObject({ bucket: 'default', validKey: true });
   });
 });
+
+it.each(Object.entries(fileOf<Readonly<Record<string, object>>>('documented.json')))(
+  'the sandbox writes the documented example of %s to the last character',
+  (path, example) => {
+    const written: Readonly<Record<string, unknown>> = {
+      '/api/v2/ethereum/performance-aggregate': NETWORK_PERFORMANCE,
+      '/api/v2/ethereum/queues': DOCUMENTED_QUEUES,
+      '/api/v2/ethereum/validators/rewards-aggregate': rewardsAnswer(REWARDS, rangeOf(490_000, 490_224)),
+    };
+    expect(JSON.stringify(written[path])).toBe(JSON.stringify(example));
+  },
+);

@@ -1,51 +1,127 @@
 import { describe, expect, it } from 'vitest';
-import { QueuesAnswer } from '../../src/api/answers/network.ts';
-import { DAY, HOUR, NOW, order, read, sandboxOf } from './call.ts';
+import { performanceAnswer, rewardsAnswer } from '../../src/sandbox/duties.ts';
+import { dutiesIn } from '../../src/sandbox/epoch-duties.ts';
+import { rewardsFor, scoresOf } from '../../src/sandbox/rewards.ts';
+import { validatorAt } from '../../src/sandbox/validator.ts';
+import { ETHER, GWEI, type Validator } from '../../src/sandbox/validators-world.ts';
+import { DAY, HOUR, NOW, order, post, read, sandboxOf } from './call.ts';
 
 const ETHEREUM = '/api/v2/ethereum';
 const REWARDS = `${ETHEREUM}/validators/rewards-aggregate`;
 const PERFORMANCE = `${ETHEREUM}/validators/performance-aggregate`;
-const OF_TWO = {
-  chain: 'mainnet',
-  validator: { validator_identifiers: [3, 4] },
-  range: { evaluation_window: '24h' },
-} as const;
 
-/** The amounts in gwei, which are exact as numbers. */
-function rewards(sandbox: ReturnType<typeof sandboxOf>, now = NOW) {
-  const { data } = read(sandbox, REWARDS, OF_TWO, now);
-  return JSON.parse(JSON.stringify(data), (_, value) =>
-    /^-?\d+$/.test(value) ? Number(BigInt(value) / 10n ** 9n) : value,
-  );
+function about(...validator_identifiers: readonly number[]) {
+  return { chain: 'mainnet', validator: { validator_identifiers }, range: { evaluation_window: '24h' } } as const;
+}
+
+/** Adds up every number and amount of some answers, by its path. Ratios are left out. */
+function sumsOf(answers: readonly object[]): Record<string, bigint> {
+  const sums: Record<string, bigint> = {};
+  const add = (value: unknown, path: string): void => {
+    if (typeof value === 'object' && value !== null) {
+      for (const [key, one] of Object.entries(value)) add(one, `${path}.${key}`);
+    } else if (/^-?\d+$/.test(String(value))) sums[path] = (sums[path] ?? 0n) + BigInt(value as string);
+  };
+  for (const answer of answers) add(answer, '');
+  return sums;
 }
 
 describe('sandbox/duties', () => {
-  it('rewards are those of 225 finalized epochs, like the performance', () => {
-    const sandbox = sandboxOf();
-    const { range } = read(sandbox, REWARDS, OF_TWO);
+  it('those of 24 hours are the sums of 225 epochs, to the wei, whatever happened in them', () => {
+    const watched = { validators: { mainnet: [3], hoodi: [] }, slots: 8 };
+    const sandbox = sandboxOf({ watched });
+    const world = sandbox.chains.mainnet;
+    const { range } = read(sandbox, REWARDS, about(3));
     expect(range.epoch.end - range.epoch.start).toBe(224);
-    const { range: ofPerformance } = read(sandbox, PERFORMANCE, OF_TWO);
-    expect(ofPerformance).toEqual(range);
+    const epochs = Array.from({ length: 225 }, (_, i): number => range.epoch.start + i);
+    // One is away for hours, one is large and joined at noon, one is slashed and gone, and a block is missed.
+    const drawn = validatorAt(world, 5, 0) as Validator;
+    const life = { ...drawn.life, activation: range.epoch.start + 112 };
+    world.validators.push({ ...drawn, life, balances: { current: 2_048n * ETHER, effective: 2_048n * ETHER } });
+    world.silences.push({ validator: 3, from: NOW - 9 * HOUR, until: NOW - 3 * HOUR });
+    world.slashed.attester.set(range.slot.start + 100, [6, 7]);
+    world.missed.set(range.slot.start + 200, 3);
+
+    const asked = about(3, 4, 5, 6);
+    const validators = [3, 4, 5, 6].map((index) => validatorAt(world, index, range.epoch.end) as Validator);
+    const byEpoch = epochs.map((epoch) => dutiesIn(world, validators, epoch));
+    const each = byEpoch.flatMap((duties) =>
+      duties.map((one, i) => ({ one, rewards: rewardsFor(one, validators[i]?.balances.effective ?? 0n) })),
+    );
+    const counted = each.map(({ one, rewards }) => performanceAnswer(one, scoresOf(rewards), range).data.duties);
+    const performance = sumsOf([read(sandbox, PERFORMANCE, asked).data.duties]);
+    for (const [path, sum] of Object.entries(sumsOf(counted)))
+      if (!path.includes('avg_')) expect([path, performance[path]]).toEqual([path, sum]);
+    const earned = sumsOf([read(sandbox, REWARDS, asked).data]);
+    expect(earned).toEqual(sumsOf(each.map(({ rewards }) => rewardsAnswer(rewards, range).data)));
+
+    // What makes this a test: each kind of duty was had, and missed.
+    for (const duty of ['attestation', 'proposal', 'sync_committee'])
+      expect([duty, performance[`.${duty}.missed`]]).not.toEqual([duty, 0n]);
+    expect(performance['.attestation.assigned']).toBe(BigInt(225 + 225 + 113 + 8));
+    expect(earned['.total']).toBe((earned['.total_reward'] ?? 0n) - (earned['.total_penalty'] ?? 0n));
+  });
+
+  it('a correct vote earns what it does in published samples, and as much more as the balance is larger', () => {
+    const sandbox = sandboxOf();
+    const drawn = validatorAt(sandbox.chains.mainnet, 5, 0) as Validator;
+    sandbox.chains.mainnet.validators.push({ ...drawn, balances: { current: 0n, effective: 2_048n * ETHER } });
+    for (const [validator, gwei] of [
+      [4, 2_408n],
+      [5, 64n * 2_408n],
+    ] as const) {
+      const { attestation } = read(sandbox, PERFORMANCE, about(validator)).data.duties;
+      const { head } = read(sandbox, REWARDS, about(validator)).data.attestation;
+      const missed = 225 - attestation.valuable_correct_head;
+      expect(missed).toBeGreaterThan(0);
+      expect(head).toEqual({
+        total: head.reward,
+        reward: String(BigInt(225 - missed) * gwei * GWEI),
+        penalty: '0',
+        missed_reward: String(BigInt(missed) * gwei * GWEI),
+      });
+    }
   });
 
   it('a validator that is offline earns less, and misses and pays more, for each hour', () => {
     const sandbox = sandboxOf();
     order(sandbox, '/-/offline?validator=3');
-    const after = [0, 2, 6, 12].map((hours) => rewards(sandbox, NOW + hours * HOUR));
-    for (const [i, one] of after.slice(1).entries()) {
-      expect(one.attestation.total).toBeLessThan(after[i].attestation.total);
-      expect(one.attestation.head.missed_reward).toBeGreaterThan(after[i].attestation.head.missed_reward);
-      expect(one.total_penalty).toBeGreaterThan(after[i].total_penalty);
-    }
-    const { duties } = read(sandbox, PERFORMANCE, OF_TWO, NOW + 2 * DAY).data;
-    expect(duties.attestation).toMatchObject({ assigned: 450, included: 225, missed: 225, avg_inclusion_delay: 0.012 });
-    expect(duties.attestation.correct_head).toBeLessThan(duties.attestation.correct_source);
+    const rewards = (hours: number) => sumsOf([read(sandbox, REWARDS, about(3, 4), NOW + hours * HOUR).data]);
+    const after = [0, 2, 6, 12].map(rewards);
+    const grows = (path: string): boolean =>
+      after.every((one, i) => i === 0 || Number(one[path]) > Number(after[i - 1]?.[path]));
+    expect(after.every((one, i) => i === 0 || Number(one['.total']) < Number(after[i - 1]?.['.total']))).toBe(true);
+    expect(
+      ['.attestation.head.missed_reward', '.total_missed', '.total_penalty'].filter((path) => !grows(path)),
+    ).toEqual([]);
+    const { duties } = read(sandbox, PERFORMANCE, about(3, 4), NOW + 2 * DAY).data;
+    expect(duties.attestation).toMatchObject({ assigned: 450, included: 225, missed: 225 });
+    const { data } = read(sandbox, PERFORMANCE, about(3), NOW + 2 * DAY);
+    expect(data.beaconscore).toEqual({ total: 0, attestation: 0, proposal: null, sync_committee: null });
+    expect(data.duties.attestation).toMatchObject({ included: 0, avg_inclusion_delay: null });
   });
 
-  it('queues have the form of v2.1, and end after now', () => {
-    const { data } = QueuesAnswer.parse(read(sandboxOf(), `${ETHEREUM}/queues`, { chain: 'mainnet' }));
-    expect(data.exit_queue).toMatchObject({ count: 400, balance: '12800000000000000000000' });
-    const ends = [data.deposit_queue, data.exit_queue].map((queue) => queue?.estimated_processed_at ?? 0);
-    expect(Math.min(...ends)).toBeGreaterThan(NOW / 1000);
+  it('scores and votes of the network are good, not perfect, and add up over its blocks', () => {
+    const { data } = read(sandboxOf(), `${ETHEREUM}/performance-aggregate`, {
+      chain: 'mainnet',
+      range: { evaluation_window: '24h' },
+    });
+    const { attestation, proposal, sync_committee } = data.duties;
+    for (const score of Object.values(data.beaconscore)) {
+      expect(score).toBeGreaterThan(0.98);
+      expect(score).toBeLessThan(1);
+    }
+    expect(attestation).toMatchObject({ assigned: 216_000_000, included: 216_000_000 - attestation.missed });
+    expect(attestation.correct_head).toBeLessThan(attestation.correct_target);
+    expect(proposal).toMatchObject({ assigned: 7_200, successful: 7_200 - proposal.missed });
+    expect(sync_committee.assigned).toBe(512 * proposal.successful);
+  });
+
+  it('there are no rewards of a validator that had no duties', () => {
+    const sandbox = sandboxOf();
+    const drawn = validatorAt(sandbox.chains.mainnet, 5, 0) as Validator;
+    sandbox.chains.mainnet.validators.push({ ...drawn, life: { ...drawn.life, exit: 300_000, withdrawable: 300_256 } });
+    expect(post(sandbox, REWARDS, about(5)).status).toBe(404);
+    expect(read(sandbox, PERFORMANCE, about(5)).data.beaconscore.total).toBeNull();
   });
 });

@@ -1,5 +1,6 @@
 import { served } from '../../../src/sandbox/answer.ts';
 import { Refusal } from '../../../src/sandbox/refusal.ts';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
 
 /** A request as it leaves the process. */
 interface Sent {
@@ -9,15 +10,23 @@ interface Sent {
   readonly accept?: string | undefined;
 }
 
+function known({ path, body = '', accept }: Sent) {
+  const method = path.startsWith('/api/v1/') ? 'GET' : 'POST';
+  return served({ method, path, headers: { 'content-type': 'application/json', accept }, body }, 'mainnet');
+}
+
 /** Why the service refuses a request that no document and no recording shows; undefined: it knows the request. */
-export function refusalOf({ path, body, accept }: Sent): Refusal | undefined {
-  const isV1 = path.startsWith('/api/v1/');
-  const method = isV1 ? 'GET' : 'POST';
+export function refusalOf(sent: Sent): Refusal | undefined {
   try {
-    served({ method, path, headers: { 'content-type': 'application/json', accept }, body: body ?? '' }, 'mainnet');
+    known(sent);
     return undefined;
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
   }
+}
+
+/** What a world says to a request at a time, Unix ms, of v1 about mainnet. It counts no request. @throws Refusal */
+export function saidBy(sandbox: Sandbox, sent: Sent, now: number): unknown {
+  return JSON.parse(known(sent)(sandbox, now));
 }

@@ -1,55 +1,41 @@
-/** As api-facts 11.2 has it. */
-export const NETWORK_PERFORMANCE = {
-  data: {
-    beaconscore: { total: 0.9951, attestation: 0.9949, proposal: 0.9962, sync_committee: 0.9958 },
-    duties: {
-      attestation: {
-        included: 215_700_000,
-        assigned: 216_000_000,
-        missed: 300_000,
-        correct_head: 212_800_000,
-        correct_source: 215_500_000,
-        correct_target: 215_300_000,
-        valuable_correct_head: 212_700_000,
-        valuable_correct_source: 215_400_000,
-        valuable_correct_target: 215_200_000,
-        avg_inclusion_delay: 0.012,
-        avg_inclusion_delay_excluding_missed_slots: 0.008,
-      },
-      sync_committee: { successful: 3_655_000, assigned: 3_672_064, missed: 17_064 },
-      proposal: { successful: 7_172, assigned: 7_200, missed: 28, included_slashings: 0 },
-    },
-    finality: 'finalized',
+import { epochTime } from '../../../src/facts/chain.ts';
+import { epochsRange } from '../../../src/sandbox/chain-world.ts';
+import { performanceAnswer } from '../../../src/sandbox/duties.ts';
+import { queues } from '../../../src/sandbox/queues.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+
+/** The example of the documentation. */
+export const NETWORK_PERFORMANCE = performanceAnswer(
+  {
+    assigned: 216_000_000,
+    included: 215_700_000,
+    delay: 2_588_400,
+    delayWithBlock: 1_725_600,
+    correct: { head: 212_800_000, source: 215_500_000, target: 215_300_000 },
+    valuable: { head: 212_700_000, source: 215_400_000, target: 215_200_000 },
+    seats: 3_672_064,
+    filled: 3_655_000,
+    proposals: 7_200,
+    proposed: 7_172,
+    slashings: 0,
+    slashed: 0,
+    paid: 0n,
   },
-  range: {
-    slot: { start: 15_680_000, end: 15_687_199 },
-    epoch: { start: 490_000, end: 490_224 },
-    timestamp: { start: 1_794_984_023, end: 1_795_070_422 },
-  },
+  { total: 0.9951, attestation: 0.9949, proposal: 0.9962, sync_committee: 0.9958 },
+  epochsRange('mainnet', 490_000, 490_224),
+);
+
+/** The example of the documentation. */
+export const DOCUMENTED_QUEUES = JSON.parse(
+  queues(new Sandbox(), { chain: 'mainnet' }, epochTime('mainnet', 490_501) * 1000),
+);
+
+/** With a queue of which nothing is known. */
+export const QUEUES = {
+  data: { ...DOCUMENTED_QUEUES.data, manual_withdrawal_queue: { count: 'many', balance: null } },
 };
 
-/** As api-facts 11.3 has it: in the form of v2.1, with a queue of which nothing is known, and in the form before it. */
-const CHURN = { amount: '256000000000000000000', interval_seconds: 384 };
-export const QUEUES = {
-  data: {
-    deposit_queue: {
-      deposit_count: 1_200,
-      deposit_balance: '38400000000000000000000',
-      topup_count: 250,
-      topup_balance: '1600000000000000000000',
-      estimated_processed_at: { epoch: 490_657, timestamp: 1_795_236_311 },
-      churn: CHURN,
-    },
-    exit_queue: {
-      count: 400,
-      balance: '12800000000000000000000',
-      estimated_processed_at: { epoch: 490_550, timestamp: 1_795_195_223 },
-      churn: CHURN,
-    },
-    manual_withdrawal_queue: { count: 'many', balance: null },
-    finality: 'not_finalized',
-  },
-};
+/** In the form before v2.1 (api-facts 11.3). */
 export const LEGACY_QUEUES = {
   data: {
     deposit_queue: {

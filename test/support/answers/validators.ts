@@ -1,6 +1,14 @@
-import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
+import { type Chain, epochTime } from '../../../src/facts/chain.ts';
 import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
+import { epochsRange } from '../../../src/sandbox/chain-world.ts';
+import { performanceAnswer as performance, rewardsAnswer as rewards } from '../../../src/sandbox/duties.ts';
+import { type Duties, summed } from '../../../src/sandbox/epoch-duties.ts';
+import { type Rewards, rewardsFor } from '../../../src/sandbox/rewards.ts';
+import { validatorAt } from '../../../src/sandbox/validator.ts';
+import { statusRow } from '../../../src/sandbox/validators.ts';
+import { ETHER, GWEI, type Validator } from '../../../src/sandbox/validators-world.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { link, type Summary } from '../../../src/sources/content.ts';
 import { type Inputs, NO_INPUTS, type Timing } from '../../../src/sources/read.ts';
@@ -18,7 +26,7 @@ export const PERIOD = 256 * EPOCH;
 
 /** Unix ms at which an epoch of mainnet starts. */
 export function startOfEpoch(epoch: number): number {
-  return (CHAINS.mainnet.genesis + epoch * SECONDS_PER_EPOCH) * 1000;
+  return epochTime('mainnet', epoch) * 1000;
 }
 
 /** Epoch 444377, of which api-facts 10.1 has a recorded answer; far from the boundaries of its period, 1735. */
@@ -26,75 +34,46 @@ export const NOW = startOfEpoch(444_377) + 100_000;
 export const CURRENT = 1735;
 
 /** The range of an answer about these epochs, both inclusive (api-facts 3.1). */
-export function rangeOf(first: number, last = first, chain: Chain = 'mainnet'): object {
-  const { genesis } = CHAINS[chain];
-  return {
-    slot: { start: first * 32, end: last * 32 + 31 },
-    epoch: { start: first, end: last },
-    timestamp: { start: genesis + first * SECONDS_PER_EPOCH, end: genesis + (last + 1) * SECONDS_PER_EPOCH - 1 },
-  };
+export function rangeOf(first: number, last = first, chain: Chain = 'mainnet') {
+  return epochsRange(chain, first, last);
 }
 
-/** As recorded from production (api-facts 10.1). */
+const WORLD = new Sandbox().chains.mainnet;
+
+/** With the balance of a recorded one (api-facts 10.1). */
 export function validatorRow(index: number, overrides: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    validator: { index, public_key: `0x${'82'.repeat(48)}` },
-    slashed: false,
-    status: 'active_ongoing',
-    online: true,
-    withdrawal_credentials: { type: 'execution_address', prefix: '0x01', credential: '0x01', address: '0x02' },
-    life_cycle_epochs: { activation_eligibility: 0, activation: 0, exit: null, withdrawable: null },
-    balances: { current: '32002422501000000000', effective: '32000000000000000000' },
-    finality: 'not_finalized',
-    ...overrides,
-  };
+  const balances = { current: 32_002_422_501n * GWEI, effective: 32n * ETHER };
+  const validator = { ...(validatorAt(WORLD, index, 444_377) as Validator), balances };
+  return { ...statusRow(validator, 444_377, true), ...overrides };
 }
 
 export function validatorsAnswer(epoch: number, rows: readonly unknown[], cursor = ''): unknown {
-  return { data: rows, range: rangeOf(epoch), paging: { next_cursor: cursor } };
+  return { data: rows, paging: { next_cursor: cursor }, range: rangeOf(epoch) };
 }
 
-/** As api-facts 10.2 has it. */
-export function performanceAnswer(assigned: number, missed: number, score: number | null, votes = {}): unknown {
-  return {
-    data: {
-      beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
-      duties: {
-        attestation: { included: assigned - missed, assigned, missed, correct_head: 1, ...votes },
-        sync_committee: { successful: 0, assigned: 0, missed: 0 },
-        proposal: { successful: 1, assigned: 2, missed: 1, included_slashings: 0 },
-      },
-      finality: 'not_finalized',
-    },
-    range: rangeOf(444_375),
-  };
+/** Of validators that proposed one of two blocks. `votes` are fields about attestations. */
+export function performanceAnswer(assigned: number, missed: number, score: number | null, votes: object = {}): unknown {
+  const duties: Duties = { ...summed([]), assigned, included: assigned - missed, proposals: 2, proposed: 1 };
+  const scores = { total: score, attestation: score, proposal: null, sync_committee: null };
+  const { data, range } = performance(duties, scores, rangeOf(444_375));
+  const { attestation, ...others } = data.duties;
+  return { data: { ...data, duties: { attestation: { ...attestation, ...votes }, ...others } }, range };
 }
 
-/** As api-facts 11.1 has it. */
-export function rewardsAnswer(data: object = {}, epoch = 444_375): unknown {
-  const part = (total: string, reward: string, penalty: string, missed_reward: string) => {
-    return { total, reward, penalty, missed_reward };
-  };
-  const inclusion = { attestation_inclusion_reward: '0', sync_inclusion_reward: '0', slashing_inclusion_reward: '0' };
-  return {
-    data: {
-      ...{ total: '6094000000000000', total_reward: '6100000000000000' },
-      ...{ total_penalty: '6000000000000', total_missed: '36000000000000' },
-      attestation: {
-        total: '6094000000000000',
-        head: part('1540000000000000', '1540000000000000', '0', '30000000000000'),
-        source: part('1598000000000000', '1600000000000000', '2000000000000', '2000000000000'),
-        target: part('2956000000000000', '2960000000000000', '4000000000000', '4000000000000'),
-        inactivity_leak_penalty: '0',
-        inclusion_delay: null,
-      },
-      sync_committee: part('0', '0', '0', '0'),
-      proposal: { total: '0', execution_layer_reward: '0', ...inclusion, missed_cl_reward: '0', missed_el_reward: '0' },
-      finality: 'finalized',
-      ...data,
-    },
-    range: rangeOf(epoch),
-  };
+const NOTHING = { reward: 0n, penalty: 0n, missed: 0n };
+/** Those of the example in the documentation. */
+export const REWARDS: Rewards = {
+  head: { reward: 1_540_000n * GWEI, penalty: 0n, missed: 30_000n * GWEI },
+  source: { reward: 1_600_000n * GWEI, penalty: 2_000n * GWEI, missed: 2_000n * GWEI },
+  target: { reward: 2_960_000n * GWEI, penalty: 4_000n * GWEI, missed: 4_000n * GWEI },
+  sync: NOTHING,
+  proposal: rewardsFor(summed([]), 32n * ETHER).proposal,
+};
+
+/** With these fields instead. */
+export function rewardsAnswer(fields: object = {}, epoch = 444_375): unknown {
+  const { data, range } = rewards(REWARDS, rangeOf(epoch));
+  return { data: { ...data, ...fields }, range };
 }
 
 /** A committee with these seats, by position. The others are those of strangers. */

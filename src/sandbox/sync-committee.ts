@@ -1,0 +1,41 @@
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf } from '../facts/chain.ts';
+import { between } from '../toolkit/lib/random.ts';
+import type { UnixMs } from '../toolkit/lib/time.ts';
+import { selected } from './body.ts';
+import { type ChainWorld, epochsRange, headEpoch, SEATS } from './chain-world.ts';
+import type { Sandbox } from './world.ts';
+
+/** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
+export function syncCommittee(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
+  const period = periodOf(headEpoch(chain, now));
+  const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+  return JSON.stringify({
+    data: { period, finality: 'not_finalized' },
+    range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
+  });
+}
+
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
+export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
+  const latest = periodOf(headEpoch(chain, now));
+  const period = selected(selector, { latest, next: latest + 1 }, 'invalid period provided');
+  const members = { period, ...epochsOf(period), validators: membersOf(chains[chain], period) };
+  return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : members });
+}
+
+function epochsOf(period: number) {
+  const start_epoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+  return { start_epoch, end_epoch: start_epoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1 };
+}
+
+/** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
+const OWN_SEATS: readonly number[] = [100, 300];
+
+/** The members by seat. */
+export function membersOf({ seed, proposers }: ChainWorld, period: number): number[] {
+  const { validators: own } = proposers;
+  const member = own[between(0, own.length - 1, seed, period, 17)];
+  return Array.from({ length: SEATS }, (_, seat) =>
+    member !== undefined && OWN_SEATS.includes(seat) ? member : between(0, 1_000_000, seed, period, seat, 18),
+  );
+}

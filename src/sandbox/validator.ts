@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { epochTime } from '../facts/chain.ts';
+import { between } from '../toolkit/lib/random.ts';
+import { type ChainWorld, epochOf } from './chain-world.ts';
+import { ETHER, GWEI, type Validator, type ValidatorsWorld } from './validators-world.ts';
+
+/** Each chain has about this many validators. */
+export const EXISTING = 2_000_000;
+const AT_GENESIS = 1_000_000;
+const JOINED_PER_EPOCH = 32;
+const WAITED_EPOCHS = 5;
+
+/** From a slashing to the exit, where no queue is longer, and to the withdrawal (consensus-specs, slash_validator). */
+const EPOCHS_TO_EXIT = 5;
+const EPOCHS_TO_WITHDRAWAL = 8192;
+
+/** An index or a public key. */
+export type Identifier = number | string;
+
+/** A validator as of an epoch. Undefined: the service does not know it. */
+export function validatorAt(world: ValidatorsWorld, identifier: Identifier, epoch: number): Validator | undefined {
+  const given = world.validators.find(({ index, publicKey }) => identifier === index || identifier === publicKey);
+  const validator = given ?? drawnValidator(world, identifier, epoch);
+  const slashedAt = validator && orderedSlashing(world, validator, epoch);
+  if (!validator || slashedAt === undefined) return validator;
+  const life = { ...validator.life, exit: slashedAt + EPOCHS_TO_EXIT, withdrawable: slashedAt + EPOCHS_TO_WITHDRAWAL };
+  return { ...validator, slashedAt, life };
+}
+
+function drawnValidator({ seed }: ChainWorld, identifier: Identifier, epoch: number): Validator | undefined {
+  // A drawn key ends with the index.
+  const index = typeof identifier === 'number' ? identifier : Number.parseInt(identifier.slice(-8), 16);
+  const publicKey = `0x${hash('sha384', `${seed} ${index}`).slice(8)}${index.toString(16).padStart(8, '0')}`;
+  if (index >= EXISTING || (identifier !== index && identifier !== publicKey)) return undefined;
+  const eligibility = Math.max(0, Math.ceil((index - AT_GENESIS) / JOINED_PER_EPOCH));
+  const activation = eligibility === 0 ? 0 : eligibility + WAITED_EPOCHS;
+  const address = drawnAddress(seed, 'withdrawal', index);
+  const credential = `0x01${address.slice(2).padStart(62, '0')}`;
+  const earned = BigInt(between(0, 20_000_000, seed, index, epoch)) * GWEI;
+  return {
+    index,
+    publicKey,
+    life: { eligibility, activation, exit: null, withdrawable: null },
+    slashedAt: null,
+    credentials: { type: 'execution_address', prefix: '0x01', credential, address },
+    balances: { current: 32n * ETHER + earned, effective: 32n * ETHER },
+  };
+}
+
+/** The address of an account on the execution layer. */
+export function drawnAddress(seed: number, what: string, of: number): string {
+  return `0x${hash('sha256', `${seed} ${what} ${of}`).slice(0, 40)}`;
+}
+
+/** The epoch of the order that slashed it before this one: the slashings of the seed concern validators of others. */
+function orderedSlashing({ slashed }: ChainWorld, { index }: Validator, epoch: number): number | undefined {
+  const orders = [...slashed.attester, ...slashed.proposer];
+  const [slot] = orders.find(([at, named]) => epochOf(at) < epoch && index !== null && named.includes(index)) ?? [];
+  return slot === undefined ? undefined : epochOf(slot);
+}
+
+/** As the service names it (api-facts 10.1). */
+export function statusOf({ life, slashedAt, balances }: Validator, epoch: number): string {
+  if (!hasCome(life.activation, epoch)) return life.eligibility === null ? 'pending_initialized' : 'pending_queued';
+  const isSlashed = hasCome(slashedAt, epoch);
+  if (!hasCome(life.exit, epoch)) {
+    if (isSlashed) return 'active_slashed';
+    return life.exit === null ? 'active_ongoing' : 'active_exiting';
+  }
+  if (!hasCome(life.withdrawable, epoch)) return isSlashed ? 'exited_slashed' : 'exited_unslashed';
+  return balances.current > 0n ? 'withdrawal_possible' : 'withdrawal_done';
+}
+
+/** Whether the epoch of an event is known and not after this one. */
+export function hasCome(at: number | null, epoch: number): boolean {
+  return at !== null && at <= epoch;
+}
+
+/** Whether it has duties in an epoch. */
+export function isActive({ life }: Validator, epoch: number): boolean {
+  return hasCome(life.activation, epoch) && !hasCome(life.exit, epoch);
+}
+
+/** Whether it does not attest in an epoch: a silence covers all of it. */
+export function isSilent({ chain, silences }: ValidatorsWorld, { index }: Validator, epoch: number): boolean {
+  const start = epochTime(chain, epoch) * 1000;
+  const end = epochTime(chain, epoch + 1) * 1000;
+  return silences.some(({ validator, from, until }) => validator === index && from <= start && end <= until);
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { answer } from '../../src/sandbox/answer.ts';
+import type { paidTo } from '../../src/sandbox/blocks.ts';
+import { spend } from '../../src/sandbox/rate-limit.ts';
+import type { statusRow } from '../../src/sandbox/validators.ts';
+import type { Payload, Payment, Validator } from '../../src/sandbox/validators-world.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+
+/** The rows of the status of validators, and what the proposer of a block was paid, in the form of the sandbox. */
+export type Row = ReturnType<typeof statusRow>;
+type Paid = ReturnType<typeof paidTo>;
+
+interface Epochs {
+  readonly epoch: { readonly start: number; readonly end: number };
+}
+
+export interface Exchange<D = unknown> {
+  readonly what: string;
+  readonly request: { readonly method: string; readonly path: string; readonly body: { readonly validator?: object } };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: { readonly data: D; readonly range: Epochs };
+  };
+}
+
+export function fileOf<T>(name: string): T {
+  return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'));
+}
+
+export const EXCHANGES = fileOf<readonly Exchange[]>('production.json');
+
+function exchangesOf<D>(path: string): readonly Exchange<D>[] {
+  return EXCHANGES.filter(({ request }) => request.path === `/api/v2/ethereum/${path}`) as readonly Exchange<D>[];
+}
+
+export const OF_STATUS = exchangesOf<readonly Row[]>('validators');
+export const OF_BLOCKS = exchangesOf<Paid>('block/rewards');
+/** Those that the sandbox does not have, because the exporter does not ask for them. */
+export const OTHERS = EXCHANGES.filter((one) => ![...OF_STATUS, ...OF_BLOCKS].some((known) => known === one));
+
+export function timeOf({ response }: Exchange): number {
+  return Date.parse(response.headers['date'] ?? '');
+}
+
+/** What a world says to the recorded request that is as the recorded service was: the same account, validators and blocks. */
+export function saidByWorld(exchange: Exchange) {
+  const { request, response } = exchange;
+  const now = timeOf(exchange);
+  const sandbox = new Sandbox({ key: 'the-key', plan: 'free_trial' });
+  spend(sandbox.account, 999 - Number(response.headers['x-ratelimit-remaining-month']), now - 2_000);
+  const { validators, payloads } = sandbox.chains.mainnet;
+  const rows = OF_STATUS.find((one) => one === exchange)?.response.body.data ?? [];
+  validators.push(...rows.map(validatorOf));
+  const paid = OF_BLOCKS.find((one) => one === exchange)?.response.body.data;
+  if (paid) payloads.push(payloadOf(paid));
+  const headers = { authorization: 'Bearer the-key', 'content-type': 'application/json' };
+  return answer(sandbox, { ...request, headers, body: JSON.stringify(request.body) }, now);
+}
+
+/** Without what follows from its life and the time. A slashed validator leaves five epochs later, or when its turn comes. */
+function validatorOf({ validator, slashed, withdrawal_credentials, life_cycle_epochs, balances }: Row): Validator {
+  const { activation_eligibility: eligibility, ...life } = life_cycle_epochs;
+  return {
+    index: validator.index,
+    publicKey: validator.public_key,
+    life: { eligibility, ...life },
+    slashedAt: slashed ? Number(life.exit) - 5 : null,
+    credentials: withdrawal_credentials,
+    balances: { current: BigInt(balances.current), effective: BigInt(balances.effective) },
+  };
+}
+
+function payloadOf({ execution_reference, consensus_reference, priority_fees, mev }: Paid): Payload {
+  const { block: number, hash } = execution_reference;
+  const { slot, block_root: root } = consensus_reference;
+  return { number, hash, slot, root, fees: paymentOf(priority_fees), mev: mev && paymentOf(mev) };
+}
+
+function paymentOf({ amount, recipient: { address, is_contract: isContract } }: Paid['priority_fees']): Payment {
+  return { amount: BigInt(amount), recipient: { address, isContract } };
+}
