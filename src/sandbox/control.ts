@@ -53,12 +53,12 @@ const ORDERS: Readonly<Record<string, Order>> = {
     if (span) span.until = now;
     return `validator ${validator} of ${chain} attests again`;
   },
-  '/-/revoke': (sandbox) => {
-    sandbox.revoked = true;
+  '/-/revoke': ({ account }) => {
+    account.isRevoked = true;
     return 'access is revoked';
   },
-  '/-/grant': (sandbox) => {
-    sandbox.revoked = false;
+  '/-/grant': ({ account }) => {
+    account.isRevoked = false;
     return 'access is granted';
   },
 };

@@ -1,9 +1,9 @@
-import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochTime, periodOf } from '../facts/chain.ts';
+import { epochTime } from '../facts/chain.ts';
 import { between } from '../toolkit/lib/random.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import { pageOf, selected, type ValidatorsBody } from './body.ts';
-import { type ChainWorld, epochOf, epochsRange, headEpoch, SEATS, wei } from './chain-world.ts';
-import { limitsOf } from './rate-limit.ts';
+import { limitsOf } from './account.ts';
+import { pageOf, type ValidatorsBody } from './body.ts';
+import { type ChainWorld, epochOf, epochsRange, headEpoch, wei } from './chain-world.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
@@ -26,8 +26,8 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
 }
 
 /** Those of the identifiers that exist. @throws Refusal if there are too many, or none exists */
-export function existing({ plan }: Sandbox, identifiers: readonly number[]): number[] {
-  const isTrial = limitsOf(plan).perMonth !== undefined;
+export function existing({ account }: Sandbox, identifiers: readonly number[]): number[] {
+  const isTrial = limitsOf(account.plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
   const known = identifiers.filter((one) => one < EXISTING);
   if (known.length === 0) throw new Refusal(404);
@@ -60,34 +60,4 @@ export function silentEpochs({ chain, offline }: ChainWorld, index: number, last
   const startMs = (epoch: number): UnixMs => epochTime(chain, epoch) * 1000;
   const epochs = Array.from({ length: count }, (_, i) => last - i);
   return epochs.filter((epoch) => span.from <= startMs(epoch) && startMs(epoch + 1) <= span.until).length;
-}
-
-/** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
-export function syncCommittee(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
-  const period = periodOf(headEpoch(chain, now));
-  const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
-  return JSON.stringify({
-    data: { period, finality: 'not_finalized' },
-    range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
-  });
-}
-
-/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
-export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
-  const latest = periodOf(headEpoch(chain, now));
-  const period = selected(selector, { latest, next: latest + 1 }, 'invalid period provided');
-  return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : membersOf(chains[chain], period) });
-}
-
-/** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
-const OWN_SEATS: readonly number[] = [100, 300];
-
-function membersOf({ seed, proposers }: ChainWorld, period: number): object {
-  const start_epoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
-  const { validators: own } = proposers;
-  const member = own[between(0, own.length - 1, seed, period, 17)];
-  const validators = Array.from({ length: SEATS }, (_, seat) =>
-    member !== undefined && OWN_SEATS.includes(seat) ? member : between(0, 1_000_000, seed, period, seat, 18),
-  );
-  return { period, start_epoch, end_epoch: start_epoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1, validators };
 }
