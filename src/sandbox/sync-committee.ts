@@ -15,7 +15,7 @@ export function periodAnswer(chain: Chain, period: number) {
   return { data: { period, finality: 'not_finalized' }, range: epochsRange(chain, start_epoch, end_epoch) };
 }
 
-/** The next committee is not known in the first epochs of a period (api-facts 12.4). */
+/** The next committee is not known in the first epochs of a period (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_EPOCHS = 4;
 
 /** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known the answer is an empty list. */
