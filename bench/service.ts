@@ -18,7 +18,7 @@ export interface Shape {
 if (import.meta.main) {
   const server = new FaultServer({ machines: Number(process.argv[2]), plan: { perSecond: 100 } });
   await server.listen();
-  const service: Service = { url: server.url, key: server.sandbox.key };
+  const service: Service = { url: server.url, key: server.sandbox.account.key };
   process.send?.(service);
   process.on('message', ({ name, isZipped }: Shape) => server.suffer(largeBodies(name, { isZipped, slots: 32 })));
 }

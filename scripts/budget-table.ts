@@ -43,7 +43,7 @@ async function sweepCost(machines: number): Promise<number> {
       fastMs: () => 0,
       async request({ path, body, envelope }) {
         requests += 1;
-        const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
+        const headers = { authorization: `Bearer ${sandbox.account.key}`, 'content-type': 'application/json' };
         const request = { method: 'POST', path, headers, body: JSON.stringify(body) };
         return envelope.parse(JSON.parse(answer(sandbox, request, now).body));
       },

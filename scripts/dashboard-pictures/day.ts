@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
+import { spend } from '../../src/sandbox/account.ts';
 import { control } from '../../src/sandbox/control.ts';
 import { datapoint, newestDay } from '../../src/sandbox/daily-returns.ts';
-import { spend } from '../../src/sandbox/rate-limit.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
@@ -81,7 +81,7 @@ export async function simulatedDay(): Promise<string[]> {
         office: { machines: ['*'], validators: { mainnet: ['12345-12349'] } },
       },
     }),
-    key: sandbox.key,
+    key: sandbox.account.key,
   };
   const exporter = await Exporter.start({
     settings,
@@ -93,7 +93,7 @@ export async function simulatedDay(): Promise<string[]> {
     outside: TRACKED,
     isSimulated: true,
   });
-  const lines = pastReturns(sandbox.seed);
+  const lines = pastReturns(sandbox);
   const waiting = [...EVENTS];
   while (clock.now() < END) {
     for (let next = waiting[0]; next && clock.now() >= END - next[0]; next = waiting[0]) {
@@ -131,11 +131,11 @@ function processMetrics(seconds: number): string {
 }
 
 /** The daily returns that were published before the day, one sample each, as a backfill writes them. */
-function pastReturns(seed: number): string[] {
+function pastReturns(sandbox: Sandbox): string[] {
   return (['mainnet', 'hoodi'] as const).flatMap((chain) => {
-    const first = newestDay(chain, START) - RETURN_DAYS + 1;
+    const first = newestDay(sandbox, chain, START) - RETURN_DAYS + 1;
     return Array.from({ length: RETURN_DAYS }, (_, i) => {
-      const day = Datapoint.parse(datapoint(seed, chain, first + i));
+      const day = Datapoint.parse(datapoint(sandbox, chain, first + i));
       return scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000);
     }).flat();
   });

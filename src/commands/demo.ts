@@ -28,7 +28,7 @@ export async function sandbox({ settings: { config }, access, log }: Start): Pro
     createServer: (listener) => createServer(listener, access),
   });
   const url = access?.isTls ? service.url.replace('http:', 'https:') : service.url;
-  log.info({ url, hoodi: `${url}/hoodi`, key: service.sandbox.key }, 'simulated service');
+  log.info({ url, hoodi: `${url}/hoodi`, key: service.sandbox.account.key }, 'simulated service');
   return { stop: () => service.close().then(() => access?.close()) };
 }
 
@@ -56,7 +56,7 @@ export async function demo(start: Start): Promise<Running> {
     throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
   starting.defer(() => service.close());
-  const { key } = service.sandbox;
+  const { key } = service.sandbox.account;
   const [own = { host: undefined, port: 0 }] = config.web.listenAddresses;
   const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
   // For port 0 the system chooses one, too late for the settings.

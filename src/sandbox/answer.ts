@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
+import { charge, isV1 } from './account.ts';
 import { blockRewards } from './blocks.ts';
 import {
   AggregateBody,
@@ -18,7 +19,6 @@ import { dailyReturns } from './daily-returns.ts';
 import { networkPerformance, performance, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
 import { queues } from './queues.ts';
-import { charge, limitsOf, NO_ACCESS } from './rate-limit.ts';
 import { errorBody, Refusal } from './refusal.ts';
 import { committee, syncCommittee } from './sync-committee.ts';
 import { epochSlots, slashingsOfSlot } from './v1.ts';
@@ -43,39 +43,31 @@ export function textAnswer(status: number, text: string): SandboxAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-/** The answer of the service at `now`. Changes only the counters of the rate limits. */
+/** The answer of the service at `now`. Changes only the counters of the account. */
 export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
-  const [, hoodi, path, v1] = /^(\/hoodi)?(\/api\/(v1\/)?[^?]*)/.exec(request.path) ?? [];
+  const [, hoodi, path] = /^(\/hoodi)?(\/api\/[^?]*)/.exec(request.path) ?? [];
   if (path === undefined) return textAnswer(404, '404 page not found');
-  const { apikey, authorization } = request.headers;
-  // v2 accepts a bearer token, v1 the header `apikey` (api-facts 7.1). The exporter does not use the query for keys.
-  const key = v1 ? apikey : /^Bearer (.+)$/i.exec(String(authorization))?.[1];
-  const isKeyValid = key === sandbox.key;
-  const common = {
-    'content-type': 'application/json',
-    'ratelimit-bucket': 'default',
-    'ratelimit-validapikey': String(isKeyValid),
-  };
-  if (!isKeyValid) return { status: 401, headers: common, body: errorBody(false, 401) };
-  const { refused, headers } = charge(sandbox.account, sandbox.revoked ? NO_ACCESS : limitsOf(sandbox.plan), now);
   const known = { ...request, path };
-  const chain = hoodi ? 'hoodi' : 'mainnet';
-  const result = refused ? { status: 429, body: errorBody(false, 429) } : serve(sandbox, known, chain, now);
-  return { ...result, headers: { ...common, ...headers } };
+  const { isKeyValid, refusedBy, headers } = charge(sandbox.account, known, now);
+  const status = refusedBy ? 429 : 401;
+  const isRefused = refusedBy !== undefined || !isKeyValid;
+  const result = isRefused
+    ? { status, body: errorBody(false, status) }
+    : contentOf(sandbox, known, hoodi ? 'hoodi' : 'mainnet', now);
+  return { ...result, headers: { ...JSON_TYPE, ...headers } };
 }
 
-function serve(sandbox: Sandbox, request: SandboxRequest, chain: Chain, now: UnixMs): { status: number; body: string } {
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** What the service says to a caller whom it does not refuse. The path has no query. */
+export function contentOf(sandbox: Sandbox, request: SandboxRequest, chain: Chain, now: UnixMs) {
   try {
     return { status: 200, body: served(request, chain)(sandbox, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, message } = error;
-    return { status, body: errorBody(isV1(request), status, message) };
+    return { status, body: errorBody(isV1(request.path), status, message) };
   }
-}
-
-function isV1({ path }: SandboxRequest): boolean {
-  return path.startsWith('/api/v1/');
 }
 
 /** The body of the answer to a request that the service knows. @throws Refusal */
@@ -124,7 +116,7 @@ const V1: Readonly<Record<string, ServeV1>> = {
  */
 export function served(request: SandboxRequest, chain: Chain): Serve {
   const { method, path, headers, body } = request;
-  if (isV1(request)) {
+  if (isV1(path)) {
     const [, kind, selector = '', list = ''] = /^\/api\/v1\/(\w+)\/([^/]*)(\/\w+)?$/.exec(path) ?? [];
     const serve = V1[`${kind}/{}${list}`];
     if (!serve) throw new Refusal(404);

@@ -54,12 +54,12 @@ const ORDERS: Readonly<Record<string, Order>> = {
     for (const silence of silences) silence.until = now;
     return `validator ${validator} of ${chain} attests again`;
   },
-  '/-/revoke': (sandbox) => {
-    sandbox.revoked = true;
+  '/-/revoke': ({ account }) => {
+    account.isRevoked = true;
     return 'access is revoked';
   },
-  '/-/grant': (sandbox) => {
-    sandbox.revoked = false;
+  '/-/grant': ({ account }) => {
+    account.isRevoked = false;
     return 'access is granted';
   },
 };

@@ -7,20 +7,30 @@ import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
 export function syncCommittee(_: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
-  const period = periodOf(headEpoch(chain, now));
-  const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
-  return JSON.stringify({
-    data: { period, finality: 'not_finalized' },
-    range: epochsRange(chain, firstEpoch, firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1),
-  });
+  return JSON.stringify(periodAnswer(chain, periodOf(headEpoch(chain, now))));
 }
 
-/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a later committee than the next the answer is an empty list. */
+export function periodAnswer(chain: Chain, period: number) {
+  const { start_epoch, end_epoch } = epochsOf(period);
+  return { data: { period, finality: 'not_finalized' }, range: epochsRange(chain, start_epoch, end_epoch) };
+}
+
+/** The next committee is not known in the first epochs of a period (api-facts 4.1). */
+const NEXT_KNOWN_AFTER_EPOCHS = 4;
+
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known the answer is an empty list. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
-  const latest = periodOf(headEpoch(chain, now));
+  const epoch = headEpoch(chain, now);
+  const latest = periodOf(epoch);
   const period = selected(selector, { latest, next: latest + 1 }, 'invalid period provided');
-  const members = { period, ...epochsOf(period), validators: membersOf(chains[chain], period) };
-  return JSON.stringify({ status: 'OK', data: period > latest + 1 ? [] : members });
+  const isNextKnown = epoch % EPOCHS_PER_SYNC_COMMITTEE_PERIOD >= NEXT_KNOWN_AFTER_EPOCHS;
+  const isKnown = period <= latest || (period === latest + 1 && isNextKnown);
+  return JSON.stringify(membersAnswer(period, isKnown ? membersOf(chains[chain], period) : undefined));
+}
+
+/** The members by seat, in committee order. undefined: not known. */
+export function membersAnswer(period: number, validators: readonly unknown[] | null | undefined) {
+  return { status: 'OK', data: validators === undefined ? [] : { period, ...epochsOf(period), validators } };
 }
 
 function epochsOf(period: number) {

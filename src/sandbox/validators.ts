@@ -1,7 +1,7 @@
 import type { UnixMs } from '../toolkit/lib/time.ts';
+import { limitsOf } from './account.ts';
 import { pageOf, type ValidatorsBody } from './body.ts';
 import { epochsRange, headEpoch } from './chain-world.ts';
-import { limitsOf } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 import { hasCome, type Identifier, isActive, isSilent, statusOf, validatorAt } from './validator.ts';
 import type { Validator, ValidatorsWorld } from './validators-world.ts';
@@ -26,12 +26,12 @@ export function validators(sandbox: Sandbox, asked: ValidatorsBody, now: UnixMs)
 
 /** The validators that the service knows, by index. @throws Refusal if too many are asked for, or none is known */
 export function known(
-  { plan }: Sandbox,
+  { account }: Sandbox,
   world: ValidatorsWorld,
   identifiers: readonly Identifier[],
   epoch: number,
 ): Validator[] {
-  const isTrial = limitsOf(plan).perMonth !== undefined;
+  const isTrial = limitsOf(account.plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
   const found = identifiers.flatMap((one) => validatorAt(world, one, epoch) ?? []);
   if (found.length === 0) throw new Refusal(404);

@@ -1,16 +1,27 @@
 import type { Chain } from '../facts/chain.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import { seedOf } from '../toolkit/lib/random.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import { type Account, type AccountOptions, createAccount } from './account.ts';
 import { chainWorld } from './chain-world.ts';
 import { createFleet, type Fleet } from './machines.ts';
-import type { AccountPlan, Usage } from './rate-limit.ts';
 import { QUEUES, type ValidatorsWorld } from './validators-world.ts';
 
-export const DEMO_KEY = 'sandbox';
+/** When the daily returns of a day are published. */
+interface Publication {
+  /** From the end of the day: finality and computation take time (api-facts 3.4). */
+  readonly delayMs: Milliseconds;
+  /** The share of the delay by which a day comes earlier or later. */
+  readonly spread: number;
+  /** Until then the newest day is left out of the answers. */
+  olderUntil: UnixMs;
+}
 
-export interface SandboxOptions {
+const PUBLICATION: Readonly<Publication> = { delayMs: 40 * MS_PER_MINUTE, spread: 0, olderUntil: -Infinity };
+
+export interface SandboxOptions extends AccountOptions {
   readonly seed?: string;
-  readonly key?: string;
-  readonly plan?: AccountPlan;
+  readonly publication?: Partial<Publication>;
   /** How many; or the fleet itself. */
   readonly machines?: number | Fleet;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
@@ -22,19 +33,16 @@ export interface SandboxOptions {
 /** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
 export class Sandbox {
   readonly seed: number;
-  readonly key: string;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ValidatorsWorld>>;
-  readonly account: Usage = { secondOpenedAt: -Infinity, inSecond: 0, monthEndsAt: -Infinity, inMonth: 0 };
-  plan: AccountPlan;
-  /** The trial expired or the subscription was cancelled. */
-  revoked = false;
+  readonly account: Account;
+  readonly publication: Publication;
 
   constructor(options: SandboxOptions = {}) {
     const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;
     this.seed = seedOf(seed);
-    this.key = options.key ?? DEMO_KEY;
-    this.plan = options.plan ?? 'scale';
+    this.account = createAccount(options);
+    this.publication = { ...PUBLICATION, ...options.publication };
     const { machines } = options;
     this.fleet = typeof machines === 'object' ? machines : createFleet(seed, machines);
     const worldOf = (chain: Chain): ValidatorsWorld => {

@@ -180,7 +180,7 @@ describe('exporter/reload', () => {
   it('revoked access is asked about once, by the first reload ten minutes later, also without a change', async () => {
     const world = await start();
     await world.clock.advance(MINUTE);
-    world.service.sandbox.revoked = true;
+    world.service.sandbox.account.isRevoked = true;
     const before = world.service.requests.length;
     while (world.service.requests.length === before) await world.clock.advance(1_000);
     const asked = before + 1;

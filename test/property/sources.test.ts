@@ -6,6 +6,7 @@ import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers
 import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { membersAnswer, periodAnswer } from '../../src/sandbox/sync-committee.ts';
 import { type Entry, emptyEntry, entrySchema, withoutRefusals } from '../../src/scheduler/entry.ts';
 import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -14,13 +15,7 @@ import { datapoint, dayAfter, returnsPage } from '../support/answers/datapoint.t
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
 import { NETWORK_PERFORMANCE, QUEUES } from '../support/answers/network-answers.ts';
 import { askedFor, epochRows, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
-import {
-  membersAnswer,
-  performanceAnswer,
-  rewardsAnswer,
-  validatorRow,
-  validatorsAnswer,
-} from '../support/answers/validators.ts';
+import { performanceAnswer, rewardsAnswer, validatorRow, validatorsAnswer } from '../support/answers/validators.ts';
 import { encodeFamilies } from '../support/exposition/encode.ts';
 import { parseExposition } from '../support/exposition/exposition-parser.ts';
 import { sampleValue } from '../support/exposition/samples.ts';
@@ -61,13 +56,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     right: () => ({ daily_return_day: 2127, 'daily_return_apr_ratio layer=consensus': 0.027635714286 }),
   },
   sync_committee: {
-    service: (now) => () => {
-      const period = periodAt(now);
-      const epoch = { start: period * 256, end: period * 256 + 255 };
-      const start = genesis + epoch.start * SECONDS_PER_EPOCH;
-      const timestamp = { start, end: start + 256 * SECONDS_PER_EPOCH - 1 };
-      return { data: { period, validators: [1, 2] }, range: { epoch, timestamp } };
-    },
+    service: (now) => () => periodAnswer('mainnet', periodAt(now)),
     grow: ['sync_committee_period'],
     right: (now) => ({ sync_committee_period: periodAt(now), sync_committee_start_epoch: periodAt(now) * 256 }),
   },

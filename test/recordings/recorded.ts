@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { spend } from '../../src/sandbox/account.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import type { paidTo } from '../../src/sandbox/blocks.ts';
-import { spend } from '../../src/sandbox/rate-limit.ts';
 import type { statusRow } from '../../src/sandbox/validators.ts';
 import type { Payload, Payment, Validator } from '../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';

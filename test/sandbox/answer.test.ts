@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { DEMO_KEY } from '../../src/sandbox/account.ts';
 import { answer, type SandboxRequest } from '../../src/sandbox/answer.ts';
-import { DEMO_KEY, type Sandbox } from '../../src/sandbox/world.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
 import { get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
 const V1 = '/api/v1/epoch/latest/slots';

@@ -15,7 +15,7 @@ export function sandboxOf(options: SandboxOptions = {}): Sandbox {
 
 /** v2, with the key of the sandbox. */
 export function post(sandbox: Sandbox, path: string, body: unknown, now = NOW): SandboxAnswer {
-  const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${sandbox.account.key}`, 'content-type': 'application/json' };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return answer(sandbox, { method: 'POST', path, headers, body: text }, now);
 }
@@ -45,7 +45,7 @@ export function pagesOf<P extends { paging: { next_cursor: string } }>(
 
 /** v1, with the key of the sandbox. */
 export function get(sandbox: Sandbox, path: string, now = NOW): SandboxAnswer {
-  return answer(sandbox, { method: 'GET', path, headers: { apikey: sandbox.key }, body: '' }, now);
+  return answer(sandbox, { method: 'GET', path, headers: { apikey: sandbox.account.key }, body: '' }, now);
 }
 
 /** Carries out an order and returns its description. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../src/api/answers/daily-returns.ts';
+import { daysRange } from '../../src/sandbox/daily-returns.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { NOW, pagesOf, post, read, SECOND, sandboxOf } from './call.ts';
+import { dayAfter } from '../support/answers/datapoint.ts';
+import { HOUR, NOW, pagesOf, post, read, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';
 /** End of mainnet's day 1813, Unix seconds (api-facts 3.3: day 1800 starts at 1762344023). */
@@ -9,8 +11,45 @@ const DAY_END = 1_762_344_023 + 14 * 86_400;
 
 interface Answer {
   data: Datapoint[];
+  range: object;
   paging: { next_cursor: string };
 }
+
+/** As api-facts 3.7 has it. */
+const EXAMPLE = {
+  data: [
+    {
+      day: 2100,
+      day_start: 1788264023,
+      day_end: 1788350423,
+      effective_balance: '35000000000000000000000000',
+      start_balance: '35010000000000000000000000',
+      end_balance: '35011200000000000000000000',
+      deposits: '0',
+      rewards: {
+        total: '2950000000000000000000',
+        consensus_layer: '2650000000000000000000',
+        execution_layer: '300000000000000000000',
+      },
+      apr: { combined: 0.030764285714, consensus_layer: 0.027635714286, execution_layer: 0.003128571429 },
+      moving_averages: {
+        window_7d: {
+          apr: { combined: 0.0307, consensus_layer: 0.0276, execution_layer: 0.0031 },
+          rewards: { consensus_layer: '2648000000000000000000', execution_layer: '298000000000000000000' },
+        },
+        window_31d: {
+          apr: { combined: 0.0308, consensus_layer: 0.0276, execution_layer: 0.0032 },
+          rewards: { consensus_layer: '2645000000000000000000', execution_layer: '305000000000000000000' },
+        },
+      },
+    },
+  ],
+  range: {
+    slot: { start: 15120000, end: 15127199 },
+    epoch: { start: 472500, end: 472724 },
+    timestamp: { start: 1788264023, end: 1788350422 },
+  },
+};
 
 function page(sandbox: Sandbox, body: object, now = NOW): Answer {
   const answer: Answer = read(sandbox, PATH, body, now);
@@ -40,6 +79,27 @@ describe('sandbox/daily-returns', () => {
       expect(days).toEqual(Array.from({ length: count }, (_, i) => 1813 - i));
       expect(page(sandboxOf(), body).data).toHaveLength(Math.min(size, count));
     }
+  });
+
+  it('gives the datapoint of the facts, and the range that the days of a page cover', () => {
+    expect(dayAfter(0)).toEqual(EXAMPLE.data[0]);
+    expect(daysRange('mainnet', 2100, 2100)).toEqual(EXAMPLE.range);
+    const { range } = page(sandboxOf(), ask({ evaluation_window: '7d' }, 3));
+    expect(range).toMatchObject({ epoch: { start: 1811 * 225, end: 1814 * 225 - 1 }, timestamp: { end: DAY_END - 1 } });
+  });
+
+  it('publishes days earlier and later as it is told, and leaves out the newest until a time', () => {
+    const shownAt = (sandbox: Sandbox, hours: number): number | undefined =>
+      page(sandbox, ask({ evaluation_window: '24h' }), DAY_END * SECOND + hours * HOUR).data[0]?.day;
+    const late = sandboxOf({ publication: { delayMs: 8 * HOUR, spread: 0.5 } });
+    expect([3.9, 12.1].map((hours) => shownAt(late, hours))).toEqual([1812, 1813]);
+    const delays = Array.from({ length: 20 }, (_, seed) => {
+      const sandbox = sandboxOf({ seed: String(seed), publication: late.publication });
+      return [4, 5, 6, 7, 8, 9, 10, 11, 12].find((hours) => shownAt(sandbox, hours) === 1813);
+    });
+    expect(new Set(delays).size).toBeGreaterThan(4);
+    late.publication.olderUntil = DAY_END * SECOND + 13 * HOUR;
+    expect([12.9, 13].map((hours) => shownAt(late, hours))).toEqual([1812, 1813]);
   });
 
   it('refuses ranges on a plan other than scale', () => {

@@ -18,5 +18,5 @@ it('sandbox/server refuses a page of another site: no alert, no request of the a
     const { status } = await ask(Number(new URL(server.url).port), path, { method: 'POST', headers });
     expect(status).toBe(403);
   }
-  expect([receive.mock.calls, server.sandbox.account.inMonth]).toEqual([[], 0]);
+  expect([receive.mock.calls, server.sandbox.account.usage.size]).toEqual([[], 0]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MembersAnswer } from '../../src/api/answers/sync-committee.ts';
+import { epochTime } from '../../src/facts/chain.ts';
 import { get, NOW, read, refusalOf, sandboxOf } from './call.ts';
 
 describe('sandbox/sync-committee', () => {
@@ -37,8 +38,14 @@ describe('sandbox/sync-committee', () => {
       MembersAnswer.parse(JSON.parse(members('next').body));
     });
 
-    it('are not known of the period after the next', () => {
+    it('are not known of the period after the next, nor of the next in the first four epochs', () => {
       expect(dataOf(1597)).toEqual([]);
+      const start = 1000 * epochTime('mainnet', 408_320);
+      // A block takes a slot to arrive.
+      const known = start + 12_000 + 4 * 384_000;
+      expect([dataOf('next', known - 1), dataOf(1596, known - 1)]).toEqual([[], []]);
+      expect(dataOf('next', known).period).toBe(1596);
+      MembersAnswer.parse(JSON.parse(members('next', known - 1).body));
     });
 
     it('refuses another period', () => {

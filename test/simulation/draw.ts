@@ -1,9 +1,9 @@
 import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SECONDS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { calendarMonth } from '../../src/sandbox/account.ts';
 import { DAY, MINUTE, SECOND } from '../support/time/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, type ExporterSetting } from './exporter-setting.ts';
 import { Random } from './random.ts';
-import { endOfMonth } from './service/limits.ts';
 import { drawNetwork } from './service/network.ts';
 import { drawService, type ServiceSetting } from './service/setting.ts';
 import type { Story } from './story.ts';
@@ -34,7 +34,7 @@ function requestsPerDay(service: ServiceSetting, exporter: ExporterSetting, star
   // Buckets of their own have quotas of their own.
   const quotas = service.buckets === 'one' ? 1 : 4;
   const { perSecond, perMonth = Number.POSITIVE_INFINITY } = service.plan;
-  const days = service.month === 'calendar' ? (endOfMonth(start) - start) / DAY : 30;
+  const days = service.month === 'calendar' ? (calendarMonth(start).until - start) / DAY : 30;
   return Math.min(wanted, perSecond * utilization * 86_400, (quotas * perMonth * utilization) / days);
 }
 
@@ -43,7 +43,7 @@ function startOf(random: Random): number {
   const any = Date.UTC(2026, random.between(0, 23), random.between(1, 28), 0, 0, random.between(0, 86_399));
   const day = turnAfter(any, DAY) + 20 * MINUTE;
   const period = turnAfter(any, EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SECONDS_PER_EPOCH * SECOND);
-  return random.pick([any, endOfMonth(any), day, period]) - random.scale(10, 12 * 3_600) * SECOND;
+  return random.pick([any, calendarMonth(any).until, day, period]) - random.scale(10, 12 * 3_600) * SECOND;
 }
 
 /** When the next such span of mainnet begins. */

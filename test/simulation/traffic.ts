@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Headers } from '../../src/budget/headers.ts';
+import type { Charge } from '../../src/sandbox/account.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
-import type { LimitedWindow } from './service/limits.ts';
 import type { Push } from './service/machines.ts';
 
 /** One request as it left its process, and what became of it. Times are true ones, Unix ms. */
@@ -29,7 +29,7 @@ export interface Counted {
   /** undefined: nothing in the account counted it. */
   readonly bucket: string | undefined;
   /** The window that refused it; `nowhere`: it was refused for no reason. */
-  readonly refusedBy: LimitedWindow | 'nowhere' | 'revoked' | undefined;
+  readonly refusedBy: Charge['refusedBy'] | 'nowhere';
   /** What a page of machine metrics has that a client can use. */
   readonly pushes: readonly Push[];
 }

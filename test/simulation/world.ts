@@ -1,11 +1,11 @@
 import type { Settings } from '../../src/exporter/settings.ts';
+import type { AccountLimits } from '../../src/sandbox/account.ts';
 import { WorldClock } from './clock.ts';
 import { configOf, type ExporterSetting } from './exporter-setting.ts';
 import { Host } from './host.ts';
 import { Random } from './random.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';
-import type { Plan } from './service/setting.ts';
 import type { Failure, Story } from './story.ts';
 import { Traffic } from './traffic.ts';
 
@@ -67,11 +67,11 @@ export class World {
   /** Requests of other users of the account. */
   spend(requests: number): void {
     const at = this.clock.now();
-    this.service.account.spend(requests, at);
+    this.service.spend(requests, at);
     this.traffic.note({ kind: 'others', at, requests });
   }
 
-  setPlan(plan: Plan): void {
+  setPlan(plan: AccountLimits): void {
     this.service.account.plan = plan;
     this.traffic.note({ kind: 'plan', at: this.clock.now() });
   }

@@ -1,4 +1,5 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
+import { limitsOf } from '../../../src/sandbox/account.ts';
 import type { AttesterSlashing } from '../../../src/sandbox/chain-world.ts';
 import { kindOf, slashedValidators } from '../../support/model/chain-truth.ts';
 import { HOUR, SECOND } from '../../support/time/timing.ts';
@@ -109,7 +110,7 @@ class ChainHistory {
   #isScarce(scrape: Scrape, { lastRead, service, story }: World): boolean {
     const told = (name: string): number =>
       valueIn(scrape, `beaconchain_source_${name}`, `source="slashings",chain="${this.#chain}"`) ?? 0;
-    const plans = [story.setting.service.plan, service.account.plan];
+    const plans = [story.setting.service.plan, limitsOf(service.account.plan)];
     if (plans.some(({ perMonth = AMPLE_PER_MONTH }) => perMonth < AMPLE_PER_MONTH)) return true;
     const hasQuota = plans.some(({ perMonth }) => perMonth !== undefined);
     const interval = told('interval_seconds');

@@ -3,6 +3,7 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD,
   epochAt,
 } from '../../../src/facts/chain.ts';
+import { datapoint, newestDay } from '../../../src/sandbox/daily-returns.ts';
 import { DAY, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
@@ -24,13 +25,13 @@ const NEWS: readonly News[] = [
   {
     source: 'daily_returns',
     series: 'beaconchain_daily_return_day',
-    newest: ({ service }, chain, at) => service.periods.newestDay(chain, at),
+    newest: ({ service }, chain, at) => newestDay(service.sandbox, chain, at),
     wrong(day, scrape, chain, { service }) {
-      const newest = service.periods.newestDay(chain, scrape.at);
+      const newest = newestDay(service.sandbox, chain, scrape.at);
       if (day > newest) return `the newest is ${newest}`;
       const shown = valueIn(scrape, 'beaconchain_daily_return_total_rewards_ether', `chain="${chain}"`);
       // The nearest double: the parser of JavaScript rounds a decimal correctly, whatever its exponent.
-      const expected = Number(`${service.periods.rewardsOf(chain, day)}e-18`);
+      const expected = Number(`${datapoint(service.sandbox, chain, day).rewards.total}e-18`);
       return shown === expected ? undefined : `its rewards are ${shown}, not ${expected}`;
     },
     // The program may have learned how late days are.
@@ -40,7 +41,7 @@ const NEWS: readonly News[] = [
   {
     source: 'sync_committee',
     series: 'beaconchain_sync_committee_period',
-    newest: ({ service }, chain, at) => service.periods.period(chain, at),
+    newest: (_, chain, at) => Math.floor(epochAt(chain, at) / EPOCHS_PER_PERIOD),
     wrong(period, scrape, chain, _, latest) {
       // Where `latest` is refused, a clock that is ahead asks for a period ahead, which is known to the service.
       const current = Math.floor(epochAt(chain, latest) / EPOCHS_PER_PERIOD);

@@ -17,7 +17,7 @@ export function recovers(): Check {
         if (told('quota_wait_end_timestamp_seconds') > now) return `${labels} waits for the quota`;
       }
       // Without headers the program stays at one request a second, which may be too little.
-      const isTold = !['none', 'fallback'].includes(service.setting.headers.sent);
+      const isTold = !['none', 'fallback'].includes(service.account.headers.sent);
       for (const [labels, ratio] of seriesNamed(scrape, 'beaconchain_budget_stretch_ratio'))
         if (isTold && ratio > 1.001) return `${labels} is stretched by ${ratio}`;
       const expected = { exporter_config_last_reload_successful: 1, api_access_revoked: 0, api_key_valid: 1 };

@@ -1,9 +1,10 @@
 import { ENDPOINT_NAMES, type Endpoint } from '../../../src/api/endpoints.ts';
+import { type AccountLimits, limitsOf } from '../../../src/sandbox/account.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
 import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
 import type { NetworkFaults } from '../service/network.ts';
-import { drawPlan, type Plan } from '../service/setting.ts';
+import { drawPlan } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
 import { aWhile, kind, later } from './kind.ts';
@@ -46,9 +47,9 @@ export const ACCOUNT_KINDS = [
     draw: (random, { service: { plan } }) =>
       plan.perMonth === undefined || plan.perHour !== undefined ? undefined : { left: random.between(0, 12) },
     apply: ({ left }, world) => {
-      const { account } = world.service;
-      const unused = (account.plan.perMonth ?? 0) - account.usedOfMonth(world.clock.now());
-      if (unused > left && account.plan.perHour === undefined) world.spend(unused - left);
+      const { perMonth = 0, perHour } = limitsOf(world.service.account.plan);
+      const unused = perMonth - world.service.usedOfMonth(world.clock.now());
+      if (unused > left && perHour === undefined) world.spend(unused - left);
     },
   }),
   kind<{ times: number; everyMs: number; requests: number }>({
@@ -61,7 +62,7 @@ export const ACCOUNT_KINDS = [
     }),
     apply: ({ times, everyMs, requests }, world) => spendRepeatedly(world, times, everyMs, requests),
   }),
-  kind<{ plan: Plan }>({
+  kind<{ plan: AccountLimits }>({
     name: 'plan',
     weight: 2,
     draw: (random) => ({ plan: drawPlan(random) }),

@@ -45,6 +45,8 @@ export const MACHINE_KINDS = [
     name: 'older day',
     weight: 7,
     draw: (random) => ({ ms: random.scale(HOUR, 24 * HOUR) }),
-    apply: ({ ms }, { service, clock }) => service.periods.showOlderDay(clock.now() + ms),
+    apply: ({ ms }, { service: { sandbox }, clock }) => {
+      sandbox.publication.olderUntil = clock.now() + ms;
+    },
   }),
 ];

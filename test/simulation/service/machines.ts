@@ -1,6 +1,4 @@
-import { accepted, MachineMetricsBody } from '../../../src/sandbox/body.ts';
-import { type Fleet, machineMetrics, machineNames } from '../../../src/sandbox/machines.ts';
-import { errorBody, Refusal } from '../../../src/sandbox/refusal.ts';
+import type { Fleet } from '../../../src/sandbox/machines.ts';
 import { countingFleet } from '../../support/model/fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 
@@ -22,20 +20,8 @@ export function fleetOf({ seed, missing, pageSizeOver, lag, longestPage, machine
   return countingFleet({ machines, seed, missing: { machine: missing }, pageSizeOver, longestPage, lateMs });
 }
 
-/** The response to a request for machine metrics or names. */
-export function machinesContent(fleet: Fleet, path: string, body: string, now: number) {
-  if (path.endsWith('/machine-names')) return { status: 200, body: machineNames({ fleet }, {}, now) };
-  try {
-    const page = machineMetrics({ fleet }, accepted(MachineMetricsBody, body), now);
-    return { status: 200, body: page, pushes: pushesIn(page) };
-  } catch (error) {
-    if (error instanceof Refusal) return { status: error.status, body: errorBody(false, error.status) };
-    throw error;
-  }
-}
-
 /** The records of a page. */
-function pushesIn(page: string): Push[] {
+export function pushesIn(page: string): Push[] {
   const { data }: Answer = JSON.parse(page);
   return Object.entries(data).flatMap(([name, records]) =>
     records.map(({ machine, timestamp }) => ({ machine, array: name.replace('_metrics', ''), time: timestamp })),

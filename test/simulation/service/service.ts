@@ -1,14 +1,14 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
+import { type Account, charge, isV1, refund, renew, spend, usedOfMonth } from '../../../src/sandbox/account.ts';
+import { contentOf } from '../../../src/sandbox/answer.ts';
 import type { Fleet } from '../../../src/sandbox/machines.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import type { Counted } from '../traffic.ts';
-import { Account } from './account.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
-import { revokedHeaders, sentHeaders } from './limits.ts';
-import { fleetOf, machinesContent, type Push } from './machines.ts';
-import { Periods } from './periods.ts';
+import { fleetOf, type Push, pushesIn } from './machines.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
 
@@ -38,19 +38,17 @@ const BAD_V1: Content = { status: 400, body: '{"status":"ERROR: invalid epoch pa
  * orders. Its parts take orders, and know what is true. `now` is the true time, Unix ms.
  */
 export class Service {
-  readonly account: Account;
-  readonly machines: Fleet;
-  readonly periods: Periods;
+  /** All but the chains. */
+  readonly sandbox: Sandbox;
   readonly disturbances = new Disturbances();
   readonly #chains: Readonly<Record<Chain, ChainView>>;
   setting: ServiceSetting;
 
   constructor(setting: ServiceSetting, start: number) {
     this.setting = setting;
-    this.account = new Account(setting);
-    this.machines = fleetOf(setting);
-    this.periods = new Periods(setting);
-    const { seed, liveliness } = setting;
+    const { seed, dayDelayMs, liveliness } = setting;
+    const publication = { delayMs: dayDelayMs, spread: 0.5 };
+    this.sandbox = new Sandbox({ ...setting, seed: String(seed), publication, machines: fleetOf(setting) });
     const view = (name: Chain, i: number): ChainView =>
       new ChainView(new WorldChain(name, { seed: seed + i, liveliness }, start));
     this.#chains = { mainnet: view('mainnet', 0), hoodi: view('hoodi', 1) };
@@ -63,8 +61,26 @@ export class Service {
     return view;
   }
 
-  change(changes: Partial<Pick<ServiceSetting, 'views' | 'headers'>>): void {
-    this.setting = { ...this.setting, ...changes };
+  get account(): Account {
+    return this.sandbox.account;
+  }
+
+  get machines(): Fleet {
+    return this.sandbox.fleet;
+  }
+
+  /** The time by the clock of the service, by which windows begin and end. */
+  #timeAt(now: number): number {
+    return now + this.setting.clockAheadMs;
+  }
+
+  /** Requests of other users of the account. */
+  spend(requests: number, now: number): void {
+    spend(this.account, requests, this.#timeAt(now));
+  }
+
+  usedOfMonth(now: number): number {
+    return usedOfMonth(this.account, this.#timeAt(now));
   }
 
   /** Counts a request and answers it. */
@@ -75,51 +91,37 @@ export class Service {
 
   /** Ends every disturbance: from now on everything can become right again. */
   calm(now: number): void {
-    this.disturbances.calm();
-    this.periods.calm();
+    const { account, disturbances, sandbox } = this;
+    disturbances.calm();
+    sandbox.publication.olderUntil = Number.NEGATIVE_INFINITY;
     for (const name of CHAIN_NAMES) this.chain(name, now).calm();
-    this.account.isRevoked = false;
-    this.account.plan = { perSecond: 10 };
-    this.account.renew();
-    this.change({ views: { latest: true, finalized: true, committee: true } });
+    account.isRevoked = false;
+    account.plan = { perSecond: 10 };
+    renew(account);
+    this.setting = { ...this.setting, views: { latest: true, finalized: true, committee: true } };
     // The basic headers do not show that a limit of the hour or month is gone.
-    if (this.setting.headers.sent === 'basic') this.change({ headers: { ...this.setting.headers, sent: 'extended' } });
+    if (account.headers.sent === 'basic') account.headers = { ...account.headers, sent: 'extended' };
   }
 
   #answer(request: WireRequest, now: number): Served {
-    const uncounted = { bucket: undefined, refusedBy: undefined, pushes: [] };
     const nothing = (): void => undefined;
     const inFront = this.disturbances.inFront(now);
     if (inFront) {
       const refusedBy = inFront.status === 429 ? 'nowhere' : undefined;
-      return { ...inFront, counted: { ...uncounted, refusedBy }, onDelivered: nothing };
+      return { ...inFront, counted: { bucket: undefined, refusedBy, pushes: [] }, onDelivered: nothing };
     }
-    const { account } = this;
-    const { bucket, plan, isKeyValid } = account.counterOf(request);
-    const common = { 'ratelimit-bucket': bucket.name, 'ratelimit-validapikey': String(isKeyValid) };
-    const withHeaders = (all: Record<string, string>): Record<string, string> => ({
-      ...JSON_TYPE,
-      ...sentHeaders(this.setting.headers, { ...common, ...all }),
-    });
-    if (isKeyValid && account.isRevoked) {
-      const headers = { ...withHeaders({}), ...revokedHeaders(account.timeAt(now)) };
-      const counted = { ...uncounted, refusedBy: 'revoked' as const };
-      return { status: 429, headers, body: REFUSED, counted, onDelivered: nothing };
-    }
-    const charge = bucket.charge(plan, account.timeAt(now));
-    const headers = withHeaders(charge.headers);
-    const counted = { ...uncounted, refusedBy: charge.refusedBy, bucket: isKeyValid ? bucket.name : undefined };
+    const charged = charge(this.account, request, this.#timeAt(now));
+    const { isKeyValid, refusedBy, bucket } = charged;
+    const headers = { ...JSON_TYPE, ...charged.headers };
+    const counted = { bucket: isKeyValid ? bucket : undefined, refusedBy, pushes: [] };
     const refused = (status: number): Served => ({ status, headers, body: REFUSED, counted, onDelivered: nothing });
-    if (charge.refusedBy) {
-      bucket.refund();
-      return refused(429);
-    }
+    if (refusedBy) return refused(429);
     if (!isKeyValid) return refused(401);
     const unknown = refusalOf(request);
     if (unknown) return refused(unknown.status);
     const failing = this.disturbances.failing(request, now);
     if (failing) {
-      bucket.refund();
+      refund(charged);
       return { ...failing, headers: { ...headers, ...failing.headers }, counted, onDelivered: nothing };
     }
     return this.#served(request, now, headers, counted);
@@ -137,22 +139,17 @@ export class Service {
     return { status, headers, body, counted: { ...counted, pushes: isWhole ? pushes : [] }, onDelivered };
   }
 
-  #content({ path, body = '' }: WireRequest, chain: Chain, now: number): Content {
-    if (path.startsWith('/api/v1/')) return this.#v1(path, chain, now);
-    if (path.startsWith('/api/v2/machine-metrics')) return machinesContent(this.machines, path, body, now);
-    const text =
-      path === '/api/v2/ethereum/sync-committee'
-        ? this.periods.periodBody(body, this.setting.views, now)
-        : this.periods.daysBody(body, now);
-    const isKnown = path.endsWith('/sync-committee') || path === '/api/v2/ethereum/benchmark-store';
-    if (!isKnown) return { status: 404, body: REFUSED };
-    return text === undefined ? { status: 400, body: REFUSED } : { status: 200, body: text };
+  #content(request: WireRequest, chain: Chain, now: number): Content {
+    const { path, body = '' } = request;
+    if (isViewRefused(path, this.setting.views)) return { status: 400, body: REFUSED };
+    if (isV1(path)) return this.#v1(path, chain, now);
+    const content = contentOf(this.sandbox, { ...request, body }, chain, now);
+    const isPage = path === '/api/v2/machine-metrics' && content.status === 200;
+    return { ...content, ...(isPage && { pushes: pushesIn(content.body) }) };
   }
 
   #v1(path: string, chain: Chain, now: number): Content {
     const [, selector = '', list] = /^\/api\/v1\/\w+\/(\w+)\/(\w+)$/.exec(path) ?? [];
-    const { latest, finalized } = this.setting.views;
-    if ((selector === 'latest' && !latest) || (selector === 'finalized' && !finalized)) return BAD_V1;
     const view = this.chain(chain, now);
     const offence = list === 'proposerslashings' ? 'proposer' : 'attester';
     const answer =
@@ -160,4 +157,10 @@ export class Service {
     if (!answer) return BAD_V1;
     return { status: 200, body: `{"status":"OK","data":${answer.list}}`, chainAnswer: answer };
   }
+}
+
+/** Whether this name of an epoch or period is one that the service does not serve. */
+function isViewRefused(path: string, { latest, finalized, committee }: ServiceSetting['views']): boolean {
+  if (path.endsWith('/sync-committee')) return !committee;
+  return (path.includes('/latest/') && !latest) || (path.includes('/finalized/') && !finalized);
 }

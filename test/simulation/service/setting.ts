@@ -1,12 +1,6 @@
+import type { Account, AccountLimits, HeaderForm } from '../../../src/sandbox/account.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
-
-/** Limits of the account. A window without a limit does not refuse. */
-export interface Plan {
-  readonly perSecond: number;
-  readonly perHour?: number;
-  readonly perMonth?: number;
-}
 
 /** How late the records of machines are. `one`: of the first machine. */
 export interface Lag {
@@ -18,15 +12,10 @@ export interface Lag {
 export interface ServiceSetting {
   readonly seed: number;
   readonly key: string;
-  readonly plan: Plan;
-  readonly month: 'calendar' | 'thirty_days';
-  /** `fallback`: what the limiter sends while its store is down. */
-  readonly headers: {
-    readonly sent: 'all' | 'basic' | 'extended' | 'fallback' | 'none';
-    readonly without: readonly string[];
-  };
-  /** Which requests share a counter. */
-  readonly buckets: 'one' | 'version' | 'endpoint';
+  readonly plan: AccountLimits;
+  readonly month: Account['month'];
+  readonly headers: HeaderForm;
+  readonly buckets: Account['buckets'];
   /** Names of machines. */
   readonly machines: readonly string[];
   readonly lag: Lag;
@@ -66,7 +55,7 @@ export function drawService(random: Random): ServiceSetting {
   };
 }
 
-export function drawPlan(random: Random): Plan {
+export function drawPlan(random: Random): AccountLimits {
   const perSecond = random.pick([1, 1, 2, 5, random.between(1, 10)]);
   const perMonth = random.pick([undefined, 1_000, random.scale(1_000, 1_000_000)]);
   if (perMonth === undefined) return { perSecond };
@@ -86,7 +75,7 @@ const LEFT_OUT = [
   'x-ratelimit-remaining-month',
 ];
 
-function drawHeaders(random: Random): ServiceSetting['headers'] {
+function drawHeaders(random: Random): HeaderForm {
   if (random.happens(0.6)) return { sent: 'all', without: [] };
   if (random.happens(0.5)) return { sent: 'all', without: random.some(LEFT_OUT) };
   return { sent: random.pick(['basic', 'extended', 'fallback', 'none']), without: [] };

@@ -54,7 +54,7 @@ describe('the pace of the network', () => {
       sources: sourcesOf(configOf()),
     });
     expect(refused).toEqual({});
-    expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(900);
+    expect(run.used).toBeLessThanOrEqual(900);
     for (const view of run.scheduler.views())
       expect(lastSuccessAt(view), view.source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
     const requests = (path: string): number => run.exchanges.filter((one) => one.path === path).length;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { periodAnswer } from '../../../src/sandbox/sync-committee.ts';
 import { type SyncCommittee, syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import { answering } from '../../support/answers/fake-api.ts';
 import { entryWith, round, scheduleAt } from '../../support/runs/round.ts';
@@ -6,20 +7,11 @@ import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
 
-/** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api-facts 4). */
-const START = 1606824023 + 435200 * 384;
-const END_1700 = (START + 98_304) * 1000;
+/** The last second of mainnet period 1700 (api-facts 4). */
+const END_1700 = Date.UTC(2026, 2, 20, 20, 38, 46);
 
 function answer(period: number): unknown {
-  const start = START + (period - 1700) * 98_304;
-  return {
-    data: { period, finality: 'not_finalized' },
-    range: {
-      slot: { start: period * 8192, end: period * 8192 + 8191 },
-      epoch: { start: period * 256, end: period * 256 + 255 },
-      timestamp: { start, end: start + 98_304 },
-    },
-  };
+  return periodAnswer('mainnet', period);
 }
 
 function read(body: unknown, before: SyncCommittee = {}, now = NOW) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type WatchedGroup, watchedGroups } from '../../../src/facts/groups.ts';
 import { watches, watchOf } from '../../../src/facts/watch.ts';
+import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { type FakeApi, failed, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
@@ -10,7 +11,6 @@ import {
   EPOCH,
   familiesOf,
   identifiersOf,
-  membersAnswer,
   NOW,
   next,
   pageOf,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/facts/watch.ts';
+import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
@@ -10,7 +11,6 @@ import {
   committeeOf,
   EPOCH,
   familiesOf,
-  membersAnswer,
   NOW,
   next,
   PERIOD,
@@ -34,7 +34,7 @@ function membersOf(committees: Record<number, readonly unknown[]>, head = CURREN
       const selector = path.split('/').at(-1);
       const period = selector === 'next' ? head + 1 : Number(selector);
       const members = committees[period];
-      return members ? membersAnswer(period, committeeOf(members)) : { status: 'OK', data: [] };
+      return membersAnswer(period, members && committeeOf(members));
     },
   });
 }
@@ -112,7 +112,7 @@ describe('the sync committees of watched validators', () => {
   });
 
   it.each([
-    ['an empty list', { status: 'OK', data: [] }],
+    ['an empty list', membersAnswer(CURRENT, undefined)],
     ['a committee without seats', membersAnswer(CURRENT, [])],
     ['null for its seats', membersAnswer(CURRENT, null)],
     ['another period', membersAnswer(CURRENT - 1, committeeOf([7]))],

@@ -81,11 +81,6 @@ export function committeeOf<T>(own: Readonly<Record<number, T>>): (T | number)[]
   return Array.from({ length: 512 }, (_, seat) => own[seat] ?? 1_000_000 + seat);
 }
 
-/** The v1 answer for the members of a period, in committee order (api-facts 4.1). */
-export function membersAnswer(period: number, validators: readonly unknown[] | null): unknown {
-  return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };
-}
-
 /** 150 validators, which are two chunks of the requests for duties and rewards. */
 export const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
 

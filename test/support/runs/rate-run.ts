@@ -1,5 +1,5 @@
-import type { AccountPlan } from '../../../src/sandbox/rate-limit.ts';
-import { limitsOf } from '../../../src/sandbox/rate-limit.ts';
+import type { AccountPlan } from '../../../src/sandbox/account.ts';
+import { limitsOf } from '../../../src/sandbox/account.ts';
 import { lastOf } from '../../../src/scheduler/schedules.ts';
 import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
 import { unit } from '../../../src/toolkit/lib/random.ts';

@@ -9,6 +9,7 @@ import { EventLog } from '../../../src/exporter/event-log.ts';
 import { budgetViewOf } from '../../../src/exporter/setup.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
 import type { Chain } from '../../../src/facts/chain.ts';
+import { usedOfMonth } from '../../../src/sandbox/account.ts';
 import { answer } from '../../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/world.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
@@ -79,7 +80,7 @@ export class SandboxRun {
     const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
     const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox(options.sandbox);
-    const { key } = sandbox;
+    const { key } = sandbox.account;
     const transport: Transport = async ({ endpoint, base, path, method, headers, body = '' }, signal) => {
       const [there, back] = way();
       await clock.sleep(there, signal);
@@ -142,6 +143,11 @@ export class SandboxRun {
     const view = this.scheduler.views().find(({ source }) => sourceId(source) === id);
     if (!view) throw new TypeError(`no source ${id}`);
     return view;
+  }
+
+  /** What all users of the account have used of the month, just before now. */
+  get used(): number {
+    return usedOfMonth(this.sandbox.account, this.clock.now() - 1);
   }
 
   #sleepingLong(): Clock {

@@ -141,7 +141,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
 
   it('access is revoked: BeaconchainAccessRevoked, and what is said of machines is silenced', async () => {
     const since = clock.now();
-    sandbox.revoked = true;
+    sandbox.account.isRevoked = true;
     await told('BeaconchainAccessRevoked', since);
     await pass(20);
     await expectFiring('BeaconchainAccessRevoked', ATTESTER, DISK, OFFLINE, MISSED, SLASHED);

@@ -16,6 +16,7 @@ const JOIN = ['--label=job=beaconchain', '--label', 'instance=exporter:10032'] a
 const LABELS = 'job="beaconchain",instance="exporter:10032"';
 
 type Fields = Record<string, unknown>;
+type Day = ReturnType<typeof datapoint>;
 type Truth = readonly (readonly [time: number, value: number])[];
 
 /** Does what a run printed, with another folder for the blocks. */
@@ -38,20 +39,20 @@ async function expectSeries(prometheus: Prometheus, selector: string, truth: Tru
 }
 
 /** The nearest number, by another way than the exporter's. */
-function ether(wei: unknown): number {
+function ether(wei: string): number {
   return Number(`${wei}e-18`);
 }
 
-const DAILY: readonly (readonly [name: string, labels: string, value: (day: Fields) => number])[] = [
-  ['day', '', (day) => Number(day['day'])],
-  ['end_timestamp_seconds', '', (day) => Number(day['day_end'])],
-  ['end_balance_ether', '', (day) => ether(day['end_balance'])],
-  ['rewards_ether', ',layer="execution"', (day) => ether((day['rewards'] as Fields)['execution_layer'])],
-  ['combined_apr_ratio', '', (day) => Number((day['apr'] as Fields)['combined'])],
+const DAILY: readonly (readonly [name: string, labels: string, value: (day: Day) => number])[] = [
+  ['day', '', ({ day }) => day],
+  ['end_timestamp_seconds', '', ({ day_end }) => day_end],
+  ['end_balance_ether', '', ({ end_balance }) => ether(end_balance)],
+  ['rewards_ether', ',layer="execution"', ({ rewards }) => ether(rewards.execution_layer)],
+  ['combined_apr_ratio', '', ({ apr }) => apr.combined],
   [
     'moving_average_apr_ratio',
     ',window="31d",layer="execution"',
-    (day) => Number((day['moving_averages'] as Record<string, { apr: Fields }>)['window_31d']?.apr['execution_layer']),
+    ({ moving_averages }) => moving_averages.window_31d.apr.execution_layer,
   ],
 ];
 
@@ -85,9 +86,9 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
 
   it('every day of 90 on both chains is read back over the query API to the last bit', async () => {
     for (const chain of CHAIN_NAMES) {
-      const newest = newestDay(chain, Date.now());
+      const newest = newestDay(sandbox, chain, Date.now());
       const first = newest - 89;
-      const days = Array.from({ length: 90 }, (_, i) => datapoint(sandbox.seed, chain, first + i) as Fields);
+      const days = Array.from({ length: 90 }, (_, i) => datapoint(sandbox, chain, first + i));
       for (const [name, labels, value] of DAILY) {
         const truth = days.map((day, i): Truth[number] => [
           CHAINS[chain].genesis + 86_400 * (first + i + 1),

@@ -54,9 +54,9 @@ export async function history({ end, hours, days, labels }: HistoryOptions): Pro
     );
   };
   for (const chain of ['mainnet', 'hoodi'] as const) {
-    const newest = newestDay(chain, start);
+    const newest = newestDay(run.sandbox, chain, start);
     for (let n = newest - days + 1; n <= newest; n += 1) {
-      const day = Datapoint.parse(datapoint(run.sandbox.seed, chain, n));
+      const day = Datapoint.parse(datapoint(run.sandbox, chain, n));
       scrape(dailyReturnFamilies(chain, [day]), day.day_end);
     }
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { usedOfMonth } from '../../../src/sandbox/account.ts';
 import type { Fault, FaultServerOptions } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
@@ -69,7 +70,7 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain('Limits: as reported by the service.\n  bucket default: 1 per second');
     expect(stdout).toContain('1000 per month (994 left)');
     expect(code).toBe(0);
-    expect(service.sandbox.account.inMonth).toBe(6);
+    expect(usedOfMonth(service.sandbox.account, Date.now())).toBe(6);
   });
 
   it('asks on every chain, and what is beyond the specification where that is wanted', async () => {

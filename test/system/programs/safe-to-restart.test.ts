@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
+import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
+import { committeeOf, EPOCH, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile } from '../../support/files/files.ts';
@@ -25,7 +26,7 @@ async function asked(given: Given) {
   const { at = 10 * EPOCH, seats = [], next, flag = '--safe-to-restart', request } = given;
   const answerOf = (selector: string): unknown => {
     if (selector === String(FIRST)) return membersAnswer(FIRST, committeeOf(seats));
-    return selector === 'next' && next ? membersAnswer(FIRST + 1, committeeOf(next)) : { status: 'OK', data: [] };
+    return membersAnswer(FIRST + 1, selector === 'next' && next ? committeeOf(next) : undefined);
   };
   const usual: Fault['request'] = ({ path }) => ({
     status: 200,

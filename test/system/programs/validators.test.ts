@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { epochAt } from '../../../src/facts/chain.ts';
+import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
 import { row } from '../../support/answers/slot-rows.ts';
-import { committeeOf, EPOCH, membersAnswer, startOfEpoch } from '../../support/answers/validators.ts';
+import { committeeOf, EPOCH, startOfEpoch } from '../../support/answers/validators.ts';
 import { seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import type { Respond } from '../../support/faults/fault-server.ts';
 import { scrape } from '../../support/network/ask.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spend } from '../../../src/sandbox/rate-limit.ts';
+import { spend } from '../../../src/sandbox/account.ts';
 import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
 import { BOTH_CHAINS } from '../../support/runs/default-config.ts';
 import { configured, runMonth, TRIAL } from '../../support/runs/month.ts';
@@ -55,7 +55,7 @@ const CASES: Readonly<Record<string, Case>> = {
     days: 30,
     // The calendar would give a new one.
     eachHour: (run, hour) => {
-      if (hour === 12 * 24) othersSpend(run, run.sandbox.account.inMonth);
+      if (hour === 12 * 24) othersSpend(run, run.used);
     },
     used: [700, 900],
     longest: 24,
@@ -74,8 +74,8 @@ describe('system/quota/month', () => {
     });
     // Two programs that ask within one second are another matter.
     expect(refused['month'] ?? 0).toBe(0);
-    expect(run.sandbox.account.inMonth).toBeGreaterThanOrEqual(used[0]);
-    expect(run.sandbox.account.inMonth).toBeLessThanOrEqual(used[1]);
+    expect(run.used).toBeGreaterThanOrEqual(used[0]);
+    expect(run.used).toBeLessThanOrEqual(used[1]);
     for (const view of run.scheduler.views())
       expect(lastSuccessAt(view), view.source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
     expect(longestGap).toBeLessThan(longest);

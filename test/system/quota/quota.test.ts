@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../../src/budget/ledger.ts';
-import { spend } from '../../../src/sandbox/rate-limit.ts';
+import { spend } from '../../../src/sandbox/account.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
 import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
 import { configured, shownMachines, TRIAL } from '../../support/runs/month.ts';
@@ -17,8 +17,8 @@ function intervals({ scheduler }: SandboxRun): Record<string, number> {
 }
 
 /** The other programs on the account leave so many requests of the month. */
-function leave({ sandbox, clock }: SandboxRun, left: number): void {
-  spend(sandbox.account, 1_000 - left - sandbox.account.inMonth, clock.now());
+function leave({ sandbox, clock, used }: SandboxRun, left: number): void {
+  spend(sandbox.account, 1_000 - left - used, clock.now());
 }
 
 function statuses({ exchanges }: SandboxRun): number[] {
@@ -104,7 +104,7 @@ describe('system/quota/quota', () => {
     await run.clock.advance(MINUTE);
     // The plan is the same: nothing else is sent that is not due.
     expect(run.exchanges.length).toBe(1);
-    run.sandbox.plan = 'hobbyist';
+    run.sandbox.account.plan = 'hobbyist';
     await restart();
     await run.clock.advance(5 * MINUTE);
     expect(intervals(run)).toMatchObject({ machines: MINUTE, 'slashings-mainnet': 65_000 });
