@@ -28,8 +28,6 @@ export default defineConfig({
     // What takes so long hangs. Less would be a statement on how busy the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Earlier, so that the failure says what was waited for.
-    expect: { poll: { timeout: 240_000 } },
     globalSetup: ['test/support/vitest/node-version.ts'],
     setupFiles: ['test/support/vitest/setup.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },

@@ -222,8 +222,3 @@ function doubleVote(world: ChainWorld, including: number, slashed: readonly numb
   const vote = (fork: number) => ({ slot, index: 0, blockRoot: rootOf(world, slot, fork), source, target, validators });
   return [vote(0), vote(1)];
 }
-
-/** As the service writes amounts. */
-export function wei(gwei: number): string {
-  return String(BigInt(gwei) * 10n ** 9n);
-}

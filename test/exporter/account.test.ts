@@ -3,6 +3,7 @@ import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { FaultWorld } from '../support/faults/fault-world.ts';
 import { tooMany } from '../support/faults/faults.ts';
+import { waitFor } from '../support/programs/program.ts';
 import { SECOND } from '../support/time/timing.ts';
 
 const WAIT = /"until":[1-9]|"standing":"(revoked|refused)"/;
@@ -27,11 +28,11 @@ describe('exporter/account', () => {
     onTestFinished(() => released.resolve());
     const told = () => world.lines.filter(({ msg }) => msg === 'poll failed');
     await world.clock.advance(2 * SECOND);
-    await expect.poll(() => writes).toBeGreaterThan(0);
+    await waitFor(() => expect(writes).toBeGreaterThan(0));
     await world.clock.advance(0);
     expect(told()).toEqual([]);
     released.resolve();
-    await expect.poll(() => world.clock.advance(0).then(told)).not.toEqual([]);
+    await waitFor(async () => expect(await world.clock.advance(0).then(told)).not.toEqual([]));
   });
 });
 

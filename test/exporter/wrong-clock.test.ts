@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { answer } from '../../src/sandbox/answer.ts';
 import { DEMO_KEY } from '../../src/sandbox/account.ts';
+import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
-import { ConfigFile } from '../../src/sources/registry.ts';
+import { ConfigFile, SOURCE_NAMES } from '../../src/sources/registry.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
@@ -56,14 +56,17 @@ describe.each([
   );
 });
 
-const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee', 'network'];
-
 /** An exporter of one source whose clock is this much fast, on the sandbox, which has the right time. */
 async function startOn(source: string, fastMs: number, told: (body: string, now: number) => void = () => undefined) {
   const clock = new VirtualClock(NOW);
   const sandbox = new Sandbox();
   clock.step(fastMs);
-  const only = Object.fromEntries(SOURCES.map((name) => [name, { enabled: name === source }]));
+  // Watching validators is what enables their source.
+  const others = SOURCE_NAMES.filter((name) => name !== 'validators').map((name) => [
+    name,
+    { enabled: name === source },
+  ]);
+  const only = { ...Object.fromEntries(others), validators: { watch: source === 'validators' ? ['1-2'] : [] } };
   const exporter = await startInProcess({
     settings: { config: ConfigFile.parse(only), key: DEMO_KEY },
     clock,
@@ -79,7 +82,7 @@ async function startOn(source: string, fastMs: number, told: (body: string, now:
 
 describe('exporter: the clock is three days slow when it starts', () => {
   // A board without a clock chip boots with the time at which it was shut down.
-  it.each(SOURCES)('believes the first answer to %s, which shows how late it is', async (source) => {
+  it.each(SOURCE_NAMES)('believes the first answer to %s, which shows how late it is', async (source) => {
     const { clock, exporter } = await startOn(source, -3 * DAY);
     await clock.advance(30 * SECOND);
     const metrics = Buffer.concat(exporter.metrics('text', false)).toString();

@@ -6,19 +6,9 @@ import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
 import { entriesOf } from '../golden/values.ts';
-import {
-  DAILY_RETURNS,
-  MACHINES,
-  NETWORK,
-  SLASHINGS,
-  SYNC_COMMITTEE,
-  VALIDATORS,
-  WATCHED,
-} from '../support/contract/metric-contract.ts';
+import { BY_DEFAULT, OF_SOURCES } from '../support/contract/metric-contract.ts';
 import { expectFirstChange } from '../support/exposition/first-change.ts';
 import { HOUR, timing } from '../support/time/timing.ts';
-
-const ALWAYS = [...MACHINES, ...DAILY_RETURNS, ...SLASHINGS, ...SYNC_COMMITTEE];
 
 const BASIC = sourcesOf(ConfigFile.parse({}));
 const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
@@ -32,8 +22,8 @@ function familiesOf(sources: readonly Source[]): Family[] {
 
 describe('sources contract', () => {
   it.each([
-    ['each source', ALL, [...ALWAYS, ...WATCHED, ...VALIDATORS, ...NETWORK]],
-    ['each source that needs no watched validators', BASIC, ALWAYS],
+    ['each source', ALL, OF_SOURCES],
+    ['each source that needs no watched validators', BASIC, BY_DEFAULT],
   ])('names every family of %s, also without data', (_, sources, contract) => {
     const named = familiesOf(sources).map(({ name, type }) => `${name} ${type}`);
     expect(named.sort()).toEqual(contract.map(([name, type]) => `beaconchain_${name} ${type}`).sort());

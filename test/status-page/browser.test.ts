@@ -2,6 +2,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runbookUrl } from '../../src/status-page/page.ts';
+import { waitFor } from '../support/programs/program.ts';
 import { MINUTE } from '../support/time/timing.ts';
 import { launchChromium, WIDTHS } from '../support/tools/chromium.ts';
 import { areMissing, CHROMIUM } from '../support/tools/tools.ts';
@@ -158,7 +159,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await ask(true);
     expect(requests).toEqual([]);
     await ask(false);
-    await expect.poll(() => page.title()).toMatch(/^Working/);
+    await waitFor(async () => expect(await page.title()).toMatch(/^Working/));
     expect(
       await page.evaluate('[scrollY, document.activeElement.parentNode.id, document.activeElement.parentNode.open]'),
     ).toEqual([321, 'proposals-and-slashings-fold', true]);
@@ -166,11 +167,11 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await page.route('**/', (route) => route.fulfill({ status: 502 }));
     await ask(false);
     const stale = 'Not up to date since 2026-09-30 12:01:00 UTC: the answer is 502.';
-    await expect.poll(() => page.getByRole('status').innerText()).toBe(stale);
+    await waitFor(async () => expect(await page.getByRole('status').innerText()).toBe(stale));
     expect(await page.locator('.verdict.warning h2').innerText()).toBe('Not up to date');
     await page.unroute('**/');
     await ask(false);
-    await expect.poll(() => page.getByRole('status').innerText()).toBe('');
+    await waitFor(async () => expect(await page.getByRole('status').innerText()).toBe(''));
   });
 
   it('is one that a policy would stop: what is put in runs nothing and looks like nothing', async () => {
@@ -180,7 +181,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     );
     const refused = (what: RegExp) =>
       complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
-    for (const what of [/inline style/, /image/]) await expect.poll(() => refused(what)).toBe(true);
+    for (const what of [/inline style/, /image/]) await waitFor(() => expect(refused(what)).toBe(true));
   });
 
   it('a reader comes from the status page to the section of an alert, and back', async () => {
@@ -190,7 +191,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     expect(page.url()).toBe(`${base}/docs/alerts`);
     await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
     const section = page.locator('#beaconchaindiskalmostfull');
-    await expect.poll(() => section.boundingBox().then((box) => box?.y)).toBeLessThan(100);
+    await waitFor(async () => expect((await section.boundingBox())?.y).toBeLessThan(100));
     await page.getByRole('link', { name: 'Status page' }).click();
     expect(page.url()).toBe(`${base}/`);
   });

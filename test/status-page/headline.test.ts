@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../src/scheduler/entry.ts';
+import { SOURCE_NAMES } from '../../src/sources/registry.ts';
 import { noticesOf, type StatusInput } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
 import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
@@ -12,8 +13,6 @@ function verdict(known: StatusInput): string {
 function texts(known: StatusInput): string[] {
   return noticesOf(known, NOW).map(({ text }) => text);
 }
-
-const ALL = ['machines', 'validators', 'network', 'slashings', 'daily_returns', 'sync_committee'];
 
 /** Some sources whose first read has another schedule or another last attempt. */
 function withFirsts(names: readonly string[], change: Parameters<typeof withFirst>[1]): StatusInput {
@@ -100,7 +99,7 @@ describe('web/headline', () => {
       'Waiting for the quota: 3 of 9 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
-    expect(verdict(withFirsts(ALL, { wait }))).toBe('Not working: all sources wait for the quota');
+    expect(verdict(withFirsts(SOURCE_NAMES, { wait }))).toBe('Not working: all sources wait for the quota');
     const refused = withFirsts(['machines'], { wait: { ...wait, limit: '429' } });
     expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
     // What a 429 refused is not failing while it waits.

@@ -1,222 +1,284 @@
-/** A deliberate fault of the program, of a kind that a tired engineer could make. The simulation must find it. */
+/**
+ * A deliberate fault of the program, of a kind that a tired engineer could make. The simulation must find it. It is a wrong
+ * function around a right one, found by its name alone, so it survives whatever happens inside the function.
+ */
 export interface Breakage {
+  /** What is broken, in words. */
   readonly name: string;
-  /** Occurs exactly once in src. */
-  readonly find: string;
-  readonly replace: string;
+  /** A function of a module of src, or a method: `Class.method`. */
+  readonly of: string;
+  /** JavaScript: `(right, ...given) => result`, in the place of the function. `right` is the function as it is. */
+  readonly wrong: string;
 }
 
 export const BREAKAGES: readonly Breakage[] = [
   // The rate limits, the quota and the key.
   {
     name: 'wait forgotten at a restart',
-    find: '  until: unixMs,',
-    replace: '  until: unixMs.transform(() => 0),',
+    of: 'atStart',
+    wrong: `(right, ledger) => {
+      const buckets = Object.entries(ledger.buckets);
+      const open = buckets.map(([name, bucket]) => [name, { ...bucket, wait: { ...bucket.wait, until: 0 } }]);
+      return right({ ...ledger, buckets: Object.fromEntries(open) });
+    }`,
   },
   {
     name: 'retry-after ignored',
-    find: "['ratelimit-reset', 'retry-after']",
-    replace: "['ratelimit-reset']",
+    of: 'readHeaders',
+    wrong: `(right, headers, now) => right({ ...headers, 'retry-after': undefined }, now)`,
   },
   {
     name: 'permit free with its answer',
-    find: '    this.#cooling.push(now + COUNTED_FOR_MS);',
-    replace: '    this.#cooling.push(now);',
+    of: 'SecondWindow.countOne',
+    wrong: `(right) => right(Number.NEGATIVE_INFINITY)`,
   },
   {
     name: 'no quiet second after a restart',
-    find: '  limiter.keepQuiet();',
-    replace: '',
+    of: 'RateLimiter.keepQuiet',
+    wrong: `() => undefined`,
   },
   {
     name: 'permit not released without an answer',
-    find: '      await release(await exchanged.catch(() => undefined));',
-    replace: '      await release(await exchanged);',
+    of: 'RateLimiter.acquire',
+    wrong: `async (right, request, signal) => {
+      const permit = await right(request, signal);
+      return { ...permit, release: async (answer) => answer && permit.release(answer) };
+    }`,
   },
   {
     name: 'ledger not persisted',
-    find: '    onChange: () => writer.touch(),',
-    replace: '    onChange: () => undefined,',
+    of: 'latestWriter',
+    wrong: `(right, options) => ({ ...right(options), touch: () => undefined })`,
   },
   {
     name: 'remaining ignored',
-    find: '  return Math.max(0, Math.min(share, window.remaining ?? Number.POSITIVE_INFINITY));',
-    replace: '  return Math.max(0, share);',
+    of: 'usable',
+    wrong: `(right, window, utilization) => right({ ...window, remaining: undefined }, utilization)`,
   },
   {
     name: 'filler window obeyed',
-    find: '      if (isFiller) delete seen[field][window];\n      else if',
-    replace: '      if',
+    of: 'reported',
+    wrong: `(right, bucket, observation) => {
+      const seen = right(bucket, observation);
+      const { limits, remaining } = observation;
+      const fillers = Object.keys(limits).filter((window) => limits.second && limits[window] === limits.second);
+      for (const window of fillers) seen.limits[window] = limits[window];
+      for (const window of fillers) seen.remaining[window] = remaining[window];
+      return seen;
+    }`,
   },
   {
     name: 'refused key asked at once',
-    find: '      return key.since + (key.mayProbe ? FIRST_REFUSED_KEY_WAIT_MS : REFUSED_KEY_WAIT_MS);',
-    replace: '      return 0;',
+    of: 'keyAt',
+    wrong: `(right, ledger) => (ledger.key.standing === 'refused' ? 0 : right(ledger))`,
   },
   {
     name: 'revocation taken for a wait',
-    find: '  return present.length > 0 && present.every((limit) => limit === 0);',
-    replace: '  return false;',
+    of: 'isRevoked',
+    wrong: `() => false`,
   },
   {
     name: 'revoked key asked again by itself',
-    find: '      return key.mayProbe ? 0 : Number.POSITIVE_INFINITY;',
-    replace: '      return key.mayProbe ? 0 : key.since + ASK_AGAIN_AFTER_MS;',
+    of: 'keyAt',
+    wrong: `(right, ledger) => {
+      const at = right(ledger);
+      return at === Number.POSITIVE_INFINITY ? ledger.key.since + 600_000 : at;
+    }`,
   },
   {
     name: 'revoked key asked at each restart',
-    find: '  if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;\n',
-    replace: '',
+    of: 'withKey',
+    wrong: `(right, ...given) => {
+      const ledger = right(...given);
+      return { ...ledger, key: { ...ledger.key, mayProbe: ledger.key.standing === 'revoked' } };
+    }`,
   },
   {
     name: 'more retries',
-    find: 'const MAX_RETRIES = 2;',
-    replace: 'const MAX_RETRIES = 4;',
+    of: 'retryDelay',
+    wrong: `(right, reason, failures, random) => right(reason, Math.max(1, failures - 2), random)`,
   },
   // Slots and slashings.
   {
     name: 'epoch counted before it is final',
-    find: '  const newest = newestToCount(state);',
-    replace: '  const newest = Math.max(newestToCount(state), (state.headEpoch ?? 0) - 1);',
+    of: 'newestToCount',
+    wrong: `(right, state) => Math.max(right(state), (state.headEpoch ?? 0) - 1)`,
   },
   {
     name: 'epoch counted twice',
-    find: '  const { scannedEpoch = epoch - 1 } = state;',
-    replace: '  const scannedEpoch = epoch - 1;',
+    of: 'withFinality',
+    wrong: `(right, state, ...given) => right({ ...state, scannedEpoch: undefined }, ...given)`,
   },
   {
     name: 'scheduled slot of a finalized epoch counted at once',
-    find: "unread !== undefined || own.rows.some(({ status }) => status === '0');",
-    replace: 'unread !== undefined;',
+    of: 'decided',
+    wrong: `(right, ...given) => {
+      const epoch = right(...given);
+      return { ...epoch, rows: epoch.rows.map((row) => (row.status === '0' ? { ...row, status: '2' } : row)) };
+    }`,
   },
   {
     name: 'orphaned row preferred',
-    find: "['1', '3', '2', '0']",
-    replace: "['3', '1', '2', '0']",
+    of: 'canonicalRows',
+    wrong: `(right, rows, ...given) => {
+      const orphaned = new Set(rows.filter(({ status }) => status === '3').map(({ slot }) => slot));
+      return right(rows.filter(({ slot, status }) => status === '3' || !orphaned.has(slot)), ...given);
+    }`,
   },
   {
     name: 'skipped epochs not counted',
-    find: '  const totals = { ...state.totals, skippedEpochs: state.totals.skippedEpochs + skipped };',
-    replace: '  const { totals } = state;',
+    of: 'skipTo',
+    wrong: `(right, state, epoch) => ({ ...right(state, epoch), totals: state.totals })`,
   },
   {
     name: 'seen slashings forgotten at a restart',
-    find: '  seen: z.array(z.tuple([z.string(), Index])),',
-    replace: '  seen: z.array(z.tuple([z.string(), Index])).transform((seen) => seen.slice(0, 0)),',
+    of: 'slashingsSource',
+    wrong: `(right, options) => {
+      const source = right(options);
+      return { ...source, state: source.state.transform((state) => ({ ...state, seen: [] })) };
+    }`,
   },
   {
     name: 'slashings of an orphaned block counted',
-    find: 'data).filter(({ block_root }) => block_root === blockroot);',
-    replace: 'data);',
+    of: 'recordsIn',
+    wrong: `(right, context, endpoint, record, block) => {
+      const { api } = context;
+      const records = (...given) => api.records(...given).map((one) => ({ ...one, block_root: block.blockroot }));
+      return right({ ...context, api: { ...api, records } }, endpoint, record, block);
+    }`,
   },
   {
     name: 'incomplete slashings taken for all',
-    find: 'byIdentity.size >= block.attesterslashingscount;',
-    replace: 'true;',
+    of: 'noteTry',
+    wrong: `(right, state, row) => right(state, row, true)`,
   },
   // The other sources.
   {
     name: 'page that is not full taken for the last',
-    find: 'isLast(page) ? {',
-    replace: 'page.count < 10 ? {',
+    of: 'readPages',
+    wrong: `(right, context, query, found) => right(context, query, found, (page) => page.count < 10)`,
   },
   {
     name: 'failed sweep publishes nothing',
-    find: '  if (failure) return { value, failure };',
-    replace: '  if (failure) throw failure;',
+    of: 'sweep',
+    wrong: `async (right, ...given) => {
+      const swept = await right(...given);
+      if (swept.failure) throw swept.failure;
+      return swept;
+    }`,
   },
   {
     name: 'older record replaces a newer one',
-    find: 'records.filter(([process, { timestamp }]) => timestamp > (machine[process]?.timestamp ?? 0));',
-    replace: 'records;',
+    of: 'withNewer',
+    wrong: `(right, machine, records = []) => afterRecords(machine, records)`,
   },
   {
     name: 'stale values not withdrawn',
-    find: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);',
-    replace: '  const freshMs = forgetAfterMs;',
+    of: 'staleAfter',
+    wrong: `() => Number.POSITIVE_INFINITY`,
   },
   {
     name: 'stale values withdrawn only by a poll',
-    find: 'until: nextChange(machine, [freshMs, forgetAfterMs], now),',
-    replace: 'until: Number.POSITIVE_INFINITY,',
+    of: 'nextChange',
+    wrong: `() => Number.POSITIVE_INFINITY`,
   },
   {
     name: 'values withdrawn too early',
-    find: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);',
-    replace: '  const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs) / 4;',
+    of: 'staleAfter',
+    wrong: `(right, ...given) => right(...given) / 4`,
   },
   {
     name: 'smaller day replaces a larger one',
-    find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
-    replace: 'days.at(-1) ?? known;',
+    of: 'daysRead',
+    wrong: `(right, ...given) => {
+      const read = right(...given);
+      return { ...read, run: (context) => read.run(context, {}) };
+    }`,
   },
   {
     name: 'next sync committee never asked for',
-    find: `    period: {
-      ms: MS_PER_PERIOD,
-      from: ({ period }) => period && period.timestamp.end * 1000 + AFTER_PERIOD_END_MS,
-    },
-    async run(`,
-    replace: `    due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0),
-    async run(`,
+    of: 'periodRead',
+    wrong: `(right, ...given) => {
+      const { period, ...read } = right(...given);
+      return { ...read, due: ({ period }) => (period ? Number.POSITIVE_INFINITY : 0) };
+    }`,
   },
   // The scheduler, a start, a reload, and /metrics.
   {
     name: 'a timer left by each request',
-    find: '        return await run();',
-    replace: `        void clock.sleep(86_400_000).catch(() => undefined);
-        return await run();`,
+    of: 'createApi',
+    wrong: `(right, currentOptions, dependencies) => {
+      const api = right(currentOptions, dependencies);
+      return {
+        ...api,
+        request(...given) {
+          dependencies.clock.sleep(86_400_000).catch(() => undefined);
+          return api.request(...given);
+        },
+      };
+    }`,
   },
   {
     name: 'revocation logged without a cause',
-    find: '    else this.keyRefused(key);',
-    replace: `    else this.keyRefused(key);
-    this.#log.error({}, KEY_REFUSED.revoked[0]);`,
+    of: 'EventLog.begin',
+    wrong: `(right, key) => {
+      right(key);
+      this.keyRefused({ ...key, standing: 'revoked' });
+    }`,
   },
   {
     name: 'value shown before it is written',
-    find: '    const { rounds } = task;\n',
-    replace: `    const { rounds } = task;
-    task.saved = task.current;
-    onChange(task.source);
-`,
+    of: 'Scheduler.#persist',
+    wrong: `(right, task, signal) => {
+      task.saved = task.current;
+      this.#deps.onChange(task.source);
+      return right(task, signal);
+    }`,
   },
   {
     name: 'failed write taken for success',
-    find: `      return;
-    }
-    // Not the entry that was saved`,
-    replace: `    }
-    // Not the entry that was saved`,
+    of: 'Scheduler.#persist',
+    wrong: `async (right, task, signal) => {
+      await right(task, signal);
+      task.saved = task.current;
+      this.#deps.onChange(task.source);
+    }`,
   },
   {
     name: 'polls of one source overlap',
-    find: '      if (task.running || task.stop.signal.aborted) continue;',
-    replace: '      if (task.stop.signal.aborted) continue;',
+    of: 'Scheduler.#startDue',
+    wrong: `(right, signal) => {
+      for (const task of this.#tasks) task.work = undefined;
+      return right(signal);
+    }`,
   },
   {
     name: 'late read never taken back',
-    find: '? RESUME_FACTOR : 1;',
-    replace: '? Number.POSITIVE_INFINITY : 1;',
+    of: 'stretched',
+    wrong: `(right, reads, ...given) => right(reads.filter(({ wasLeftOut }) => !wasLeftOut), ...given)`,
   },
   {
     name: 'reload restarts the polls',
-    find: '(source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),',
-    replace: '() => true,',
+    of: 'Scheduler.interrupt',
+    wrong: `(right) => right(() => true)`,
   },
   {
     name: 'reload makes every source new',
-    find: 'const task = known && !known.stop.signal.aborted ? known : newTask(source, entries.get(id));',
-    replace: 'const task = known ? newTask(source) : newTask(source, entries.get(id));',
+    of: 'Scheduler.adopt',
+    wrong: `(right, sources, entries) => {
+      const known = new Set(this.#tasks.map(({ source }) => sourceId(source)));
+      this.#tasks = [];
+      right(sources, new Map([...entries].filter(([id]) => !known.has(id))));
+    }`,
   },
   {
     name: 'quotes of a label not escaped',
-    find: `  return escapeHelp(readableText(text)).replace(/"/g, '\\\\"');`,
-    replace: '  return escapeHelp(readableText(text));',
+    of: 'escapeQuoted',
+    wrong: `(right, text) => right(text).replaceAll('\\\\"', '"')`,
   },
   {
     name: 'families of two chains not merged',
-    find: 'others.length === 0 ? first : mergeFamilies([first, ...others].flat());',
-    replace: 'others.length === 0 ? first : [first, ...others].flat();',
+    of: 'mergeFamilies',
+    wrong: `(right, families) => families`,
   },
 ];

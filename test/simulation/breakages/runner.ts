@@ -15,14 +15,38 @@ export const SOURCES: Readonly<Record<string, string>> = Object.fromEntries(
   globSync('src/**/*.ts', { cwd: ROOT }).map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]),
 );
 
-/** The file with the text, and its source with the fault. @throws TypeError where the text does not occur exactly once */
-export function broken(sources: typeof SOURCES, { name, find, replace }: Breakage): [file: string, source: string] {
-  const places = Object.entries(sources).flatMap(([file, source]) =>
-    Array<string>(source.split(find).length - 1).fill(file),
-  );
-  if (places.length !== 1) throw new TypeError(`${name}: the text occurs ${places.length} times`);
-  const [file = ''] = places;
-  return [file, (sources[file] ?? '').replace(find, () => replace)];
+/**
+ * The file of the function, and its source with the fault. @throws TypeError where src does not have the function exactly once
+ */
+export function broken(sources: typeof SOURCES, { name, of, wrong }: Breakage): [file: string, source: string] {
+  const places = Object.entries(sources).flatMap(([file, source]) => startsOf(of, source).map((at) => ({ file, at })));
+  const [place] = places;
+  if (!place || places.length > 1) throw new TypeError(`${name}: src has ${of} ${places.length} times`);
+  const { file, at } = place;
+  const source = sources[file] ?? '';
+  // The right function has another name, and the wrong one its name.
+  const [, own = ''] = /([#\w]+)$/.exec(of) ?? [];
+  const right = `${own}AsItIs`;
+  const renamed = `${source.slice(0, at.name)}${right}${source.slice(at.name + own.length)}`;
+  if (!of.includes('.'))
+    return [file, `${renamed}\nexport function ${own}(...given) {\n  return (${wrong})(${right}, ...given);\n}\n`];
+  const method = `${own}(...given) {\n    return (${wrong})((...own) => this.${right}(...own), ...given);\n  }\n\n  `;
+  return [file, `${renamed.slice(0, at.declaration)}${method}${renamed.slice(at.declaration)}`];
+}
+
+/** Where functions of a module begin that are called so, or methods of a class. */
+function startsOf(of: string, source: string): { readonly declaration: number; readonly name: number }[] {
+  const [owner = '', method] = of.split('.');
+  if (method === undefined) {
+    return [...source.matchAll(new RegExp(`^(?:export )?(?:async )?function\\s+(?=${owner}\\s*[<(])`, 'gm'))].map(
+      ({ 0: head, index }) => ({ declaration: index, name: index + head.length }),
+    );
+  }
+  const from = source.search(new RegExp(`^(?:export )?class ${owner}\\b`, 'm'));
+  if (from < 0) return [];
+  // A call has its object before the name.
+  const heads = source.slice(from).matchAll(new RegExp(`(?<=[;{}/]\\s*)(?:async\\s+)?(?=${method}\\s*[<(])`, 'g'));
+  return [...heads].map(({ 0: head, index }) => ({ declaration: from + index, name: from + index + head.length }));
 }
 
 /**

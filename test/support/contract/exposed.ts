@@ -1,4 +1,5 @@
 import { STATUSES } from '../../../src/api/answers/validators.ts';
+import { SOURCE_NAMES } from '../../../src/sources/registry.ts';
 import { ALL_FAMILIES } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 
@@ -18,7 +19,7 @@ const labelsOf = new Map<string, readonly string[]>([
 ]);
 /** All values of the labels that have a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  source: ['machines', 'daily_returns', 'slashings', 'sync_committee', 'validators', 'network'],
+  source: SOURCE_NAMES,
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
   // Of slots and proposals; of seats; of duties; of validators.

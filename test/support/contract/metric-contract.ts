@@ -193,16 +193,11 @@ export const EXPORTER: Contract = [
   ['exporter_log_lines_dropped_total', 'counter', []],
 ];
 
+/** The families of the sources that an empty config file enables. */
+export const BY_DEFAULT: Contract = [...MACHINES, ...DAILY_RETURNS, ...SLASHINGS, ...SYNC_COMMITTEE];
+
+/** The families of all sources. */
+export const OF_SOURCES: Contract = [...BY_DEFAULT, ...WATCHED, ...VALIDATORS, ...NETWORK];
+
 /** All families with the exporter's own prefix. */
-export const ALL_FAMILIES: Contract = [
-  ...MACHINES,
-  ...DAILY_RETURNS,
-  ...SLASHINGS,
-  ...WATCHED,
-  ...VALIDATORS,
-  ...NETWORK,
-  ...SYNC_COMMITTEE,
-  ...API,
-  ...SOURCES,
-  ...EXPORTER,
-];
+export const ALL_FAMILIES: Contract = [...OF_SOURCES, ...API, ...SOURCES, ...EXPORTER];

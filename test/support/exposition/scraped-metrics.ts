@@ -1,7 +1,10 @@
+import { sourcesOf } from '../../../src/sources/registry.ts';
+import { defaultConfig } from '../runs/default-config.ts';
 import type { ReadSample } from './exposition-parser.ts';
 import { seriesOf } from './exposition-text.ts';
 
-export const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
+/** The sources of an empty config file. */
+export const SOURCES = sourcesOf(defaultConfig()).map(({ name }) => name);
 
 /** One scrape of /metrics. */
 export class Metrics {

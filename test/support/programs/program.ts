@@ -85,7 +85,7 @@ export class Running {
   }
 }
 
-/** Repeats the attempt until it does not throw. The time limit allows for a busy machine. */
+/** The only wait for what real time brings: repeats the attempt until it does not throw. The limit allows for a busy machine. */
 export function waitFor<T>(attempt: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(attempt, { timeout: 120_000, interval: 50 });
 }

@@ -1,6 +1,7 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { sourcesOf } from '../../../src/sources/registry.ts';
 import { type Metrics, SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { type Fault, FaultServer } from '../../support/faults/fault-server.ts';
 import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
@@ -19,6 +20,7 @@ import {
   UNREADABLE,
 } from '../../support/faults/faults.ts';
 import { makeCertificate } from '../../support/network/certificates.ts';
+import { defaultConfig } from '../../support/runs/default-config.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
@@ -47,7 +49,8 @@ interface Row {
   readonly isTls?: true;
 }
 
-const ENDPOINTS = ['machine_metrics', 'daily_returns', 'sync_committee', 'epoch_slots'];
+/** The first that each source requests. */
+const ENDPOINTS = sourcesOf(defaultConfig()).map(({ reads: [first] }) => first.endpoints[0]);
 const LATE = { counts: 'timeout', timeoutMs: 100 } as const;
 const trusted = makeCertificate();
 const ofAnother = makeCertificate({ names: 'DNS:other.test' });
