@@ -14,7 +14,8 @@ const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
 const NonNegative = z.number().nonnegative();
-const Outcomes = z.object({ assigned: NonNegative, missed: NonNegative, done: NonNegative });
+/** An outcome is absent unless it is known of all validators. */
+const Outcomes = z.partialRecord(z.enum(OUTCOMES), NonNegative);
 
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
 export const Performance = z.object({
@@ -31,14 +32,12 @@ export type Performance = z.infer<typeof Performance>;
 type Answer = PerformanceAnswer['data'];
 
 export function performanceOf(answers: readonly Answer[]): Performance {
-  const sums = (duty: Duty): z.infer<typeof Outcomes> => {
-    const sum = (outcome: (typeof OUTCOMES)[number]): number =>
-      answers.reduce((total, { duties }) => total + duties[duty][outcome], 0);
-    return { assigned: sum('assigned'), missed: sum('missed'), done: sum('done') };
-  };
-  const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
+  // Where the service has none of the validators, no duty was assigned.
+  const sums = (duty: Duty): z.infer<typeof Outcomes> =>
+    present(OUTCOMES.map((outcome) => [outcome, answers.length === 0 ? 0 : total(answers, duty, outcome)] as const));
+  const attesting = answers.filter(({ duties }) => duties.attestation.assigned !== 0);
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
-    allKnown(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]))?.reduce((sum, one) => sum + one, 0);
+    sumOfAll(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]));
   const inclusionDelay = meanOf(
     answers.map(({ duties: { attestation } }): Weighted => [attestation.avg_inclusion_delay, attestation.done]),
   );
@@ -50,22 +49,34 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   };
 }
 
+function total(answers: readonly Answer[], duty: Duty, outcome: (typeof OUTCOMES)[number]): number | undefined {
+  return sumOfAll(answers.map(({ duties }) => duties[duty][outcome]));
+}
+
+/** Undefined if there is no value, or one of them is not known. */
+function sumOfAll(values: readonly (number | null | undefined)[]): number | undefined {
+  return allKnown(values)?.reduce((sum, one) => sum + one, 0);
+}
+
 /** The mean, weighted by the duties of each answer. Penalties can make it negative, which is no ratio. */
 function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
-  const assigned = ({ duties }: Answer): number => about.reduce((total, duty) => total + duties[duty].assigned, 0);
+  const assigned = ({ duties }: Answer): number | undefined => sumOfAll(about.map((duty) => duties[duty].assigned));
   const mean = meanOf(answers.map((one): Weighted => [one.beaconscore?.[score], assigned(one)]));
-  return mean !== undefined && mean >= 0 && mean <= 1 ? mean : undefined;
+  return mean !== undefined && mean >= 0 ? Math.min(1, mean) : undefined;
 }
 
-type Weighted = readonly [value: number | null | undefined, weight: number];
+type Weighted = readonly [value: number | null | undefined, weight: number | null | undefined];
 
-/** The weighted mean of the known values. A single value is returned without a rounding error. */
+/**
+ * The weighted mean of the known values. Undefined if a weight is not known. A single value needs none, and is returned without a
+ * rounding error.
+ */
 function meanOf(values: readonly Weighted[]): number | undefined {
   const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
   if (known.length <= 1) return known[0]?.value;
-  const all = known.reduce((sum, { weight }) => sum + weight, 0);
-  return known.reduce((sum, { value, weight }) => sum + value * weight, 0) / all;
+  const all = sumOfAll(known.map(({ weight }) => weight));
+  return all && known.reduce((sum, { value, weight }) => sum + value * (weight ?? 0), 0) / all;
 }
 
 /** All values. Undefined if there is none, or one of them is not known. */
@@ -87,11 +98,10 @@ export function attestationTable(
   readAt: UnixMs,
   now: UnixMs,
 ): Table[] {
-  const sum = (outcome: 'assigned' | 'done'): number =>
-    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
-  const assigned = sum('assigned');
-  if (assigned === 0) return [];
-  const said = `${who} attested ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
+  const sum = (outcome: 'assigned' | 'done') => sumOfAll(performances.map(({ duties }) => duties.attestation[outcome]));
+  const [assigned, done] = [sum('assigned'), sum('done')];
+  if (!assigned || done === undefined) return [];
+  const said = `${who} attested ${percent(done / assigned, 2)} (${relative(readAt, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
   const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];
