@@ -25,6 +25,8 @@ export interface RoundContext {
   readonly isPaceKnown: boolean;
   /** The reads that have run since a start, a reload or a takeover. */
   readonly tried: ReadonlySet<string>;
+  /** When the program began to know the source. */
+  readonly startedAt: UnixMs;
 }
 
 /** How a run has ended. A refused read is off, and does not fail. */
@@ -49,6 +51,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
   const begun = { at: clock.now(), monotonic: clock.monotonic() };
   const events: SourceEvent[] = [];
   const runs: Round['runs'][number][] = [];
+  const stoppedMs = stoppedBefore(current, context);
   let entry = current;
   for (const read of source.reads) {
     if (signal.aborted) break;
@@ -57,7 +60,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
     const { failuresInARow } = attemptOf(entry, read);
-    const ran = await run(context, begun, entry, schedule);
+    const ran = await run({ ...context, stoppedMs }, begun, entry, schedule);
     if (!ran) break;
     entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
     events.push(...ran.events);
@@ -72,7 +75,7 @@ type Ran = Pick<Round, 'entry' | 'events'> & Ended;
 
 /** Runs one read and measures it. Undefined: the run was aborted. */
 async function run(
-  { api, clock, inputs, signal, tried, isPaceKnown }: RoundContext,
+  { api, clock, inputs, signal, tried, isPaceKnown, stoppedMs }: RoundContext & Pick<ReadContext, 'stoppedMs'>,
   begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
   before: Entry,
   { read, pace, timing }: ReadSchedule,
@@ -89,6 +92,7 @@ async function run(
     inputs,
     ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
     isFirst,
+    stoppedMs,
     isRefused: noted.isRefused,
     events,
   };
@@ -116,6 +120,12 @@ async function run(
   };
   const reads = { ...before.reads, [read.name]: afterRun(attempt, measured) };
   return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };
+}
+
+/** The attempts before a start are those of another process, which may have run until the start. */
+function stoppedBefore({ reads }: Entry, { tried, startedAt }: RoundContext): Milliseconds {
+  const attempts = Object.values(reads).flatMap(({ lastAttemptAt }) => lastAttemptAt ?? []);
+  return tried.size > 0 || attempts.length === 0 ? 0 : Math.max(0, startedAt - Math.max(...attempts));
 }
 
 /**
