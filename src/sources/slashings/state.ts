@@ -76,6 +76,8 @@ export const Slashings = z.object({
   head: Head.optional(),
   /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),
+  /** Whether the last answer about the latest epoch was an empty list. */
+  wasHeadEmpty: z.boolean().optional(),
   /** The epoch that has just passed, until it is read once more by its number. */
   passedEpoch: Index.optional(),
   finalizedEpoch: Index.optional(),
