@@ -59,6 +59,7 @@ async function sweepCost(machines: number): Promise<number> {
       inputs: NO_INPUTS,
       ownMs: MINUTE_MS,
       isFirst: costs.length === 0,
+      stoppedMs: 0,
       isRefused: () => false,
       events: [],
     };

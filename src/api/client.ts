@@ -128,8 +128,8 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
         return await run();
       } catch (error) {
         if (signal.aborted) throw error;
-        // The budget does not permit another attempt: what the last one met is reported.
-        if (!(error instanceof RequestFailed)) throw last ?? error;
+        // What the last attempt met is reported, and why there is no other.
+        if (!(error instanceof RequestFailed)) throw last ? withoutRetry(last, error) : error;
         last = error;
         const delay = retryDelay(error.reason, failures, random());
         if (delay === undefined) throw error;
@@ -169,6 +169,7 @@ const REASONS: Readonly<Record<number, FailureReason>> = {
   403: 'forbidden',
   404: 'not_found',
   405: 'method_not_allowed',
+  410: 'not_found',
   429: 'rate_limited',
 };
 
@@ -211,6 +212,13 @@ function retryDelay(reason: FailureReason, failures: number, random: number): Mi
     default:
       return undefined;
   }
+}
+
+/** The failure of an attempt that is not repeated because of this error, such as a closed budget. */
+function withoutRetry(failure: RequestFailed, error: unknown): RequestFailed {
+  const why = error instanceof Error ? error.message : String(error);
+  failure.message = `${failure.message}, not repeated: ${why}`;
+  return failure;
 }
 
 /** The route of a request in the budget: limits can differ by endpoint and by host. */

@@ -24,6 +24,11 @@ export function isRefusal(
   }
 }
 
+/** Whether the service, or something in between, may not know the path of a request. */
+export function isUnknownPath(failure: unknown): failure is RequestFailed {
+  return isFailure(failure, 'bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status');
+}
+
 /** Whether the service has none of the validators of a request, which is as good as an answer. */
 export function isNoneFound(failure: unknown): failure is RequestFailed {
   return isFailure(failure, 'not_found') && ENDPOINTS[failure.endpoint].is404None === true;

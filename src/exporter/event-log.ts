@@ -5,9 +5,9 @@ import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import { partOf } from '../scheduler/refusals.ts';
-import { type Ended, PART_REFUSED } from '../scheduler/round.ts';
+import { ENDPOINT_ENDED, type Ended, PART_REFUSED } from '../scheduler/round.ts';
 import { type QuotaWait, requestsPerDay, type Schedule } from '../scheduler/schedules.ts';
-import type { Read, SourceEvent } from '../sources/read.ts';
+import type { EventTable, Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { LIMITS } from '../status-page/headline.ts';
 import { formatSeconds, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
@@ -29,6 +29,14 @@ const KEY_REFUSED = {
     `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
   ],
 } as const;
+
+const KERNEL_EVENTS: EventTable = {
+  [PART_REFUSED]: { level: 'warn', message: 'the service refuses a part of a source' },
+  [ENDPOINT_ENDED]: {
+    level: 'warn',
+    message: 'the service has not found an endpoint for an hour: it is asked once an hour',
+  },
+};
 
 /** The ratio by which an interval must change to be logged. */
 const MATERIAL_RATIO = 1.25;
@@ -92,8 +100,7 @@ export class EventLog {
 
   /** An event whose value is saved. */
   found({ name, chain, events }: Source, { type, ...fields }: SourceEvent): void {
-    const refused = { level: 'warn', message: 'the service refuses a part of a source' } as const;
-    const line = type === PART_REFUSED ? refused : events?.[type];
+    const line = KERNEL_EVENTS[type] ?? events?.[type];
     if (!line) throw new TypeError(`no line for the event ${type} of ${name}`);
     this.#log[line.level]({ source: name, chain, ...fields }, line.message);
   }

@@ -11,6 +11,7 @@ const LONGEST_RETRY_MS = 15 * MS_PER_MINUTE;
 /** For a failure that need not pass by itself, such as a 400. */
 const LASTING_RETRY_MS = MS_PER_HOUR;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
+const ENDED_PAUSE_MS = MS_PER_HOUR;
 
 /** When a read is due, whatever the budget permits. */
 export interface Due {
@@ -82,13 +83,15 @@ export interface Measured {
   /** Undefined: it succeeded, or is refused. */
   readonly failure?: Error | undefined;
   readonly isRefused?: boolean;
+  /** Whether its first endpoint no longer exists. */
+  readonly hasEnded?: boolean;
 }
 
 /** A run during which the clock was set by more than this has looked for data at the wrong time. */
 const MAX_STEP_MS = MS_PER_MINUTE;
 
 export function afterRun(before: Attempt, measured: Measured): Attempt {
-  const { roundAt, end, durationMs, requests, pace, failure, isRefused, stepMs } = measured;
+  const { roundAt, end, durationMs, requests, pace, failure, isRefused, hasEnded, stepMs } = measured;
   const { pausedUntil, isDueNow, ...rest } = before;
   // The value that the run has found is kept, but the run may have missed data, and its end is not known.
   if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
@@ -101,7 +104,7 @@ export function afterRun(before: Attempt, measured: Measured): Attempt {
     return { ...others, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
-  const pauseMs = pauseAfter(failure);
+  const pauseMs = hasEnded ? ENDED_PAUSE_MS : pauseAfter(failure);
   return {
     ...tried,
     failuresInARow: before.failuresInARow + 1,

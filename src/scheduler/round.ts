@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts';
-import type { ApiRequest, Part } from '../api/endpoints.ts';
+import type { ApiRequest, Endpoint, Part } from '../api/endpoints.ts';
+import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
@@ -7,11 +8,12 @@ import type { Clock } from '../toolkit/lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry } from './entry.ts';
-import { isRefused, partOf, type Refusals, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
+import { hasEnded, isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
-/** The event of the scheduler itself, which every source has. */
+/** The events of the scheduler itself, which every source has. */
 export const PART_REFUSED = 'part_refused';
+export const ENDPOINT_ENDED = 'endpoint_ended';
 
 /** What is the same for all reads of a round. */
 export interface RoundContext {
@@ -25,6 +27,8 @@ export interface RoundContext {
   readonly isPaceKnown: boolean;
   /** The reads that have run since a start, a reload or a takeover. */
   readonly tried: ReadonlySet<string>;
+  /** When the program began to know the source. */
+  readonly startedAt: UnixMs;
 }
 
 /** How a run has ended. A refused read is off, and does not fail. */
@@ -49,6 +53,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
   const begun = { at: clock.now(), monotonic: clock.monotonic() };
   const events: SourceEvent[] = [];
   const runs: Round['runs'][number][] = [];
+  const stoppedMs = stoppedBefore(current, context);
   let entry = current;
   for (const read of source.reads) {
     if (signal.aborted) break;
@@ -57,7 +62,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
     const { failuresInARow } = attemptOf(entry, read);
-    const ran = await run(context, begun, entry, schedule);
+    const ran = await run({ ...context, stoppedMs }, begun, entry, schedule);
     if (!ran) break;
     entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
     events.push(...ran.events);
@@ -72,7 +77,7 @@ type Ran = Pick<Round, 'entry' | 'events'> & Ended;
 
 /** Runs one read and measures it. Undefined: the run was aborted. */
 async function run(
-  { api, clock, inputs, signal, tried, isPaceKnown }: RoundContext,
+  { api, clock, inputs, signal, tried, isPaceKnown, stoppedMs }: RoundContext & Pick<ReadContext, 'stoppedMs'>,
   begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
   before: Entry,
   { read, pace, timing }: ReadSchedule,
@@ -80,7 +85,7 @@ async function run(
   const attempt = attemptOf(before, read);
   const isFirst = !tried.has(read.name);
   const events: SourceEvent[] = [];
-  const noted = notedApi(api, read, before.refusals, events);
+  const noted = notedApi(api, read, before, events);
   const start = clock.monotonic();
   const context: ReadContext = {
     api: noted.api,
@@ -89,6 +94,7 @@ async function run(
     inputs,
     ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
     isFirst,
+    stoppedMs,
     isRefused: noted.isRefused,
     events,
   };
@@ -103,6 +109,7 @@ async function run(
   const isOff = isRefusal(failed) && noted.isRefused(partOf(failed.endpoint));
   const failure = isOff ? undefined : failed;
   const durationMs = clock.monotonic() - start;
+  const isEnd = isFailure(failure, 'not_found') && failure.endpoint === read.endpoints[0];
   const measured = {
     roundAt: begun.at,
     end: begun.at + clock.monotonic() - begun.monotonic,
@@ -113,9 +120,16 @@ async function run(
     pace: isPaceKnown ? pace : undefined,
     failure,
     isRefused: isOff,
+    hasEnded: isEnd && hasEnded(noted.refusals(), failure.endpoint),
   };
   const reads = { ...before.reads, [read.name]: afterRun(attempt, measured) };
   return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };
+}
+
+/** The attempts before a start are those of another process, which may have run until the start. */
+function stoppedBefore({ reads }: Entry, { tried, startedAt }: RoundContext): Milliseconds {
+  const attempts = Object.values(reads).flatMap(({ lastAttemptAt }) => lastAttemptAt ?? []);
+  return tried.size > 0 || attempts.length === 0 ? 0 : Math.max(0, startedAt - Math.max(...attempts));
 }
 
 /**
@@ -133,8 +147,10 @@ function ownTimeSince(
 }
 
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts. */
-function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, events: SourceEvent[]) {
-  let [requests, refusals] = [0, before];
+function notedApi(api: Api, read: Read<unknown>, before: Entry, events: SourceEvent[]) {
+  const { endpoints } = read;
+  const wasAnswered = attemptOf(before, read).lastSuccessAt !== undefined;
+  let [requests, refusals] = [0, before.refusals];
 
   /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
   function isOffNow(part: Part | undefined): boolean {
@@ -149,18 +165,35 @@ function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, even
     if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
   }
 
+  /** Notes whether an endpoint of v1 is found that used to be. Other failures than of the service say nothing about it. */
+  function noteEnd(endpoint: Endpoint, error?: unknown): void {
+    if (!isFailure(error, 'not_found')) {
+      const isAnswer = error === undefined || isFailure(error, 'bad_request', 'server_error', 'invalid_body');
+      if (isAnswer) refusals = withoutRefusal(refusals, endpoint);
+    } else if (wasAnswered) {
+      const had = hasEnded(refusals, endpoint);
+      refusals = withRefusal(refusals, endpoint, error, api.now());
+      if (!had && hasEnded(refusals, endpoint)) events.push({ type: ENDPOINT_ENDED, endpoint, err: error.message });
+    }
+  }
+
   const noted: Api = {
     ...api,
     async request(request, signal) {
       requests += 1;
       // A part of another source is that source's to note.
-      const part = endpoints.includes(request.endpoint) ? partOf(request.endpoint) : undefined;
+      const { endpoint } = request;
+      const part = endpoints.includes(endpoint) ? partOf(endpoint) : undefined;
+      const mayEnd = !request.body && partOf(endpoint) === undefined;
       try {
         const answer = await api.request(request, signal);
         if (part) refusals = withoutRefusal(refusals, part);
+        else if (mayEnd) noteEnd(endpoint);
         return answer;
       } catch (error) {
-        if (part && !signal.aborted) note(part, request, error);
+        if (signal.aborted) throw error;
+        if (part) note(part, request, error);
+        else if (mayEnd) noteEnd(endpoint, error);
         throw error;
       }
     },

@@ -44,6 +44,8 @@ interface Task extends KnownSource {
   readonly stop: AbortController;
   /** The reads that have run since the start, the last reload or a takeover. */
   tried: Set<string>;
+  /** When the process started, or a reload added the source. */
+  readonly startedAt: UnixMs;
   /** Counts the rounds, so that a save is repeated only if no later round saves more. */
   rounds: number;
 }
@@ -119,7 +121,10 @@ export class Scheduler {
     this.#tasks = sources.map((source) => {
       const id = sourceId(source);
       const known = before.get(id);
-      const task = known && !known.stop.signal.aborted ? known : newTask(source, entries.get(id));
+      const task =
+        known && !known.stop.signal.aborted
+          ? known
+          : newTask(source, known?.startedAt ?? this.#deps.clock.now(), entries.get(id));
       task.source = source;
       task.saved = withoutRefusals(source, task.saved);
       task.current = withoutRefusals(source, task.current);
@@ -194,7 +199,7 @@ export class Scheduler {
   /** Runs the reads that are due, and saves what they found once. */
   async #round(task: Task, signal: AbortSignal): Promise<void> {
     const { clock, api, limitsKnown, onRun } = this.#deps;
-    const { source, tried } = task;
+    const { source, tried, startedAt } = task;
     // A reload in the middle of the round changes neither its reads nor their paces.
     const known = this.#tasks.map(({ source, current }) => ({ source, current }));
     const paces = pacesOf(known, this.#deps.budgetView(), clock.now());
@@ -214,6 +219,7 @@ export class Scheduler {
       scheduleOf,
       isPaceKnown: limitsKnown(),
       tried,
+      startedAt,
     });
     // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
     if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);
@@ -258,7 +264,7 @@ export class Scheduler {
   }
 }
 
-function newTask(source: Source, entry: Entry = emptyEntry(source)): Task {
+function newTask(source: Source, startedAt: UnixMs, entry: Entry = emptyEntry(source)): Task {
   return {
     source,
     saved: entry,
@@ -270,6 +276,7 @@ function newTask(source: Source, entry: Entry = emptyEntry(source)): Task {
     },
     stop: new AbortController(),
     tried: new Set(),
+    startedAt,
     rounds: 0,
   };
 }

@@ -4,7 +4,7 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 /** One request of `check --probe`. */
 export interface Question {
   readonly request: ApiRequest;
-  /** Replaces the request if the service does not know its path. */
+  /** Replaces the request if the service may not know its path. */
   readonly otherwise?: ApiRequest;
   /** Whether a record of the answer is plausible when it is read. Default: every one is. */
   readonly isPlausible?: (record: never) => boolean;

@@ -1,13 +1,13 @@
 import { PARTS } from '../api/endpoints.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
-import { isRefused, partsOf } from '../scheduler/refusals.ts';
+import { hasEnded, isRefused, partsOf } from '../scheduler/refusals.ts';
 import { lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import { absolute, count, cropped, plural, relative, span } from '../toolkit/lib/words.ts';
+import { absolute, count, cropped, listed, plural, relative, span } from '../toolkit/lib/words.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
@@ -138,6 +138,7 @@ function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
       plural(input.views.length, 'source'),
     ),
     ...refusalNotices(input.views),
+    ...endNotices(input.views),
     ...(validHeader === false ? [] : staleNotices(input, now)),
     ...waitNotices(input, now),
     ...stretchNotices(input.views),
@@ -151,6 +152,16 @@ function refusalNotices(views: readonly SourceView[]): Notice[] {
       .map((part) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`),
   );
   return firingIf('BeaconchainPartRefused', names);
+}
+
+function endNotices(views: readonly SourceView[]): Notice[] {
+  const ended = views.flatMap(({ source: { chain, reads }, entry: { refusals } }) => {
+    const endpoints = new Set(reads.flatMap((read) => read.endpoints));
+    return [...endpoints].flatMap((one) => (hasEnded(refusals, one) ? [`${one}${chain ? ` (${chain})` : ''}`] : []));
+  });
+  if (ended.length === 0) return [];
+  const rest = '. It is asked once an hour. Look for a newer version of the exporter.';
+  return [notice('warning', `The service has not found ${listed(ended)} for an hour`, rest)];
 }
 
 /** A replica that does not poll has no overdue sources. */

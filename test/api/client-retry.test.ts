@@ -74,7 +74,10 @@ describe('api/client: retries', () => {
     ]);
     const failure = failureOf(ask());
     await clock.advance(MINUTE);
-    expect(await failure).toMatchObject({ reason: 'rate_limited' });
+    expect(await failure).toMatchObject({
+      reason: 'rate_limited',
+      message: expect.stringMatching(/^\w+: rate_limited \(status 429\), not repeated: no request before 20/),
+    });
     expect(sentAt).toEqual([0]);
     await expect(ask()).rejects.toThrow(BudgetClosed);
     expect(opensAt()).toBe(clock.now() - MINUTE + 36_644_000);

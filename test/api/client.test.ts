@@ -161,6 +161,7 @@ describe('api/client: answers', () => {
     [403, 'forbidden'],
     [404, 'not_found'],
     [405, 'method_not_allowed'],
+    [410, 'not_found'],
     [201, 'unexpected_status'],
     [302, 'unexpected_status'],
     [307, 'unexpected_status'],

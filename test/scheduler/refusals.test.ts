@@ -5,7 +5,7 @@ import { type Attempt, type Entry, withoutRefusals } from '../../src/scheduler/e
 import { isRefused, type Refusals, refusedUntil, withRefusal } from '../../src/scheduler/refusals.ts';
 import type { SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { answering, failed } from '../support/answers/fake-api.ts';
+import { answering, failed, fakeApi } from '../support/answers/fake-api.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { type RoundResult, round, scheduleAt } from '../support/runs/round.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
@@ -172,5 +172,67 @@ describe('the attempts at a read', () => {
       reads: { only: { ...(only as Attempt), intervalMs: 20 * DAY, isStretched: true } },
     } as const;
     expect(scheduleAt(source, stretched, now).first.nextAttemptAt).toBe(now + DAY);
+  });
+});
+
+describe('an endpoint of v1', () => {
+  const SLOTS = requestTo('epoch_slots', { chain: 'mainnet', epoch: 'latest', priority: 'head_pass' });
+
+  /** Answers it so each minute from `from` on, and tells at which minutes it was asked. */
+  async function asked(results: (minute: number) => Result, minutes: number, request: ApiRequest = SLOTS) {
+    const source = fakeSource({
+      endpoints: [request.endpoint],
+      async run(value, { api, signal }) {
+        await api.request(request, signal);
+        return { value };
+      },
+    });
+    const at: number[] = [];
+    const events: SourceEvent[] = [];
+    let entry: Entry | undefined;
+    for (let minute = 0; minute <= minutes; minute += 1) {
+      const now = NOW + minute * MINUTE;
+      const api = fakeApi(() => {
+        const result = results(minute);
+        if (result !== 'ok') throw failed(request, result);
+        return { data: [] };
+      });
+      const done: RoundResult<unknown> = await round(source, api, entry, { now });
+      if (done.ran.length > 0) at.push(minute);
+      ({ entry } = done);
+      events.push(...done.events);
+    }
+    return { at, events: events.map(({ type }) => type), entry };
+  }
+
+  it('that is not found for an hour has ended: it is asked once an hour, which is told, until it is back', async () => {
+    const { at, events, entry } = await asked((minute) => (minute === 0 || minute >= 200 ? 'ok' : 'not_found'), 245);
+    expect(events).toEqual(['endpoint_ended']);
+    // The hour begins with the first 404.
+    expect(at.filter((minute) => minute >= 60)).toEqual([60, 61, 121, 181, 241, 242, 243, 244, 245]);
+    expect(entry?.refusals).toEqual({});
+  });
+
+  it.each<[string, (minute: number) => Result]>([
+    ['was never answered', () => 'not_found'],
+    ['is found once in the hour', (minute) => (minute % 50 === 0 ? 'ok' : 'not_found')],
+    [
+      'answers otherwise once in the hour',
+      (minute) => (minute === 0 ? 'ok' : minute % 50 === 0 ? 'server_error' : 'not_found'),
+    ],
+    ['is away', (minute) => (minute === 0 ? 'ok' : 'server_error')],
+  ])('that %s has not', async (_, results) => {
+    const { at, events } = await asked(results, 130);
+    expect(at.at(-1)).toBeGreaterThan(115);
+    expect(events).toEqual([]);
+  });
+
+  it('has not ended through failures that are not its own, and an optional part is refused instead', async () => {
+    const network = (minute: number): Result => (minute === 0 ? 'ok' : minute === 1 ? 'not_found' : 'network');
+    expect((await asked(network, 130)).events).toEqual([]);
+    const members = requestTo('sync_committee_members', { chain: 'mainnet', period: 'next' });
+    expect((await asked((minute) => (minute === 0 ? 'ok' : 'not_found'), 130, members)).events).toEqual([
+      'part_refused',
+    ]);
   });
 });

@@ -53,6 +53,32 @@ describe('scheduler/round', () => {
     ]);
   });
 
+  it.each([
+    ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, 3 * HOUR],
+    ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, 0],
+    [
+      'a reload or a takeover, by a process that ran all the time',
+      { startedAt: NOW - HOUR, tried: new Set<string>() },
+      0,
+    ],
+  ])('tells how long the program was stopped before %s', async (_, since, expected) => {
+    const seen: number[] = [];
+    const source = fakeSource({ run: (value, { stoppedMs }) => ({ value: value + seen.push(stoppedMs) }) });
+    const first = await round(
+      source,
+      fakeApi(() => ({})),
+      undefined,
+      { now: NOW, tried: new Set() },
+    );
+    await round(
+      source,
+      fakeApi(() => ({})),
+      first.entry,
+      { now: NOW + 4 * HOUR, ...since },
+    );
+    expect(seen).toEqual([0, expected]);
+  });
+
   it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
     const asked = async (value: number, context: ReadContext) => {
       const { api, signal } = context;

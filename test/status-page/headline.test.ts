@@ -3,7 +3,7 @@ import type { Attempt } from '../../src/scheduler/entry.ts';
 import { SOURCE_NAMES } from '../../src/sources/registry.ts';
 import { noticesOf, type StatusInput } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
-import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { changed, knownIn, type StateName, withFirst, withKey } from '../support/web/status-states.ts';
 
 function verdict(known: StatusInput): string {
@@ -105,6 +105,16 @@ describe('web/headline', () => {
     // What a 429 refused is not failing while it waits.
     const limited = withFirsts(['machines'], { wait, attempt: failedBecauseOf('rate_limited') });
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 9 sources');
+  });
+
+  it('reports an endpoint that has ended', () => {
+    const refusals = { epoch_slots: { reason: 'not_found', attempts: 60, firstAt: NOW - HOUR, lastAt: NOW } };
+    const known = changed(knownIn('healthy'), ({ source, entry }) =>
+      source.name === 'slashings' && source.chain === 'hoodi' ? { entry: { ...entry, refusals } } : {},
+    );
+    expect(texts(known)).toEqual([
+      'The service has not found epoch_slots (hoodi) for an hour. It is asked once an hour. Look for a newer version of the exporter.',
+    ]);
   });
 
   it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {

@@ -4,6 +4,7 @@ import type { Api } from '../../api/client.ts';
 import { type ApiRequest, ENDPOINTS } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Odd, readAnswer, readRecords } from '../../api/reading.ts';
+import { isUnknownPath } from '../../api/refusal.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
 import { describePlan } from '../../budget/bucket.ts';
 import { type Observation, readHeaders } from '../../budget/headers.ts';
@@ -113,8 +114,7 @@ export async function probe(settings: LoadedConfig): Promise<Probe> {
     head = undefined;
     let result = refusal ?? (await answerTo(client.api, request));
     if (isFailure(result, 'unauthorized')) refusal = KEY_REFUSED;
-    if (otherwise && isFailure(result, 'not_found', 'unexpected_status'))
-      result = await answerTo(client.api, otherwise);
+    if (otherwise && isUnknownPath(result)) result = await answerTo(client.api, otherwise);
     replies.push(replyOf(question, chain, head, result));
     for (const one of next?.(result) ?? []) await ask(one, chain);
   }

@@ -11,6 +11,7 @@ import {
   type Span,
 } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
+import { isUnknownPath } from '../../api/refusal.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
@@ -23,7 +24,11 @@ import type { Question } from '../probe.ts';
 import type { Read } from '../read.ts';
 import type { Source } from '../source.ts';
 
-export const DailyReturns = z.object({ newest: Datapoint.optional() });
+export const DailyReturns = z.object({
+  newest: Datapoint.optional(),
+  /** The path that the service answers. */
+  path: z.enum(DAILY_RETURNS_PATHS).optional(),
+});
 export type DailyReturns = z.infer<typeof DailyReturns>;
 
 /** A day is published about 20 minutes after its end (api-facts 3.4). */
@@ -31,16 +36,15 @@ const AFTER_DAY_END_MS = 30 * MS_PER_MINUTE;
 
 /** The network's average return per beaconchain-day. */
 export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Source<DailyReturns> {
-  const readDays = daysReader(chain);
   return {
     name: 'daily_returns',
     chain,
-    reads: [daysRead(chain, intervalMs, readDays)],
+    reads: [daysRead(chain, intervalMs)],
     state: DailyReturns,
     empty: {},
     share: () => 1,
     metrics: ({ newest }) => dailyReturnFamilies(chain, newest ? [newest] : []),
-    more: { probe: { questions: () => [daysQuestion(chain)] }, history: () => historyOf(chain, readDays) },
+    more: { probe: { questions: () => [daysQuestion(chain)] }, history: () => historyOf(chain) },
   };
 }
 
@@ -51,47 +55,49 @@ function daysQuestion(chain: Chain): Question {
   return { request, otherwise };
 }
 
-function daysRead(chain: Chain, everyMs: Milliseconds, readDays: ReadDays): Read<DailyReturns> {
+function daysRead(chain: Chain, everyMs: Milliseconds): Read<DailyReturns> {
   return {
     name: 'days',
     endpoints: ['daily_returns'],
     everyMs,
     period: { ms: MS_PER_DAY, from: ({ newest }) => newest && newest.day_end * 1000 + MS_PER_DAY + AFTER_DAY_END_MS },
-    async run({ api, signal }, { newest: known }) {
-      const { data } = await readDays(api, { range: { window: '24h' } }, signal);
-      const days = api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, api.now()));
+    async run({ api, signal }, { newest: known, path: knownPath }) {
+      const { path, page } = await readDays(api, { chain, range: { window: '24h' } }, signal, knownPath);
+      const days = api.records('daily_returns', Datapoint, page.data, (day) => isPlausible(chain, day, api.now()));
       // A smaller day never replaces a larger one.
       const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
-      return { value: newest ? { newest } : {} };
+      return { value: { ...(newest && { newest }), path } };
     },
   };
 }
 
 type Path = Query<'daily_returns'>['path'];
-type DaysQuery = Omit<Query<'daily_returns'>, 'chain' | 'path'>;
-type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DailyReturnsPage>;
+type DaysQuery = Omit<Query<'daily_returns'>, 'path'>;
 
 /**
- * Reads days of a chain. After a 404, whoever sent it, tries the other path and remembers the path that works. If the service
- * does not have the other path either, throws the first failure, which may pass.
+ * Reads days, and tells which path works. If none is known, or the known one is gone, tries the other one too. If that does not
+ * exist either, throws the first failure, which may pass.
  */
-function daysReader(chain: Chain): ReadDays {
-  let [path, other]: [Path, Path] = [...DAILY_RETURNS_PATHS];
-
-  return async (api, query, signal) => {
-    const ask = (at: Path): Promise<DailyReturnsPage> =>
-      api.request(requestTo('daily_returns', { chain, path: at, ...query }), signal);
-    try {
-      return await ask(path);
-    } catch (error) {
-      if (!isFailure(error, 'not_found', 'unexpected_status')) throw error;
-      const page = await ask(other).catch((second: unknown) => {
-        throw isFailure(second, 'not_found') ? error : second;
-      });
-      [path, other] = [other, path];
-      return page;
-    }
-  };
+async function readDays(
+  api: Api,
+  query: DaysQuery,
+  signal: AbortSignal,
+  known?: Path,
+): Promise<{ readonly path: Path; readonly page: DailyReturnsPage }> {
+  const read = async (path: Path) => ({
+    path,
+    page: await api.request(requestTo('daily_returns', { path, ...query }), signal),
+  });
+  const [specified, documented] = DAILY_RETURNS_PATHS;
+  const first = known ?? specified;
+  try {
+    return await read(first);
+  } catch (error) {
+    if (known ? !isFailure(error, 'not_found') : !isUnknownPath(error)) throw error;
+    return await read(first === specified ? documented : specified).catch((second: unknown) => {
+      throw isUnknownPath(second) && second.reason !== 'unexpected_status' ? error : second;
+    });
+  }
 }
 
 /**
@@ -107,12 +113,14 @@ function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: 
 export const DAYS: Past = { what: 'daily returns', endpoint: 'daily_returns', isDaily: true };
 
 /** The days of a chain, back to its first. Each day has the time of its end. */
-function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
+function historyOf(chain: Chain): History<Datapoint> {
+  let known: Path | undefined;
   return {
     async readPage(api, range, cursor, signal) {
-      const { data, paging } = await readDays(api, { range, cursor }, signal);
-      const read = api.recordsInPart('daily_returns', Datapoint, data);
-      return { cursor: paging?.next_cursor, ...read, count: data.length };
+      const { path, page } = await readDays(api, { chain, range, cursor }, signal, known);
+      known = path;
+      const read = api.recordsInPart('daily_returns', Datapoint, page.data);
+      return { cursor: page.paging?.next_cursor, ...read, count: page.data.length };
     },
     async estimate(api, ranges, now, signal) {
       for (const range of ranges) await this.readPage(api, range, undefined, signal);

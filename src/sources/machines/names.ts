@@ -1,7 +1,6 @@
 import { MachineName } from '../../api/answers/machines.ts';
 import { requestTo } from '../../api/endpoints.ts';
-import { RequestFailed } from '../../api/errors.ts';
-import { isRefusal } from '../../api/refusal.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
@@ -16,7 +15,7 @@ import { rarely } from './sweep.ts';
 /** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
 
-/** Lists the names of all machines. A refusal of the list is no failure. */
+/** Lists the names of all machines. */
 export function namesRead(options: MachinesOptions): Read<Machines> {
   const { intervalMs: configuredMs } = options;
   const listEvery = (sweepMs: Milliseconds): Milliseconds => rarely(LIST_EVERY_MS, sweepMs, configuredMs);
@@ -30,7 +29,7 @@ export function namesRead(options: MachinesOptions): Read<Machines> {
     async run(context, value) {
       const { api, signal } = context;
       const answer = await attempt(context, () => api.request(requestTo('machine_names', {}), signal));
-      if (answer instanceof Error) return { value, failure: isRefusal(answer) ? undefined : answer };
+      if (answer instanceof Error) return { value, failure: answer };
       const listed = api.records('machine_names', MachineName, answer.data);
       const asked = new Set(value.asked?.map(([name]) => name));
       const room = Math.max(0, options.max - value.machines.length - asked.size);
@@ -71,7 +70,7 @@ async function ask(options: MachinesOptions, context: ReadContext, previous: Mac
   let found = NOTHING;
   for (const name of namesToAsk(previous)) {
     const { records, failure } = await readPages(context, { range, names: [name] }, found, () => true);
-    found = { records, failure: isRefusal(failure) ? undefined : failure };
+    found = { records, failure: isFailure(failure, 'not_found') ? undefined : failure };
     // The request was not sent.
     if (failure && !(failure instanceof RequestFailed)) break;
     // A failed name is requested again after the next list, or the next day if it is expected.

@@ -12,13 +12,24 @@ import { identityOf } from './evidence.ts';
 import { type Context, implausible, type Step } from './pass.ts';
 import type { EpochRows, Slashings } from './state.ts';
 
+type WhichEpoch = number | 'latest' | 'finalized';
+
 /** @throws RequestFailed, also when the answer has no readable row of the epoch */
-export async function readEpoch(
+export async function readEpoch(context: Context, epoch: WhichEpoch, priority: Priority): Promise<EpochRows> {
+  return epochIn(context, epoch, await readSlots(context, epoch, priority));
+}
+
+export async function readSlots(
   { options: { chain }, api, signal }: Context,
-  epoch: number | 'latest' | 'finalized',
+  epoch: WhichEpoch,
   priority: Priority,
-): Promise<EpochRows> {
+): Promise<readonly unknown[]> {
   const { data } = await api.request(requestTo('epoch_slots', { chain, epoch, priority }), signal);
+  return data;
+}
+
+/** @throws RequestFailed when no row of the epoch can be read */
+export function epochIn({ options: { chain }, api }: Context, epoch: WhichEpoch, data: readonly unknown[]): EpochRows {
   const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, api.now()));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);

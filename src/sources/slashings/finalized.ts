@@ -6,11 +6,9 @@ import { readEpoch } from './blocks.ts';
 import { skipTo } from './count.ts';
 import { countNext, GIVE_UP_AFTER_MS, type ReadRows } from './next-epoch.ts';
 import type { SlashingsOptions } from './options.ts';
-import { type Context, implausible, isSampled, runOf, type Step } from './pass.ts';
+import { type Context, implausible, isSampled, MIN_LAG, runOf, type Step } from './pass.ts';
 import type { EpochRows, Slashings } from './state.ts';
 
-/** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
-const MIN_LAG = 2;
 /** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
 const LOWER_ANSWERS = 3;
 /** At one request a second, this many epochs do not delay the next head pass. */
@@ -66,11 +64,13 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
   /** By epoch. The view is one of the epochs to count, and a tie reads the next epoch before its turn. */
   const answers = new Map<number, EpochRows>();
   // A backlog needs no view. An epoch that is being tried needs one: in an outage the view fails first, so no time counts.
-  if (timing.of('head') === undefined || previous.isFinalityDue || !isCatchingUp(previous)) {
+  const isStopOpen = previous.stop !== undefined && previous.stop.to === undefined;
+  if (timing.of('head') === undefined || previous.isFinalityDue || isStopOpen || !isCatchingUp(previous)) {
     const view = await readEpoch(context, 'finalized', 'finalized_pass');
     answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch);
   }
+  state = afterStop(state);
   const newest = newestToCount(state);
   const read: ReadRows = async (epoch) => {
     const priority = newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up';
@@ -79,7 +79,8 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
     return answer;
   };
   const { scannedEpoch = newest } = state;
-  const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_PASS);
+  const { from = Infinity } = state.stop ?? {};
+  const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_PASS, from - 1);
   for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
     const step = await countNext(context, state, epoch, read);
     state = step.value;
@@ -90,18 +91,26 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
 
 function afterFinality({ options, timing, api, events }: Context, previous: Slashings, epoch: number): Slashings {
   const { chain, catchUpMs } = options;
-  const finalityReadAt = api.now();
-  const state = withFinality(previous, epoch, chain, finalityReadAt);
+  const state = withFinality(previous, epoch, chain, api.now());
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
-  const next = { ...state, isFinalityDue: false, finalityReadAt };
-  // Without a stop every epoch is counted, even if finality comes back after weeks.
-  const wasStopped = finalityReadAt - (previous.finalityReadAt ?? 0) > catchUpMs;
-  if (!wasStopped && !isSampled(timing)) return next;
+  const next = { ...state, isFinalityDue: false };
+  if (isSampled(timing)) return skipTo({ ...next, stop: undefined }, finalizedEpoch - 1);
+  if (!state.stop) return next;
   // At least the newest epoch is counted, even if catch_up is short.
-  const reach = isSampled(timing) ? 1 : Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH));
-  return skipTo(next, finalizedEpoch - reach);
+  const { from, to = finalizedEpoch - Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH)) } = state.stop;
+  return { ...next, stop: from <= to ? { from, to } : undefined };
+}
+
+/**
+ * Skips the epochs of a stop that are beyond `catch_up`, once all before them are counted. What was not final when the program
+ * stopped is counted: while it runs, finality that comes back loses no epoch.
+ */
+function afterStop(state: Slashings): Slashings {
+  const { stop: { from, to } = {}, scannedEpoch } = state;
+  if (from === undefined || to === undefined || scannedEpoch === undefined || scannedEpoch < from - 1) return state;
+  return { ...skipTo(state, to), stop: undefined };
 }
 
 /**

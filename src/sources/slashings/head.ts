@@ -3,7 +3,7 @@ import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt } from '../answers.ts';
 import type { Read } from '../read.ts';
-import { decided, readEpoch, readSlashings, unreadBlocks } from './blocks.ts';
+import { decided, epochIn, readEpoch, readSlashings, readSlots, unreadBlocks } from './blocks.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Context, runOf, type Step } from './pass.ts';
 import { type EpochRows, Head, type Slashings } from './state.ts';
@@ -32,11 +32,14 @@ export function headRead(options: SlashingsOptions): Read<Slashings> {
  * whose last slots may have been missing then. The newest answer is the head, even if an earlier answer was further.
  */
 async function headPass(context: Context, previous: Slashings): Promise<Step> {
-  const read = (epoch: number | 'latest') => readEpoch(context, epoch, 'head_pass');
-  const latest = await read('latest');
+  const slots = await readSlots(context, 'latest', 'head_pass');
+  // A single empty list says nothing about the head.
+  if (slots.length === 0 && !previous.wasHeadEmpty) return { value: { ...previous, wasHeadEmpty: true } };
+  const latest = epochIn(context, 'latest', slots);
   const state = withHead(previous, latest, context.api.now());
   const { passedEpoch } = state;
-  const passed = passedEpoch === undefined ? undefined : await attempt(context, () => read(passedEpoch));
+  const passed =
+    passedEpoch === undefined ? undefined : await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
   const isUnread = passed instanceof Error;
   const rows = [...(passed && !isUnread ? decided(passed, latest).rows : []), ...latest.rows];
   const before = { ...state, passedEpoch: isUnread ? passedEpoch : undefined };
@@ -47,7 +50,12 @@ async function headPass(context: Context, previous: Slashings): Promise<Step> {
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
-  const next = { ...state, headEpoch: epoch, ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}) };
+  const next = {
+    ...state,
+    headEpoch: epoch,
+    wasHeadEmpty: undefined,
+    ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}),
+  };
   if (epoch <= headEpoch) return next;
   return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
 }

@@ -54,7 +54,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
     ),
     family(
       'skipped_epochs_total',
-      'Finalized epochs that were skipped and not counted: older than slashings.catch_up, unreadable for an hour, or more than the budget allows',
+      'Finalized epochs that were skipped and not counted: after a stop longer than slashings.catch_up, unreadable for an hour, or more than the budget allows',
       one(totals.skippedEpochs),
     ),
     family(

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
-import { MS_PER_EPOCH } from '../../facts/chain.ts';
+import { epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { attempt } from '../answers.ts';
 import type { Outcome, Pace, Read, ReadContext } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
@@ -19,11 +19,22 @@ type Pass = (context: Context, previous: Slashings) => Promise<Step>;
 /** Runs a pass. The value contains what the status reports of slashed validators, even if the pass fails. */
 export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['run'] {
   return async (context, previous) => {
-    const before = withStatus(previous, context.inputs.slashedByStatus);
-    const passed = await attempt(context, () => pass({ ...context, options }, before));
+    const full = { ...context, options };
+    const before = withStop(full, withStatus(previous, context.inputs.slashedByStatus));
+    const passed = await attempt(context, () => pass(full, before));
     const { value, failure } = passed instanceof Error ? { value: before, failure: passed } : passed;
     return { value: prune(value, options.watch), failure };
   };
+}
+
+/** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
+export const MIN_LAG = 2;
+
+/** Notes a stop that was longer than `catch_up`, also if this run fails. The last attempt was up to an interval before it. */
+function withStop({ stoppedMs, timing, options }: Context, state: Slashings): Slashings {
+  if (stoppedMs <= Math.max(options.catchUpMs, timing.intervalMs)) return state;
+  // If the service finalizes as usual, this epoch was not counted yet.
+  return { ...state, stop: { from: epochAt(options.chain, timing.now - stoppedMs) - MIN_LAG } };
 }
 
 /** Adds what the status reports of slashed validators. This stays when the status is no longer read. */

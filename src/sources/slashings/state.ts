@@ -76,13 +76,15 @@ export const Slashings = z.object({
   head: Head.optional(),
   /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),
+  /** Whether the last answer about the latest epoch was an empty list. */
+  wasHeadEmpty: z.boolean().optional(),
   /** The epoch that has just passed, until it is read once more by its number. */
   passedEpoch: Index.optional(),
   finalizedEpoch: Index.optional(),
   /** Whether the head epoch has advanced since the finalized view was last read. */
   isFinalityDue: z.boolean().optional(),
-  /** When the finalized view was last read (Unix ms). */
-  finalityReadAt: z.number().optional(),
+  /** The epochs of a stop that are beyond `catch_up`. `to` is not known before finality is read. They wait for their turn. */
+  stop: z.object({ from: z.number().int(), to: z.number().int().optional() }).optional(),
   /** If the last answers about finality were lower: the epoch of the last one, and the time of the first (Unix ms). */
   lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted, or counted as skipped. -1 before the first epoch of a chain. */

@@ -104,35 +104,39 @@ describe('sources/daily-returns', () => {
   });
 
   describe('the path', () => {
-    // A router of the service may write its own 404 or redirect, without a header about limits.
-    it.each(['not_found', 'unexpected_status'] as const)(
-      'falls back to the publicly documented one on %s, and remembers it until it is not found any more',
-      async (reason) => {
-        const first = apiAt(PUBLIC, reason);
-        const { value } = await poll(first);
-        expect(pathsOf(first)).toEqual([SPECIFIED, PUBLIC]);
-        expect(value.newest?.day).toBe(2100);
-        const second = apiAt(PUBLIC);
-        await poll(second, value);
-        expect(pathsOf(second)).toEqual([PUBLIC]);
-        const third = apiAt(SPECIFIED);
-        expect((await poll(third, value)).failure).toBeUndefined();
-        expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
-      },
-    );
+    /** What an answer to an unknown path may be. */
+    const UNKNOWN = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status'] as const;
 
-    it('a passing failure remains one, although the other path is not found', async () => {
-      const api = fakeApi((request) => {
-        throw failed(request, request.path === SPECIFIED ? 'unexpected_status' : 'not_found');
-      });
-      expect((await poll(api)).failure).toMatchObject({ reason: 'unexpected_status' });
+    it.each(UNKNOWN)('is the publicly documented one if the other is answered %s, and is kept', async (reason) => {
+      const first = apiAt(PUBLIC, reason);
+      const { value, failure } = await poll(first);
+      expect(failure).toBeUndefined();
+      expect(pathsOf(first)).toEqual([SPECIFIED, PUBLIC]);
+      expect(value.newest?.day).toBe(2100);
+      const second = apiAt(PUBLIC);
+      await poll(second, value, dailyReturnsSource('mainnet', HOUR));
+      expect(pathsOf(second)).toEqual([PUBLIC]);
+      const third = apiAt(SPECIFIED);
+      expect((await poll(third, value)).value.path).toBe(SPECIFIED);
+      expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
     });
 
-    it('is not changed after any other failure', async () => {
-      for (const reason of FAILURE_REASONS.filter((one) => one !== 'not_found' && one !== 'unexpected_status')) {
-        const api = apiAt(PUBLIC, reason);
-        expect((await poll(api)).failure).toMatchObject({ reason });
-        expect(pathsOf(api)).toEqual([SPECIFIED]);
+    it.each(UNKNOWN)('that has never worked fails with %s if the other one is not found either', async (reason) => {
+      const api = fakeApi((request) => {
+        throw failed(request, request.path === SPECIFIED ? reason : 'not_found');
+      });
+      expect((await poll(api)).failure).toMatchObject({ reason });
+    });
+
+    it('is not changed after any other failure, and one that works only if it is gone', async () => {
+      const works = (await poll(apiAt(SPECIFIED))).value;
+      for (const reason of FAILURE_REASONS) {
+        const isOther = !UNKNOWN.some((one) => one === reason);
+        for (const before of [...(isOther ? [{}] : []), ...(reason === 'not_found' ? [] : [works])]) {
+          const api = apiAt(PUBLIC, reason);
+          expect((await poll(api, before)).failure).toMatchObject({ reason });
+          expect(pathsOf(api)).toEqual([SPECIFIED]);
+        }
       }
     });
   });

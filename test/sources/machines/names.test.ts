@@ -90,17 +90,19 @@ describe('sources/machines expected names', () => {
     expect(account.asked).toEqual(['a', 'gone', 'gone']);
   });
 
-  it('a 404 means that nothing was found, and fails no sweep; a 400 is a mistake in the request, and fails it', async () => {
+  it('a 404 means that nothing was found, and fails no sweep; a 400 and a 403 are no answer, and fail it', async () => {
     for (const [reason, failure] of [
       ['not_found', undefined],
       ['bad_request', { reason: 'bad_request' }],
+      // It pauses for an hour.
+      ['forbidden', { reason: 'forbidden' }],
     ] as const) {
       const account = new Account();
       account.failures.set('a', reason);
       const first = await account.poll(NOW, { expected: ['a', 'b'] });
       if (failure) expect(first.failure).toMatchObject(failure);
       else expect(first.failure).toBeUndefined();
-      await account.poll(NOW + MINUTE, { expected: ['a', 'b'] });
+      await account.poll(NOW + (reason === 'forbidden' ? HOUR + MINUTE : MINUTE), { expected: ['a', 'b'] });
       expect(account.asked).toEqual(['a', 'b']);
     }
   });
@@ -173,14 +175,14 @@ describe('sources/machines machine-names', () => {
   });
 
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
-    'refused with %s fail nothing, and are off for a day once that is confirmed',
+    'refused with %s fail once, and are off for a day once that is confirmed',
     async (reason) => {
       const account = new Account();
       account.failures.set('', reason);
       const failures: unknown[] = [];
       for (const at of [0, MINUTE, 10 * MINUTE, DAY + 10 * MINUTE - 1, DAY + 10 * MINUTE])
         failures.push((await account.poll(NOW + at)).failure);
-      expect(failures).toEqual(Array(5).fill(undefined));
+      expect(failures).toEqual([expect.objectContaining({ reason }), ...Array(4).fill(undefined)]);
       expect(account.lists).toEqual([NOW, NOW + 10 * MINUTE, NOW + DAY + 10 * MINUTE]);
       expect(account.events).toMatchObject([{ type: 'part_refused', part: 'machine_names' }]);
     },

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { epochTime } from '../../../src/facts/chain.ts';
 import { slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
-import { HOUR, MINUTE } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
 let follower: Follower;
 
@@ -98,30 +99,95 @@ describe('sources/slashings/finalized', () => {
   });
 
   describe('catch_up', () => {
-    it('counts the epochs beyond it as skipped, and reports it', async () => {
-      follower = await following({ catchUpMs: HOUR });
-      await advance(100, 100 * 384_000);
+    const EPOCH = 384_000;
+
+    /** A follower whose clock is in the latest epoch of its chain. */
+    async function onTime(catchUpMs: number): Promise<void> {
+      follower = new Follower({ catchUpMs });
+      follower.now = epochTime('mainnet', E) * 1000;
+      follower.chain.grow(E, F);
+      await follower.poll();
+    }
+
+    /** The head advances epoch by epoch, and finality does not. */
+    async function withoutFinality(epochs: number): Promise<void> {
+      for (let i = 1; i <= epochs; i += 1) {
+        follower.chain.grow(follower.chain.latest + 1, follower.chain.finalized);
+        await follower.poll(EPOCH);
+      }
+    }
+
+    async function finalityBack(): Promise<void> {
+      follower.chain.grow(follower.chain.latest + 1, follower.chain.latest - 1);
+      await follower.poll(EPOCH);
       await caughtUp();
-      // Nine epochs are 3,456 s.
-      expect(follower.value('skipped_epochs_total')).toBe(91);
+    }
+
+    /** How many epochs are counted since the first one, and how many are skipped. */
+    const counted = () => Number(follower.value('slots_total', { status: 'proposed' })) / 32 - 1;
+    const skipped = () => follower.value('skipped_epochs_total');
+
+    // Nine epochs are 3,456 s.
+    it.each([
+      ['', undefined],
+      ['also if the service is away at the start', 'network'],
+    ] as const)('skips the epochs of a stop beyond it, and reports it %s', async (_, fault) => {
+      await onTime(HOUR);
+      follower.startAnew(100 * EPOCH);
+      follower.chain.advance(100);
+      follower.fault = () => fault;
+      await follower.poll(0);
+      follower.fault = () => undefined;
+      await follower.poll();
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([9, 91]);
       expect(follower.found('epochs_skipped')).toEqual([{ epochs: 91 }]);
-      expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 + 9 * 32);
       expect(follower.state.scannedEpoch).toBe(F + 100);
     });
 
-    it('counts from a stop: finality that comes back while the program runs loses no epoch', async () => {
-      follower = await following({ catchUpMs: HOUR });
-      for (let i = 1; i <= 30; i += 1) {
-        follower.chain.grow(E + i, i === 30 ? F + 30 : F);
-        await follower.poll(384_000);
+    it.each([1, 5 * MINUTE, HOUR])(
+      'of %s ms loses no epoch if finality comes back while the program runs',
+      async (catchUpMs) => {
+        await onTime(catchUpMs);
+        await withoutFinality(30);
+        follower.reload(MINUTE);
+        await withoutFinality(30);
+        // A restart within an interval is no stop.
+        follower.startAnew(MINUTE);
+        await finalityBack();
+        expect([counted(), skipped()]).toEqual([61, 0]);
+      },
+    );
+
+    it('loses no epoch in an outage, over a restart in it, a wait for the quota and a step of the clock', async () => {
+      await onTime(HOUR);
+      follower.fault = () => 'network';
+      for (let i = 0; i < 40; i += 1) {
+        if (i === 20) follower.startAnew();
+        await follower.poll(15 * MINUTE);
       }
+      follower.fault = () => undefined;
+      follower.chain.advance(90);
+      await follower.poll(15 * MINUTE);
       await caughtUp();
-      expect(follower.value('skipped_epochs_total')).toBe(0);
-      expect(follower.state.scannedEpoch).toBe(F + 30);
-      follower.startAnew(100 * 384_000);
-      follower.chain.advance(100);
+      await advance(30, 30 * EPOCH);
       await caughtUp();
-      expect(follower.value('skipped_epochs_total')).toBe(91);
+      follower.reload(30 * EPOCH);
+      await advance(30);
+      await caughtUp();
+      await advance(1, 2 * DAY);
+      await advance(1, -2 * DAY);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([152, 0]);
+    });
+
+    it('skips only the epochs of the stop, not those before it that were not final', async () => {
+      await onTime(HOUR);
+      await withoutFinality(30);
+      follower.startAnew(20 * EPOCH);
+      follower.chain.grow(E + 50, F + 50);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([38, 12]);
     });
 
     it('counts those between two samples as skipped, without a word at each', async () => {

@@ -90,9 +90,25 @@ describe('the head pass of slashings', () => {
   it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
     for (const rows of [[], [{ slot: 'x' }]]) {
       follower.chain.answers.set(`${E}`, rows);
+      if (rows.length === 0) await follower.poll();
       expect(await follower.poll()).toEqual(['latest', 'finalized']);
       expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
       expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
+    }
+  });
+
+  it('takes a single empty list for no answer, which fails nothing and changes nothing', async () => {
+    const rows = follower.chain.rows(E) ?? [];
+    for (const fails of [false, true, true]) {
+      follower.chain.epochs.set(E, []);
+      await follower.poll();
+      expect(follower.failure !== undefined).toBe(fails);
+      expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
+    }
+    for (const answer of [rows, [], rows, []]) {
+      follower.chain.epochs.set(E, answer);
+      await follower.poll();
+      expect(follower.failure).toBeUndefined();
     }
   });
 

@@ -137,6 +137,7 @@ export class Follower {
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
   #tried = new Set<string>();
+  #startedAt = NOW;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
     this.source = slashingsSource(slashingsOptions(options));
@@ -156,7 +157,7 @@ export class Follower {
       return { status: 'OK', data: this.chain.answer(request) };
     });
     const { now, inputs, signal } = this;
-    const options = { now, inputs, signal, tried: this.#tried, ...budget };
+    const options = { now, inputs, signal, tried: this.#tried, startedAt: this.#startedAt, ...budget };
     const { entry, failure, events, ran } = await round(this.source, api, this.entry, options);
     Object.assign(this, { entry, failure, requests: api.requests });
     for (const name of ran) this.#tried.add(name);
@@ -164,8 +165,13 @@ export class Follower {
     return api.requests.map(({ path }) => askedFor(path));
   }
 
-  /** Starts the program again, or reloads it. */
+  /** Starts the program again. */
   startAnew(afterMs = 0): void {
+    this.reload(afterMs);
+    this.#startedAt = this.now;
+  }
+
+  reload(afterMs = 0): void {
     this.now += afterMs;
     this.entry = withoutRefusals(this.source, this.entry);
     this.#tried.clear();

@@ -19,6 +19,8 @@ export interface RoundOptions {
   readonly signal?: AbortSignal;
   /** The reads that have run since the program started. Default: all of them. */
   readonly tried?: ReadonlySet<string>;
+  /** When the program started. Default: at this round. */
+  readonly startedAt?: number;
 }
 
 export type RoundResult<T> = Awaited<ReturnType<typeof round<T>>>;
@@ -31,7 +33,7 @@ export async function round<T>(
   source: Source<T>,
   api: Api | FakeApi,
   before: Entry<T> | undefined,
-  { now, allowedPerDay, inputs, signal = noSignal(), tried }: RoundOptions,
+  { now, allowedPerDay, inputs, signal = noSignal(), tried, startedAt = now }: RoundOptions,
 ) {
   if ('at' in api) api.at = now;
   // Safe, because only this source gets the values.
@@ -43,6 +45,7 @@ export async function round<T>(
     signal,
     scheduleOf: (current, at) => scheduleAt(source, current as Entry<T>, at, allowedPerDay),
     isPaceKnown: true,
+    startedAt,
     tried: tried ?? new Set(source.reads.map(({ name }) => name)),
   });
   const written = JSON.parse(JSON.stringify(entry));

@@ -140,6 +140,15 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(4);
   });
 
+  it.each([403, 410])('asks for the returns at the other path where the first one is answered %i', async (status) => {
+    const request: Fault['request'] = ({ path }, genuine) =>
+      path.endsWith('/benchmark-store') ? { status, body: '{"error":"made up"}' } : genuine();
+    const { code, stdout } = await probed({ request });
+    const row = rowsIn(stdout).find(([endpoint]) => endpoint === 'daily_returns');
+    expect([row?.[2], row?.at(-1)]).toEqual(['200', '/api/v2/ethereum/eth-store']);
+    expect(code).toBe(0);
+  });
+
   it('sends no more than 12 requests for a chain and 2 for the account, however often it fails', async () => {
     const { code, stdout, service } = await probed({ request: () => ({ status: 500, body: '' }) });
     expect(service.requests).toHaveLength(14);
