@@ -38,6 +38,11 @@ export function epochTime(chain: Chain, epoch: number): UnixSeconds {
   return slotTime(chain, epoch * SLOTS_PER_EPOCH);
 }
 
+/** The first ms after an epoch. */
+export function epochEnd(chain: Chain, epoch: number): UnixMs {
+  return epochTime(chain, epoch + 1) * 1000;
+}
+
 export function periodTime(chain: Chain, period: number): UnixSeconds {
   return epochTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { ApiRequest, Part } from '../api/endpoints.ts';
+import { type ApiRequest, behindMs, type Part } from '../api/endpoints.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
@@ -80,7 +80,7 @@ async function run(
   const attempt = attemptOf(before, read);
   const isFirst = !tried.has(read.name);
   const events: SourceEvent[] = [];
-  const noted = notedApi(api, read, before.refusals, events);
+  const noted = notedApi(api, read, before.refusals, inputs, events);
   const start = clock.monotonic();
   const context: ReadContext = {
     api: noted.api,
@@ -88,6 +88,7 @@ async function run(
     signal,
     inputs,
     ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
+    agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
     isFirst,
     isRefused: noted.isRefused,
     events,
@@ -110,6 +111,7 @@ async function run(
     // The read works with the time at which the round began.
     stepMs: clock.now() - begun.at - (clock.monotonic() - begun.monotonic),
     requests: noted.requests(),
+    behindMs: noted.behindMs(),
     pace: isPaceKnown ? pace : undefined,
     failure,
     isRefused: isOff,
@@ -132,9 +134,10 @@ function ownTimeSince(
   return lastAttemptAt === undefined ? 0 : Math.max(0, Math.min(now - lastAttemptAt, longest));
 }
 
-/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts. */
-function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, events: SourceEvent[]) {
+/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
+function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, inputs: Inputs, events: SourceEvent[]) {
   let [requests, refusals] = [0, before];
+  const ages: Milliseconds[] = [];
 
   /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
   function isOffNow(part: Part | undefined): boolean {
@@ -158,6 +161,8 @@ function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, even
       try {
         const answer = await api.request(request, signal);
         if (part) refusals = withoutRefusal(refusals, part);
+        const behind = behindMs(request, answer, api.now(), inputs.finalityDelayMs);
+        if (behind !== undefined) ages.push(behind);
         return answer;
       } catch (error) {
         if (part && !signal.aborted) note(part, request, error);
@@ -165,5 +170,12 @@ function notedApi(api: Api, { endpoints }: Read<unknown>, before: Refusals, even
       }
     },
   };
-  return { api: noted, requests: () => requests, refusals: () => refusals, isRefused: isOffNow };
+  return {
+    api: noted,
+    requests: () => requests,
+    refusals: () => refusals,
+    /** By the oldest of the answers. Undefined: none had an age. */
+    behindMs: () => (ages.length > 0 ? Math.max(...ages) : undefined),
+    isRefused: isOffNow,
+  };
 }

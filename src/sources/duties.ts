@@ -6,6 +6,7 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 import { percent, relative } from '../toolkit/lib/words.ts';
 import type { Table } from './content.ts';
 import { family } from './families.ts';
+import { meanOf, sumOfAll } from './sums.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
@@ -14,7 +15,8 @@ const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
 const NonNegative = z.number().nonnegative();
-const Outcomes = z.object({ assigned: NonNegative, missed: NonNegative, done: NonNegative });
+/** What is not known of all of them is absent. */
+const Outcomes = z.partialRecord(z.enum(OUTCOMES), NonNegative);
 
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
 export const Performance = z.object({
@@ -31,16 +33,15 @@ export type Performance = z.infer<typeof Performance>;
 type Answer = PerformanceAnswer['data'];
 
 export function performanceOf(answers: readonly Answer[]): Performance {
-  const sums = (duty: Duty): z.infer<typeof Outcomes> => {
-    const sum = (outcome: (typeof OUTCOMES)[number]): number =>
-      answers.reduce((total, { duties }) => total + duties[duty][outcome], 0);
-    return { assigned: sum('assigned'), missed: sum('missed'), done: sum('done') };
-  };
+  const sums = (duty: Duty): z.infer<typeof Outcomes> =>
+    present(
+      OUTCOMES.map((outcome) => [outcome, sumOfAll(answers.map(({ duties }) => duties[duty][outcome]))] as const),
+    );
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
-    allKnown(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]))?.reduce((sum, one) => sum + one, 0);
+    sumOfAll(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]));
   const inclusionDelay = meanOf(
-    answers.map(({ duties: { attestation } }): Weighted => [attestation.avg_inclusion_delay, attestation.done]),
+    answers.map(({ duties: { attestation } }) => [attestation.avg_inclusion_delay, attestation.done] as const),
   );
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
@@ -50,28 +51,16 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   };
 }
 
-/** The mean, weighted by the duties of each answer. Penalties can make it negative, which is no ratio. */
+/** The mean, weighted by the duties of each answer. A score outside 0 to 1 is none: so the service marks a duty that nobody had. */
 function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
-  const assigned = ({ duties }: Answer): number => about.reduce((total, duty) => total + duties[duty].assigned, 0);
-  const mean = meanOf(answers.map((one): Weighted => [one.beaconscore?.[score], assigned(one)]));
-  return mean !== undefined && mean >= 0 && mean <= 1 ? mean : undefined;
-}
-
-type Weighted = readonly [value: number | null | undefined, weight: number];
-
-/** The weighted mean of the known values. A single value is returned without a rounding error. */
-function meanOf(values: readonly Weighted[]): number | undefined {
-  const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
-  if (known.length <= 1) return known[0]?.value;
-  const all = known.reduce((sum, { weight }) => sum + weight, 0);
-  return known.reduce((sum, { value, weight }) => sum + value * weight, 0) / all;
-}
-
-/** All values. Undefined if there is none, or one of them is not known. */
-export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | undefined {
-  const known = values.filter((one) => one != null);
-  return known.length > 0 && known.length === values.length ? known : undefined;
+  return meanOf(
+    answers.map(({ beaconscore, duties }) => {
+      const { [score]: value } = beaconscore ?? {};
+      const isScore = value != null && value >= 0 && value <= 1;
+      return [isScore ? value : undefined, about.reduce((sum, duty) => sum + duties[duty].assigned, 0)] as const;
+    }),
+  );
 }
 
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
@@ -83,15 +72,14 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
 export function attestationTable(
   chain: Chain,
   who: string,
-  performances: readonly Performance[],
-  readAt: UnixMs,
+  known: readonly { readonly sums: Performance; readonly at: UnixMs }[],
   now: UnixMs,
 ): Table[] {
-  const sum = (outcome: 'assigned' | 'done'): number =>
-    performances.reduce((total, { duties }) => total + duties.attestation[outcome], 0);
-  const assigned = sum('assigned');
-  if (assigned === 0) return [];
-  const said = `${who} attested ${percent(sum('done') / assigned, 2)} (${relative(readAt, now)})`;
+  const sum = (outcome: 'assigned' | 'done') => sumOfAll(known.map(({ sums }) => sums.duties.attestation[outcome]));
+  const [assigned, done] = [sum('assigned'), sum('done')];
+  if (!assigned || done === undefined) return [];
+  const oldest = Math.min(...known.map(({ at }) => at));
+  const said = `${who} attested ${percent(done / assigned, 2)} (${relative(oldest, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
   const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];

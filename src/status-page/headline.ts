@@ -2,7 +2,7 @@ import { PARTS } from '../api/endpoints.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import { isRefused, partsOf } from '../scheduler/refusals.ts';
-import { lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
+import { behindOf, lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
@@ -138,6 +138,7 @@ function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
       plural(input.views.length, 'source'),
     ),
     ...refusalNotices(input.views),
+    ...behindNotices(input.views),
     ...(validHeader === false ? [] : staleNotices(input, now)),
     ...waitNotices(input, now),
     ...stretchNotices(input.views),
@@ -151,6 +152,12 @@ function refusalNotices(views: readonly SourceView[]): Notice[] {
       .map((part) => `${PARTS[part]}${chain ? ` (${chain})` : ''}`),
   );
   return firingIf('BeaconchainPartRefused', names);
+}
+
+function behindNotices(views: readonly SourceView[]): Notice[] {
+  const behind = views.filter((view) => (behindOf(view) ?? 0) > 0);
+  const oldest = Math.max(0, ...behind.map((view) => behindOf(view) ?? 0));
+  return firingIf('BeaconchainServiceBehind', behind.map(nameOf), span(oldest));
 }
 
 /** A replica that does not poll has no overdue sources. */

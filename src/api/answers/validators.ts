@@ -73,6 +73,7 @@ export const PerformanceAnswer = z.object({
       sync_committee: Successful,
     }),
   }),
+  range: Range.nullish(),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 

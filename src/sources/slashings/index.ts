@@ -1,4 +1,5 @@
-import { EPOCHS_PER_DAY } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
@@ -25,7 +26,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     page: (value, timing, { linked }) => slashingsPage(options, value, timing, linked),
     more: {
       probe: slashingsProbing(options),
-      gives: () => ({ showsSlashed: true }),
+      gives: (state) => ({ showsSlashed: true, finalityDelayMs: finalityDelayMs(options, state) }),
       leavesOut(timing) {
         if (timing.of('head') !== undefined) return '';
         return isSampled(timing)
@@ -34,6 +35,15 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
       },
     },
   };
+}
+
+/** A finalized view is of the epoch two before that of the clock. */
+const USUAL_DELAY = 2;
+
+function finalityDelayMs({ chain }: SlashingsOptions, state: Slashings): Milliseconds | undefined {
+  const { finalizedEpoch, finalityReadAt } = state;
+  if (finalizedEpoch === undefined || finalityReadAt === undefined) return undefined;
+  return Math.max(0, epochAt(chain, finalityReadAt) - USUAL_DELAY - finalizedEpoch) * MS_PER_EPOCH;
 }
 
 /**

@@ -24,8 +24,6 @@ export type Proposal = z.infer<typeof Proposal>;
 
 /** The fields of the newest canonical block that are shown, named as in the answer. */
 export const Head = z.object({
-  /** Unix ms. */
-  readAt: z.number(),
   slot: Index,
   epoch: Index,
   syncaggregate_participation: Quantity,
