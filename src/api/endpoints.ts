@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import { type Chain, epochEnd, MS_PER_EPOCH } from '../facts/chain.ts';
-import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { type Chain, epochEnd, HONEST } from '../facts/chain.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
@@ -47,14 +46,6 @@ interface DatedRequest {
   readonly chain: Chain;
   readonly path: string;
 }
-
-/** How old the data of a good service are when they arrive. */
-export const HONEST = {
-  head: 10 * MS_PER_MINUTE,
-  status: 3 * MS_PER_EPOCH,
-  /** Over 24 hours of finalized epochs. */
-  sums: 6 * MS_PER_EPOCH,
-} as const satisfies Record<string, Milliseconds>;
 
 /** The optional parts of sources, in words. The service may refuse each of them by itself. */
 export const PARTS = {

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '../../src/api/endpoints.ts';
 import { NO_WAIT } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Attempt, type Entry, sourceId } from '../../src/scheduler/entry.ts';
@@ -202,7 +203,10 @@ export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
       const id = sourceId(source);
       const value = VALUES[id];
       if (value === undefined) return [];
-      return [[id, entryOf(source, { ...tried, ...(id === 'slashings-hoodi' ? failing : {}) }, { value })]];
+      const isFailing = id === 'slashings-hoodi';
+      const isDated = source.reads.some(({ endpoints }) => endpoints.some((one) => 'dated' in ENDPOINTS[one]));
+      const behind = isDated && { behindMs: isFailing ? 17_640_000 : 0 };
+      return [[id, entryOf(source, { ...tried, ...behind, ...(isFailing && failing) }, { value })]];
     }),
   );
 }

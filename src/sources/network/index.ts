@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { QueuesAnswer } from '../../api/answers/network.ts';
 import { Wei } from '../../api/answers/validators.ts';
-import { HONEST, requestTo } from '../../api/endpoints.ts';
-import { type Chain, epochEnd } from '../../facts/chain.ts';
+import { requestTo } from '../../api/endpoints.ts';
+import { type Chain, epochEnd, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { fresh, keepNewer, maxAge } from '../ages.ts';

@@ -1,5 +1,4 @@
-import { HONEST } from '../../api/endpoints.ts';
-import { CHAINS, type Chain, slotTime } from '../../facts/chain.ts';
+import { CHAINS, type Chain, HONEST, slotTime } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { fresh, maxAge } from '../ages.ts';

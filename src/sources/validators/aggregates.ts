@@ -1,7 +1,7 @@
-import { type ApiRequest, type Endpoint, HONEST, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
+import { type ApiRequest, type Endpoint, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { epochEnd } from '../../facts/chain.ts';
+import { epochEnd, HONEST } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
 import { dueParts, fresh, keepNewer, maxAge } from '../ages.ts';

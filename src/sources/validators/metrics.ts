@@ -1,6 +1,5 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { HONEST } from '../../api/endpoints.ts';
-import { epochEnd, epochTime } from '../../facts/chain.ts';
+import { epochEnd, epochTime, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { groupLabel, watchedGroupOf } from '../../facts/groups.ts';
 import { type Watch, watchedCount, watches } from '../../facts/watch.ts';

@@ -1,8 +1,8 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import type { Api } from '../../api/client.ts';
-import { type AnswerOf, HONEST, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
+import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { type Chain, epochAt, epochEnd, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, epochEnd, HONEST, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf, watches } from '../../facts/watch.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
