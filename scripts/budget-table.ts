@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '../src/api/client.ts';
+import { readRecords } from '../src/api/reading.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import { budgetOptionsOf } from '../src/exporter/client.ts';
 import { answer } from '../src/sandbox/answer.ts';
@@ -47,7 +48,8 @@ async function sweepCost(machines: number): Promise<number> {
         const request = { method: 'POST', path, headers, body: JSON.stringify(body) };
         return envelope.parse(JSON.parse(answer(sandbox, request, now).body));
       },
-      records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
+      records: (_endpoint, record, items) => readRecords(record, items).records,
+      recordsInPart: (_endpoint, record, items) => readRecords(record, items),
     };
     const pace = { intervalMs: MINUTE_MS, isStretched: false };
     const context: ReadContext = {

@@ -4,11 +4,11 @@ import type { Budget } from '../budget/permit.ts';
 import type { Chain } from '../facts/chain.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
-import { isObject } from '../toolkit/lib/is-object.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { isOfService, mediaTypeOf, readBody } from './body.ts';
 import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
+import { expectReadable, type Odd, type Records, readAnswer, readRecords } from './reading.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
@@ -24,21 +24,31 @@ export interface Api {
    */
   request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A>;
   /**
-   * Parses records one by one. An invalid record is counted and dropped; the others are kept. A record that is not plausible
-   * counts as invalid. This is not part of the schema where it depends on the time, because zod compiles every new schema.
+   * Reads the records of a list field by field. A record with an odd field is counted once, and keeps its other fields. A record
+   * that is not plausible is counted and dropped. This is not part of the schema where it depends on the time, because zod
+   * compiles every new schema.
+   * @throws RequestFailed if there are records, and none of them can be read
    */
   records<S extends z.ZodType>(
     endpoint: Endpoint,
     record: S,
     items: readonly unknown[],
     isPlausible?: (record: z.output<S>) => boolean,
-  ): z.output<S>[];
+  ): readonly z.output<S>[];
+  /** The same for one of several lists, such as those of a page: the records of another one may be readable. */
+  recordsInPart<S extends z.ZodType>(
+    endpoint: Endpoint,
+    record: S,
+    items: readonly unknown[],
+    isPlausible?: (record: z.output<S>) => boolean,
+  ): Records<z.output<S>>;
 }
 
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
   failed(failure: RequestFailed): void;
   took(endpoint: Endpoint, seconds: Seconds): void;
+  /** Records with an odd field, and records that were dropped. */
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
@@ -54,6 +64,8 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
+  /** A record, or an answer, has a field that cannot be read. */
+  readonly onOdd?: ((endpoint: Endpoint, odd: Odd) => void) | undefined;
   /** A `ServiceClock` receives the `Date` of each answer of the service. */
   readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs' | 'fastMs'>>;
   /** In [0, 1), for the jitter of retries. */
@@ -62,7 +74,7 @@ export interface ApiDependencies {
 
 /** @param currentOptions Reads the options for each attempt, because a reload can change them in the middle of a run */
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, transport, observer, clock, random } = dependencies;
+  const { budget, transport, observer, onOdd, clock, random } = dependencies;
 
   async function attempt<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A> {
     const { endpoint, envelope, priority } = request;
@@ -74,7 +86,11 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
       // Without an answer of the service nothing is known about the account.
       await release(await exchanged.catch(() => undefined));
       const answer = expectOk(endpoint, await exchanged);
-      return parseEnvelope(endpoint, envelope, await readBody(endpoint, answer.body()));
+      const { value, odd } = readAnswer(envelope, await readBody(endpoint, answer.body()));
+      if (value === undefined)
+        throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${odd?.place || 'body'}`);
+      noteInvalid(endpoint, odd ? 1 : 0, odd);
+      return value;
     });
   }
 
@@ -122,22 +138,28 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     }
   }
 
+  const recordsInPart: Api['recordsInPart'] = (endpoint, record, items, isPlausible) => {
+    const read = readRecords(record, items, isPlausible);
+    noteInvalid(endpoint, read.invalid, read.odd);
+    return read;
+  };
+
+  function noteInvalid(endpoint: Endpoint, count: number, odd: Odd | undefined): void {
+    if (count > 0) observer?.invalidRecords(endpoint, count);
+    if (odd) onOdd?.(endpoint, odd);
+  }
+
   return {
     now: () => clock.now(),
     fastMs: () => clock.fastMs?.() ?? 0,
     request: (request, signal) => retried(() => attempt(request, signal), signal),
 
-    records(endpoint, record, items, isPlausible = () => true) {
-      const good: z.output<typeof record>[] = [];
-      for (const item of items) {
-        // Every record is an object. Anything else is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
-        if (!isObject(item)) continue;
-        const parsed = record.safeParse(item);
-        if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);
-      }
-      if (good.length < items.length) observer?.invalidRecords(endpoint, items.length - good.length);
-      return good;
+    records(endpoint, record, items, isPlausible) {
+      const read = recordsInPart(endpoint, record, items, isPlausible);
+      expectReadable(endpoint, read);
+      return read.records;
     },
+    recordsInPart,
   };
 }
 
@@ -208,12 +230,4 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain 
   if (!body) return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
   const posted = { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' };
   return { ...to, method: 'POST', headers: posted, body: JSON.stringify(body) };
-}
-
-/** Checks the structure around the records of an answer. @throws RequestFailed */
-function parseEnvelope<A>(endpoint: Endpoint, envelope: z.ZodType<A>, json: unknown): A {
-  const parsed = envelope.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const place = parsed.error.issues[0]?.path.join('.') || 'body';
-  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${place}`);
 }

@@ -1,10 +1,13 @@
 /** How reading the pages ended. Any value other than `end` is logged as a warning, because data may be missing. */
-export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages';
+export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages' | 'unreadable_cursor';
 
 export interface ReadPage {
-  readonly cursor: string | null | undefined;
+  /** False: it cannot be read. */
+  readonly cursor: string | false | null | undefined;
   /** Records on the page, valid or not. */
   readonly count: number;
+  /** Those that cannot be read at all. Default: none. */
+  readonly unreadable?: number;
 }
 
 const MAX_EMPTY_PAGES = 3;
@@ -23,6 +26,7 @@ export async function eachPage(
   let empty = 0;
   for (let pages = 1; ; pages += 1) {
     const page = await read(cursor);
+    if (page.cursor === false) return 'unreadable_cursor';
     if (!page.cursor) return 'end';
     if (seen.has(page.cursor)) return 'repeated_cursor';
     empty = page.count === 0 ? empty + 1 : 0;

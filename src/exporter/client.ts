@@ -47,6 +47,7 @@ export interface ClientOptions {
   /** A request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
+  readonly onOdd?: ApiDependencies['onOdd'];
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
@@ -67,7 +68,7 @@ export interface Client {
 const LEDGER_EVERY_MS = 5_000;
 
 export function openClient(options: ClientOptions): Client {
-  const { clock, observer, leads, settings, outside = OUTSIDE } = options;
+  const { clock, observer, onOdd, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
   let isClosing = false;
@@ -94,6 +95,7 @@ export function openClient(options: ClientOptions): Client {
     budget: leads ? leased(limiter, leads) : limiter,
     transport: transport(connections.send),
     observer,
+    onOdd,
     clock,
     random: outside.random,
   });

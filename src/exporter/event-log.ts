@@ -1,4 +1,6 @@
+import type { Endpoint } from '../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../api/errors.ts';
+import type { Odd } from '../api/reading.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
@@ -78,6 +80,14 @@ export class EventLog {
     if (!failure && isNew && !isRefused) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');
     else this.#log[isNew ? 'warn' : 'debug']({ ...fields, help: helpOn(failure) }, 'poll failed');
+  }
+
+  /** Records have a field that cannot be read. The first one of each endpoint and field is logged. */
+  unreadable(endpoint: Endpoint, { place, message }: Odd): void {
+    const field = place.replace(/\d+/g, '*');
+    if (!this.#hasChanged(`${endpoint} ${field}`, message)) return;
+    const help = 'update the exporter, or report the output of check --probe';
+    this.#log.warn({ endpoint, field, err: message, help }, 'a record cannot be read as a whole');
   }
 
   /** An event whose value is saved. */

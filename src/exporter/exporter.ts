@@ -114,6 +114,7 @@ export class Exporter implements Pages {
       save: (ledger) => this.#saveLedger(ledger),
       onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
       onClosed: ({ key }) => this.#events.keyRefused(key),
+      onOdd: (endpoint, odd) => this.#events.unreadable(endpoint, odd),
       onWait: (seconds) => this.#own.waited(seconds),
       leads: replica && (() => replica.checkLead()),
     });

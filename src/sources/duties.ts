@@ -15,7 +15,7 @@ const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
 const NonNegative = z.number().nonnegative();
-/** What is not known of all of them is absent. */
+/** An outcome is absent unless it is known of all validators. */
 const Outcomes = z.partialRecord(z.enum(OUTCOMES), NonNegative);
 
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
@@ -33,11 +33,10 @@ export type Performance = z.infer<typeof Performance>;
 type Answer = PerformanceAnswer['data'];
 
 export function performanceOf(answers: readonly Answer[]): Performance {
+  // Where the service has none of the validators, no duty was assigned.
   const sums = (duty: Duty): z.infer<typeof Outcomes> =>
-    present(
-      OUTCOMES.map((outcome) => [outcome, sumOfAll(answers.map(({ duties }) => duties[duty][outcome]))] as const),
-    );
-  const attesting = answers.filter(({ duties }) => duties.attestation.assigned > 0);
+    present(OUTCOMES.map((outcome) => [outcome, answers.length === 0 ? 0 : total(answers, duty, outcome)] as const));
+  const attesting = answers.filter(({ duties }) => duties.attestation.assigned !== 0);
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
     sumOfAll(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]));
   const inclusionDelay = meanOf(
@@ -51,6 +50,10 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   };
 }
 
+function total(answers: readonly Answer[], duty: Duty, outcome: (typeof OUTCOMES)[number]): number | undefined {
+  return sumOfAll(answers.map(({ duties }) => duties[duty][outcome]));
+}
+
 /** The mean, weighted by the duties of each answer. A score outside 0 to 1 is none: so the service marks a duty that nobody had. */
 function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
@@ -58,7 +61,7 @@ function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): nu
     answers.map(({ beaconscore, duties }) => {
       const { [score]: value } = beaconscore ?? {};
       const isScore = value != null && value >= 0 && value <= 1;
-      return [isScore ? value : undefined, about.reduce((sum, duty) => sum + duties[duty].assigned, 0)] as const;
+      return [isScore ? value : undefined, sumOfAll(about.map((duty) => duties[duty].assigned))] as const;
     }),
   );
 }

@@ -17,10 +17,15 @@ function allKnown<T>(values: readonly Maybe<T>[]): T[] | undefined {
   return known.length > 0 && known.length === values.length ? known : undefined;
 }
 
-/** The mean of the values that are known, weighted. A single value is returned without a rounding error. */
-export function meanOf(values: readonly (readonly [value: Maybe<number>, weight: number])[]): number | undefined {
+/**
+ * The weighted mean of the known values. Undefined if a weight is not known. A single value needs none, and is returned without a
+ * rounding error.
+ */
+export function meanOf(
+  values: readonly (readonly [value: Maybe<number>, weight: Maybe<number>])[],
+): number | undefined {
   const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
   if (known.length <= 1) return known[0]?.value;
-  const all = known.reduce((sum, { weight }) => sum + weight, 0);
-  return known.reduce((sum, { value, weight }) => sum + value * weight, 0) / all;
+  const all = sumOfAll(known.map(({ weight }) => weight));
+  return all && known.reduce((sum, { value, weight }) => sum + value * (weight ?? 0), 0) / all;
 }

@@ -1,40 +1,30 @@
 import * as z from 'zod';
+import { Index, Paging, Ratio, UnixSeconds, Wei } from './fields.ts';
 
-/** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
-const NullableWei = z
-  .string()
-  .regex(/^(0|-?[1-9][0-9]*)$/)
-  .nullish();
-
-const Ratio = z.number().nullish();
-
-const UnixSeconds = z.number().int().nonnegative();
-
-const Apr = z.object({ combined: Ratio, consensus_layer: Ratio, execution_layer: Ratio });
-
-const WindowAverages = z.object({
-  apr: Apr,
-  rewards: z.object({ consensus_layer: NullableWei, execution_layer: NullableWei }),
+/** v1 gave null for some averages (api-facts 3.5). */
+const Apr = z.object({
+  combined: Ratio.nullish(),
+  consensus_layer: Ratio.nullish(),
+  execution_layer: Ratio.nullish(),
 });
+const ByLayer = z.object({ consensus_layer: Wei.nullish(), execution_layer: Wei.nullish() });
+const WindowAverages = z.object({ apr: Apr.nullish(), rewards: ByLayer.nullish() });
 
 /** One beaconchain-day (api-facts 3.2). */
 export const Datapoint = z.object({
-  day: z.number().int().nonnegative(),
-  day_start: UnixSeconds,
+  day: Index,
+  day_start: UnixSeconds.nullish(),
   day_end: UnixSeconds,
-  effective_balance: NullableWei,
-  start_balance: NullableWei,
-  end_balance: NullableWei,
-  deposits: NullableWei,
-  rewards: z.object({ total: NullableWei, consensus_layer: NullableWei, execution_layer: NullableWei }),
-  apr: Apr,
-  moving_averages: z.object({ window_7d: WindowAverages, window_31d: WindowAverages }),
+  effective_balance: Wei.nullish(),
+  start_balance: Wei.nullish(),
+  end_balance: Wei.nullish(),
+  deposits: Wei.nullish(),
+  rewards: ByLayer.extend({ total: Wei.nullish() }).nullish(),
+  apr: Apr.nullish(),
+  moving_averages: z.object({ window_7d: WindowAverages.nullish(), window_31d: WindowAverages.nullish() }).nullish(),
 });
 export type Datapoint = z.infer<typeof Datapoint>;
 
 /** api-facts 3.1. `range` is not used, `paging` may be absent. */
-export const DailyReturnsPage = z.object({
-  data: z.array(z.unknown()),
-  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
-});
+export const DailyReturnsPage = z.object({ data: z.array(z.unknown()), paging: Paging });
 export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;

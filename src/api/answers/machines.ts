@@ -1,31 +1,22 @@
 import * as z from 'zod';
+import { Bytes, identity, Paging, PushedAt, Quantity, Text } from './fields.ts';
 
-/** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
-const Quantity = z.number().nonnegative().nullish();
+/** Unsigned in the service's storage (api-facts 1.1). */
+const Amount = Quantity.nullish();
+const Size = Bytes.nullish();
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
-const ZeroIfAbsent = z.number().nonnegative().nullable().default(0);
+const ZeroIfAbsent = Quantity.nullable().default(0);
 const FalseIfAbsent = z.boolean().nullable().default(false);
-/** In code points: what a label can take without making every scrape large. */
-const MAX_TEXT_LENGTH = 1_000;
-/** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
-const isShort = (text: string): boolean => text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH;
-const WellFormed = z.string().refine((text) => text.isWellFormed() && isShort(text));
-const Text = WellFormed.nullish();
+const Label = Text.nullish();
 
-/** Unix seconds. Clients push milliseconds, and one page of the docs says seconds: 1e11 seconds are in the year 5138. */
-const Timestamp = z
-  .number()
-  .positive()
-  .transform((time) => (time > 1e11 ? time / 1000 : time));
-
-const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
+const common = { timestamp: PushedAt, machine: identity(Label), exporter_version: Label };
 
 const process = {
-  cpu_process_seconds_total: Quantity,
-  memory_process_bytes: Quantity,
-  client_name: Text,
-  client_version: Text,
-  client_build: Quantity,
+  cpu_process_seconds_total: Amount,
+  memory_process_bytes: Size,
+  client_name: Label,
+  client_version: Label,
+  client_build: Amount,
   sync_eth2_fallback_configured: FalseIfAbsent,
   sync_eth2_fallback_connected: FalseIfAbsent,
 };
@@ -39,25 +30,25 @@ function freeOf(free: number | null | undefined, total: number | null | undefine
 export const SystemRecord = z
   .object({
     ...common,
-    cpu_cores: Quantity,
-    cpu_threads: Quantity,
-    cpu_node_system_seconds_total: Quantity,
-    cpu_node_user_seconds_total: Quantity,
-    cpu_node_iowait_seconds_total: Quantity,
-    cpu_node_idle_seconds_total: Quantity,
-    memory_node_bytes_total: Quantity,
-    memory_node_bytes_free: Quantity,
-    memory_node_bytes_cached: Quantity,
-    memory_node_bytes_buffers: Quantity,
-    disk_node_bytes_total: Quantity,
-    disk_node_bytes_free: Quantity,
-    disk_node_io_seconds: Quantity,
-    disk_node_reads_total: Quantity,
-    disk_node_writes_total: Quantity,
-    network_node_bytes_total_receive: Quantity,
-    network_node_bytes_total_transmit: Quantity,
-    misc_node_boot_ts_seconds: Quantity,
-    misc_os: Text,
+    cpu_cores: Amount,
+    cpu_threads: Amount,
+    cpu_node_system_seconds_total: Amount,
+    cpu_node_user_seconds_total: Amount,
+    cpu_node_iowait_seconds_total: Amount,
+    cpu_node_idle_seconds_total: Amount,
+    memory_node_bytes_total: Size,
+    memory_node_bytes_free: Size,
+    memory_node_bytes_cached: Size,
+    memory_node_bytes_buffers: Size,
+    disk_node_bytes_total: Size,
+    disk_node_bytes_free: Size,
+    disk_node_io_seconds: Amount,
+    disk_node_reads_total: Amount,
+    disk_node_writes_total: Amount,
+    network_node_bytes_total_receive: Size,
+    network_node_bytes_total_transmit: Size,
+    misc_node_boot_ts_seconds: Amount,
+    misc_os: Label,
   })
   .transform((record): typeof record => ({
     ...record,
@@ -77,13 +68,13 @@ export type ValidatorRecord = z.infer<typeof ValidatorRecord>;
 export const NodeRecord = z.object({
   ...common,
   ...process,
-  disk_beaconchain_bytes_total: Quantity,
-  network_libp2p_bytes_total_receive: Quantity,
-  network_libp2p_bytes_total_transmit: Quantity,
+  disk_beaconchain_bytes_total: Size,
+  network_libp2p_bytes_total_receive: Size,
+  network_libp2p_bytes_total_transmit: Size,
   network_peers_connected: ZeroIfAbsent,
   sync_eth1_connected: FalseIfAbsent,
   sync_eth2_synced: FalseIfAbsent,
-  sync_beacon_head_slot: Quantity,
+  sync_beacon_head_slot: Amount,
   sync_eth1_fallback_configured: FalseIfAbsent,
   sync_eth1_fallback_connected: FalseIfAbsent,
 });
@@ -102,10 +93,10 @@ const items = z.array(z.unknown()).nullish();
 /** api-facts 2. An array without records may be left out. */
 export const MachineMetricsPage = z.object({
   data: z.object({ system_metrics: items, validator_metrics: items, node_metrics: items }),
-  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
+  paging: Paging,
 });
 
 /** api-facts 2. */
 export const MachineNames = z.object({ data: z.array(z.unknown()) });
-export const MachineName = WellFormed;
+export const MachineName = Text;
 export const ListedName = z.object({ name: MachineName });

@@ -1,14 +1,13 @@
 import * as z from 'zod';
-import { PerformanceAnswer, Range, Wei } from './validators.ts';
-
-const Whole = z.int().nonnegative();
+import { Count, UnixSeconds, Wei } from './fields.ts';
+import { PerformanceAnswer, Range } from './validators.ts';
 
 /** api-facts 11.2: all validators of a chain in the last 24 hours. */
 export const NetworkPerformanceAnswer = PerformanceAnswer.extend({ range: Range });
 
 /** Unix seconds at which the last item leaves the queue: a number in the form before v2.1. */
 const End = z
-  .union([Whole, z.object({ timestamp: Whole.nullish() }).transform(({ timestamp }) => timestamp)])
+  .union([UnixSeconds, z.object({ timestamp: UnixSeconds.nullish() }).transform(({ timestamp }) => timestamp)])
   .nullish();
 
 /**
@@ -19,9 +18,9 @@ export const QueuesAnswer = z.object({
   data: z.object({
     deposit_queue: z
       .object({
-        deposit_count: Whole.nullish(),
+        deposit_count: Count.nullish(),
         deposit_balance: Wei.nullish(),
-        topup_count: Whole.nullish(),
+        topup_count: Count.nullish(),
         topup_balance: Wei.nullish(),
         balance: Wei.nullish(),
         estimated_processed_at: End,
@@ -29,8 +28,8 @@ export const QueuesAnswer = z.object({
       .nullish(),
     exit_queue: z
       .object({
-        count: Whole.nullish(),
-        validator_count: Whole.nullish(),
+        count: Count.nullish(),
+        validator_count: Count.nullish(),
         balance: Wei.nullish(),
         estimated_processed_at: End,
       })

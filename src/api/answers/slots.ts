@@ -1,29 +1,19 @@
 import * as z from 'zod';
+import { Count, Index, isValidatorIndex, Quantity, Root, Score, ValidatorIndex as ValidatorNumber } from './fields.ts';
 
-const Index = z.number().int().nonnegative();
-const ZeroIfNone = Index.nullish().transform((count) => count ?? 0);
-const Quantity = z.number().nonnegative().nullish();
-/**
- * A number that is added up. Without a limit, absurd numbers (1e308) would add up to Infinity, which JSON cannot
- * represent.
- */
-const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
-/** In lower case, because roots are compared. */
-const Root = z.string().transform((root) => root.toLowerCase());
+const ZeroIfNone = Count.nullish().transform((count) => count ?? 0);
 
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
-const SlotStatus = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
+const STATUSES = ['0', '1', '2', '3'] as const;
 
-/** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
-function isValidatorIndex(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;
-}
+/** One that is newer than this program is read again, like that of a scheduled slot. */
+const SlotStatus = z
+  .union([z.string(), z.int().transform(String)])
+  .nullable()
+  .transform((status) => STATUSES.find((one) => one === status) ?? '0');
 
 /** As a number or as its digits. */
-const ValidatorIndex = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).refine(isValidatorIndex);
-
-/** Absent if the proposer is unknown. A row without a proposer is still valid for its slot. */
-const Proposer = ValidatorIndex.optional().catch(undefined);
+const ValidatorIndex = z.union([ValidatorNumber, z.string().regex(/^\d+$/).transform(Number).pipe(ValidatorNumber)]);
 
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
 export const SlotRow = z
@@ -31,7 +21,8 @@ export const SlotRow = z
     slot: Index,
     epoch: Index,
     status: SlotStatus,
-    proposer: Proposer,
+    /** Unknown for some slots. A row without a proposer is still valid for its slot. */
+    proposer: ValidatorIndex.nullish(),
     blockroot: Root.nullish(),
     parentroot: Root.nullish(),
     attestationscount: ZeroIfNone,
@@ -40,18 +31,17 @@ export const SlotRow = z
     depositscount: ZeroIfNone,
     voluntaryexitscount: ZeroIfNone,
     withdrawalcount: ZeroIfNone,
-    syncaggregate_participation: Quantity,
-    /** 512 bits. Other text has no meaning, and the rest of the row is still valid. */
+    syncaggregate_participation: Score.nullish(),
+    /** 512 bits. */
     syncaggregate_bits: z
       .string()
       .regex(/^0x[0-9a-f]{128}$/i)
-      .nullish()
-      .catch(undefined),
-    exec_base_fee_per_gas: Quantity,
-    exec_block_number: Quantity,
-    exec_gas_limit: Quantity,
-    exec_gas_used: Summand,
-    exec_transactions_count: Summand,
+      .nullish(),
+    exec_base_fee_per_gas: Quantity.nullish(),
+    exec_block_number: Count.nullish(),
+    exec_gas_limit: Count.nullish(),
+    exec_gas_used: Count.nullish(),
+    exec_transactions_count: Count.nullish(),
   })
   .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block must have a root');
 export type SlotRow = z.infer<typeof SlotRow>;

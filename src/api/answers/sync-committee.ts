@@ -1,16 +1,22 @@
 import * as z from 'zod';
+import { Index, UnixSeconds, ValidatorIndex } from './fields.ts';
 
-const Index = z.number().int().nonnegative();
-export const Bounds = z.object({ start: z.number().nonnegative(), end: z.number().nonnegative() });
+function boundsOf<S extends z.ZodType>(bound: S) {
+  return z.object({ start: bound.nullish(), end: bound.nullish() });
+}
 
-/** api-facts 4; both bounds are inclusive, as the service gives them. */
+/** Both bounds are inclusive, as the service gives them. */
+export const Epochs = boundsOf(Index);
+export const Times = boundsOf(UnixSeconds);
+
+/** api-facts 4. */
 export const SyncCommitteeAnswer = z.object({
   data: z.object({ period: Index }),
-  range: z.object({ epoch: Bounds, timestamp: Bounds }),
+  range: z.object({ epoch: Epochs, timestamp: Times }),
 });
 
 /** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
-const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
+const CommitteeAnswer = z.object({ period: Index, validators: z.array(ValidatorIndex).max(512).nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
 });

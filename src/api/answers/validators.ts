@@ -1,12 +1,5 @@
 import * as z from 'zod';
-
-const Index = z.number().int().nonnegative();
-const Count = z.number().nonnegative();
-/** Wei as a decimal string. */
-export const Wei = z.string().regex(/^\d{1,30}$/);
-
-/** Wei that a penalty can make negative. */
-const SignedWei = z.string().regex(/^-?\d{1,30}$/);
+import { Index, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -29,49 +22,54 @@ export type Status = z.infer<typeof Status>;
 export const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
 
 /** api-facts 10.1. The rows are read one by one. */
-export const ValidatorsAnswer = z.object({
-  data: z.array(z.unknown()),
-  range: Range,
-  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
-});
+export const ValidatorsAnswer = z.object({ data: z.array(z.unknown()), range: Range, paging: Paging });
+
+/** One that is newer than this program is `unknown`. */
+const StatusOfRow = z
+  .string()
+  .nullable()
+  .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
 export const ValidatorRow = z.object({
-  validator: z.object({ index: Index }),
-  slashed: z.boolean(),
-  status: z.enum(SERVICE_STATUSES).or(z.string().transform((): Status => 'unknown')),
+  validator: z.object({ index: ValidatorIndex }),
+  slashed: z.boolean().nullable(),
+  status: StatusOfRow,
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
-  /** Null before an exit. Only the time of a slashing needs them, so the row is valid without. */
-  life_cycle_epochs: z.object({ exit: Index, withdrawable: Index }).nullish().catch(null),
+  /** Null before an exit. Only the time of a slashing needs them. */
+  life_cycle_epochs: z.object({ exit: Index.nullish(), withdrawable: Index.nullish() }).nullish(),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
-/** api-facts 10.2. Null where no validator had the duty; an absent field is not 0. Penalties can make a score negative. */
-const Score = z.number().max(1).nullish();
-const Duty = z.object({ assigned: Count, missed: Count });
+/** Null where no validator had the duty; an absent field is not 0. */
 const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
-const Successful = Duty.extend({ successful: Count })
+const Duty = z.object({ assigned: Quantity.nullish(), missed: Quantity.nullish() });
+const Successful = Duty.extend({ successful: Quantity.nullish() })
   .transform(({ successful, ...duty }) => ({ ...duty, done: successful }))
   .nullable()
   .transform((duty) => duty ?? NO_DUTY);
 const Attestation = Duty.extend({
-  included: Count,
-  correct_head: Count.nullish(),
-  correct_source: Count.nullish(),
-  correct_target: Count.nullish(),
-  avg_inclusion_delay: Count.nullish(),
+  included: Quantity.nullish(),
+  correct_head: Quantity.nullish(),
+  correct_source: Quantity.nullish(),
+  correct_target: Quantity.nullish(),
+  avg_inclusion_delay: Quantity.nullish(),
 })
   .transform(({ included, ...duty }) => ({ ...duty, done: included }))
   .nullable()
   .transform((duty) => duty ?? { ...NO_DUTY, correct_head: 0, correct_source: 0, correct_target: 0 });
+/** api-facts 10.2. */
 export const PerformanceAnswer = z.object({
   data: z.object({
-    beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
-    duties: z.object({
-      attestation: Attestation,
-      proposal: Successful,
-      sync_committee: Successful,
-    }),
+    beaconscore: z
+      .object({
+        total: Score.nullish(),
+        attestation: Score.nullish(),
+        proposal: Score.nullish(),
+        sync_committee: Score.nullish(),
+      })
+      .nullish(),
+    duties: z.object({ attestation: Attestation, proposal: Successful, sync_committee: Successful }),
   }),
   range: Range.nullish(),
 });
@@ -82,8 +80,8 @@ const Missed = z.object({ missed_reward: Wei.nullish() }).nullish();
 export const RewardsAnswer = z.object({
   data: z.object({
     total_penalty: Wei.nullish(),
-    attestation: z.object({ total: SignedWei.nullish(), head: Missed, source: Missed, target: Missed }).nullish(),
-    sync_committee: z.object({ total: SignedWei.nullish(), missed_reward: Wei.nullish() }).nullish(),
+    attestation: z.object({ total: Wei.nullish(), head: Missed, source: Missed, target: Missed }).nullish(),
+    sync_committee: z.object({ total: Wei.nullish(), missed_reward: Wei.nullish() }).nullish(),
     proposal: z
       .object({
         execution_layer_reward: Wei.nullish(),

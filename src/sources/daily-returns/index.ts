@@ -101,7 +101,7 @@ function daysReader(chain: Chain): ReadDays {
 function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
   const begun = (now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY;
-  return day_start <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
+  return (day_start ?? 0) <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
 }
 
 export const DAYS: Past = { what: 'daily returns', endpoint: 'daily_returns', isDaily: true };
@@ -111,8 +111,8 @@ function historyOf(chain: Chain, readDays: ReadDays): History<Datapoint> {
   return {
     async readPage(api, range, cursor, signal) {
       const { data, paging } = await readDays(api, { range, cursor }, signal);
-      const records = api.records('daily_returns', Datapoint, data);
-      return { cursor: paging?.next_cursor, records, count: data.length };
+      const read = api.recordsInPart('daily_returns', Datapoint, data);
+      return { cursor: paging?.next_cursor, ...read, count: data.length };
     },
     async estimate(api, ranges, now, signal) {
       for (const range of ranges) await this.readPage(api, range, undefined, signal);
@@ -148,24 +148,24 @@ const HELP =
 /** A number, or an amount in Wei. */
 type DayValue = number | string | null | undefined;
 type Described = readonly (readonly [labels: Labels, value: DayValue])[];
-type ByLayer = { readonly consensus_layer?: DayValue; readonly execution_layer?: DayValue };
-type Averages = Datapoint['moving_averages']['window_7d'];
+type ByLayer = { readonly consensus_layer?: DayValue; readonly execution_layer?: DayValue } | null | undefined;
+type Averages = NonNullable<Datapoint['moving_averages']>['window_7d'];
 
 function one(value: DayValue): Described {
   return [[{}, value]];
 }
 
-function byLayer({ consensus_layer, execution_layer }: ByLayer): Described {
+function byLayer(values: ByLayer): Described {
   return [
-    [{ layer: 'consensus' }, consensus_layer],
-    [{ layer: 'execution' }, execution_layer],
+    [{ layer: 'consensus' }, values?.consensus_layer],
+    [{ layer: 'execution' }, values?.execution_layer],
   ];
 }
 
 function byWindow({ moving_averages: averages }: Datapoint, describe: (averages: Averages) => Described): Described {
   const of = (window: string, ofWindow: Averages): Described =>
     describe(ofWindow).map(([labels, value]) => [{ window, ...labels }, value]);
-  return [...of('7d', averages.window_7d), ...of('31d', averages.window_31d)];
+  return [...of('7d', averages?.window_7d), ...of('31d', averages?.window_31d)];
 }
 
 const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: Datapoint) => Described])[] = [
@@ -197,7 +197,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
     (day) => byLayer(day.rewards),
   ],
-  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', (day) => one(day.rewards.total)],
+  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', (day) => one(day.rewards?.total)],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
@@ -206,22 +206,22 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   [
     'combined_apr_ratio',
     'Simple annual return of both layers together, 1 = 100 % (apr.combined)',
-    (day) => one(day.apr.combined),
+    (day) => one(day.apr?.combined),
   ],
   [
     'moving_average_apr_ratio',
     'Unweighted mean of the daily APR by layer over the window (moving_averages.window_*.apr)',
-    (day) => byWindow(day, ({ apr }) => byLayer(apr)),
+    (day) => byWindow(day, (averages) => byLayer(averages?.apr)),
   ],
   [
     'moving_average_combined_apr_ratio',
     'Unweighted mean of the combined daily APR over the window (moving_averages.window_*.apr.combined)',
-    (day) => byWindow(day, ({ apr }) => one(apr.combined)),
+    (day) => byWindow(day, (averages) => one(averages?.apr?.combined)),
   ],
   [
     'moving_average_rewards_ether',
     'Mean daily rewards by layer over the window (moving_averages.window_*.rewards)',
-    (day) => byWindow(day, ({ rewards }) => byLayer(rewards)),
+    (day) => byWindow(day, (averages) => byLayer(averages?.rewards)),
   ],
 ];
 

@@ -1,7 +1,9 @@
 import { type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo } from '../../api/endpoints.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import { eachPage, type ReadPage } from '../../api/paginate.ts';
+import { expectReadable } from '../../api/reading.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
@@ -25,14 +27,15 @@ export async function requestPage(
 ): Promise<PastPage<MachineRecord>> {
   const { data, paging } = await api.request(requestTo('machine_metrics', query), signal);
   const records: MachineRecord[] = [];
-  let count = 0;
+  let [count, unreadable] = [0, 0];
   for (const process of PROCESSES) {
     const items = data[`${process}_metrics`] ?? [];
     count += items.length;
-    const good = api.records('machine_metrics', RECORDS[process], items, (record) => isPlausible(record, api.now()));
-    for (const record of good) records.push([process, record] as MachineRecord);
+    const read = api.recordsInPart('machine_metrics', RECORDS[process], items, (one) => isPlausible(one, api.now()));
+    for (const record of read.records) records.push([process, record] as MachineRecord);
+    unreadable += read.unreadable;
   }
-  return { cursor: paging?.next_cursor, records, count };
+  return { cursor: paging?.next_cursor, records, count, unreadable };
 }
 
 /** The records of all requests so far. */
@@ -52,12 +55,20 @@ export async function readPages(
 ): Promise<Found> {
   const { api, signal, events } = context;
   const records = [...found.records];
+  const read = { count: 0, unreadable: 0 };
   const readPage = async (cursor: string | undefined): Promise<ReadPage> => {
     const page = await requestPage(api, { ...query, cursor }, signal);
     records.push(...page.records);
+    read.count += page.count;
+    read.unreadable += page.unreadable ?? 0;
     return isLast(page) ? { ...page, cursor: undefined } : page;
   };
-  const ending = await attempt(context, () => eachPage(readPage));
+  const ending = await attempt(context, async () => {
+    const ended = await eachPage(readPage);
+    if (ended === 'unreadable_cursor') throw new RequestFailed('machine_metrics', 'invalid_body', 'unreadable cursor');
+    expectReadable('machine_metrics', read);
+    return ended;
+  });
   if (ending instanceof Error) return { records, failure: ending };
   if (ending !== 'end') events.push(warning(ending));
   return { records };

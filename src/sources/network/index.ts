@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { Wei } from '../../api/answers/fields.ts';
 import type { QueuesAnswer } from '../../api/answers/network.ts';
-import { Wei } from '../../api/answers/validators.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { type Chain, epochEnd, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';

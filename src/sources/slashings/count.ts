@@ -136,7 +136,7 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
  */
 export function watchedProposals({ rows, allRows }: EpochRows, watch: Watch): Proposal[] {
   const isWatched = ({ proposer }: SlotRow): boolean =>
-    proposer !== undefined && proposer !== NOBODY && watches(watch, proposer);
+    proposer != null && proposer !== NOBODY && watches(watch, proposer);
   const byProposal = Map.groupBy(allRows.filter(isWatched), ({ slot, proposer }) => `${slot} ${proposer}`);
   const proposals = [...byProposal.values()].map((own): Proposal => {
     const { slot, proposer } = own[0] as SlotRow;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Bounds } from '../../api/answers/sync-committee.ts';
+import { Index } from '../../api/answers/fields.ts';
+import { Epochs, Times } from '../../api/answers/sync-committee.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '../../facts/chain.ts';
@@ -12,7 +13,7 @@ import type { Read } from '../read.ts';
 import type { Source } from '../source.ts';
 
 /** Times are Unix seconds. */
-const Period = z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds });
+const Period = z.object({ number: Index, epoch: Epochs, timestamp: Times });
 type Period = z.infer<typeof Period>;
 
 export const SyncCommittee = z.object({ period: Period.optional() });
@@ -40,7 +41,7 @@ function periodRead(chain: Chain, everyMs: Milliseconds): Read<SyncCommittee> {
     everyMs,
     period: {
       ms: MS_PER_PERIOD,
-      from: ({ period }) => period && period.timestamp.end * 1000 + AFTER_PERIOD_END_MS,
+      from: ({ period }) => period && periodTime(chain, period.number + 1) * 1000 + AFTER_PERIOD_END_MS,
     },
     async run({ api, signal }, { period: known }) {
       const { data, range } = await api.request(requestTo('sync_committee', { chain }), signal);
@@ -54,7 +55,11 @@ function periodRead(chain: Chain, everyMs: Milliseconds): Read<SyncCommittee> {
   };
 }
 
-const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [
+const FAMILIES: readonly (readonly [
+  name: string,
+  help: string,
+  value: (period: Period) => number | null | undefined,
+])[] = [
   ['period', 'Current sync committee period (data.period)', ({ number }) => number],
   ['start_epoch', 'First epoch of the period (range.epoch.start)', ({ epoch }) => epoch.start],
   ['end_epoch', 'Last epoch of the period (range.epoch.end)', ({ epoch }) => epoch.end],

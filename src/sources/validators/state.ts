@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Status, Wei } from '../../api/answers/validators.ts';
+import { Wei } from '../../api/answers/fields.ts';
+import { Status } from '../../api/answers/validators.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { Performance } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';

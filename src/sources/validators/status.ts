@@ -75,7 +75,7 @@ async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signa
   expectPastEpoch('validators', chain, range.epoch, api.now());
   const rows = api.records('validators', ValidatorRow, data);
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
-  const isWhole = rows.length === data.length && !paging?.next_cursor;
+  const isWhole = rows.length === data.length && !paging?.next_cursor && paging?.next_cursor !== false;
   return chunk.flatMap((index) => {
     const one = found.get(index) ?? (isWhole ? validatorOf(index, range.epoch) : undefined);
     return one ? [one] : [];
@@ -98,7 +98,7 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
     epoch,
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed ? { validator: index, ...slashingOf(row, epoch) } : undefined,
-    wasUnslashed: row && !row.slashed,
+    wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
   };
 }
 
@@ -107,8 +107,9 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
  * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
  */
 function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Slashed, 'slot'> {
-  if (!life || life.withdrawable <= life.exit + WITHDRAWABLE_AFTER_EXIT) return {};
-  const epoch = life.withdrawable - WITHDRAWABLE_AFTER_SLASHING;
+  const { exit, withdrawable } = life ?? {};
+  if (exit == null || withdrawable == null || withdrawable <= exit + WITHDRAWABLE_AFTER_EXIT) return {};
+  const epoch = withdrawable - WITHDRAWABLE_AFTER_SLASHING;
   return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
 }
 

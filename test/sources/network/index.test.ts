@@ -117,7 +117,7 @@ describe('the network', () => {
   it.each([
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
-    ['without duties', { ...NETWORK_PERFORMANCE, data: { beaconscore: NETWORK_PERFORMANCE.data.beaconscore } }],
+    ['without anything to read', { ...NETWORK_PERFORMANCE, data: { beaconscore: 'high' } }],
   ])(
     'an answer %s is invalid, the values from before stay, and the queues are read all the same',
     async (_, answer) => {
@@ -129,6 +129,30 @@ describe('the network', () => {
       expect(value.performance).toEqual(before.value.performance);
     },
   );
+
+  it.each<[string, object, readonly string[], number]>([
+    ['an end that never comes', { estimated_processed_at: 2 ** 64 - 1 }, ['queue_end_timestamp_seconds exit'], 1],
+    [
+      'a null end',
+      { estimated_processed_at: { epoch: null, timestamp: null } },
+      ['queue_end_timestamp_seconds exit'],
+      0,
+    ],
+    ['a text for a count', { count: 'many' }, ['queue_validators exit'], 1],
+    ['a number for wei', { balance: 1.28e22 }, ['queue_balance_ether exit'], 1],
+  ])('%s of a queue costs that value alone', async (_, odd, absent, invalid) => {
+    const { deposit_queue, exit_queue } = QUEUES.data;
+    const api = serviceOf({ queues: () => ({ data: { deposit_queue, exit_queue: { ...exit_queue, ...odd } } }) });
+    const { value, failure } = await poll(api);
+    expect([failure, api.invalidRecords()]).toEqual([undefined, invalid]);
+    const whole = Object.keys(ofQueues(shown((await poll(serviceOf())).value)));
+    expect(Object.keys(ofQueues(shown(value)))).toEqual(whole.filter((series) => !absent.includes(series)));
+  });
+
+  it('an answer about no queue that can be read fails', async () => {
+    const { failure } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue: 1, exit_queue: [] } }) }));
+    expect(failure).toMatchObject({ endpoint: 'queues', reason: 'invalid_body' });
+  });
 
   it.each([
     ['network', 'network_performance', 'queues'],

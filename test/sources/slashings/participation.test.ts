@@ -77,7 +77,7 @@ describe('participationIn', () => {
       { syncaggregate_bits: bitsWith() },
       { status: '3', syncaggregate_bits: ALL },
       { status: '2', syncaggregate_bits: ALL },
-      { syncaggregate_bits: `0x${'ff'.repeat(65)}` },
+      { syncaggregate_bits: null },
     );
     expect(participationIn(rows, [3, 200])).toEqual({ participated: 2, missed: 2 });
   });

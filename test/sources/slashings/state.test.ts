@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttesterSlashing, SlotRow, V1List } from '../../../src/api/answers/slots.ts';
+import { readRecord } from '../../../src/api/reading.ts';
 import { row, slashing } from '../../support/answers/slot-rows.ts';
 
 describe('sources/slashings/state', () => {
@@ -17,19 +18,33 @@ describe('sources/slashings/state', () => {
     expect(parsed).toMatchObject({ depositscount: 0, exec_gas_used: null, exec_transactions_count: 0 });
   });
 
-  it('reads a status that is a number, and no other than the four', () => {
+  it('reads a status that is a number, and takes one that is newer for that of a scheduled slot', () => {
     expect(SlotRow.parse(row({ slot: 1, status: 1 as never, blockroot: '0xa' })).status).toBe('1');
-    for (const status of ['4', '', 'Proposed', null, undefined, 1.5]) {
-      expect(SlotRow.safeParse({ ...row({ slot: 1 }), status }).success).toBe(false);
+    for (const status of ['4', '', 'Proposed', 7])
+      expect(SlotRow.parse({ ...row({ slot: 1 }), status }).status).toBe('0');
+    for (const status of [1.5, {}, undefined]) {
+      const read = readRecord(SlotRow, { ...row({ slot: 1 }), status });
+      expect([read.value?.status, read.odd?.place]).toEqual(['0', 'status']);
     }
   });
 
-  it.each([{ slot: '5' }, { slot: -1 }, { slot: 1.5 }, { blockroot: '' }, { attestationscount: 'x' }])(
+  it.each([{ slot: '5' }, { slot: -1 }, { slot: 1.5 }, { blockroot: '' }, { blockroot: 5 }])(
     'refuses a proposed row with %j',
     (fields) => {
-      expect(SlotRow.safeParse({ ...row({ slot: 5 }), ...fields }).success).toBe(false);
+      expect(readRecord(SlotRow, { ...row({ slot: 5 }), ...fields }).value).toBeUndefined();
     },
   );
+
+  it.each([
+    ['attestationscount', 'x', 0],
+    ['exec_gas_used', 1e308, null],
+    ['proposer', -1, null],
+    ['syncaggregate_bits', `0x${'ff'.repeat(65)}`, null],
+    ['syncaggregate_participation', 1.0000000000000002, 1],
+  ])('a row whose %s is %j has its other fields', (field, odd, expected) => {
+    const whole = SlotRow.parse(row({ slot: 5 }));
+    expect(readRecord(SlotRow, { ...row({ slot: 5 }), [field]: odd }).value).toEqual({ ...whole, [field]: expected });
+  });
 
   it('refuses lists with anything but validator indices', () => {
     const parsed = (list: unknown): number[] => [

@@ -239,9 +239,7 @@ describe('the performance of watched validators', () => {
     for (const none of [-1, -0.5, 1.5]) {
       const odd = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, none)];
       const { value: one } = await poll(serviceOf({ validators_performance: () => odd.shift() }), undefined, MANY);
-      const score = shown(one, 'score_ratio', { duty: 'attestation' });
-      // Above 1 the answer cannot be read.
-      expect(score).toBe(none > 1 ? undefined : 0.9);
+      expect(shown(one, 'score_ratio', { duty: 'attestation' })).toBe(0.9);
     }
   });
 
@@ -257,15 +255,48 @@ describe('the performance of watched validators', () => {
     expect(scores).toEqual([undefined, 0.9, undefined, undefined]);
   });
 
-  it.each([
-    ['without duties', { beaconscore: null }],
-    ['without one of them', { duties: { attestation: null, proposal: null } }],
-    ['without a number of them', { duties: { attestation: { assigned: 7 }, proposal: null, sync_committee: null } }],
-  ])('an answer %s is none: what is absent is not 0', async (_, data) => {
-    const api = serviceOf({ validators_performance: () => ({ data }) });
+  it.each([{}, { beaconscore: null }, { duties: 'all' }, { duties: { attestation: { assigned: '7' } } }, []])(
+    'an answer of which nothing can be read fails: %j',
+    async (data) => {
+      const api = serviceOf({ validators_performance: () => ({ data }) });
+      const { value: state, failure } = await poll(api, undefined, MANY);
+      expect(failure).toMatchObject({ endpoint: 'validators_performance', reason: 'invalid_body' });
+      expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBeUndefined();
+    },
+  );
+
+  const attestation = { included: 9, assigned: 10, missed: 1 };
+  it.each<[string, object, number, readonly (number | undefined)[]]>([
+    ['without a duty', { attestation, proposal: null }, 1, [20, 0, undefined]],
+    ['with a text for a duty', { attestation, proposal: 'none', sync_committee: null }, 1, [20, undefined, 0]],
+    ['without a number', { attestation: { missed: 1 }, proposal: null, sync_committee: null }, 0, [undefined, 0, 0]],
+    [
+      'with a count of 1e308',
+      { attestation: { ...attestation, assigned: 1e308 }, proposal: null, sync_committee: null },
+      1,
+      [undefined, 0, 0],
+    ],
+  ])('an answer %s has no such sample: what is not known is not 0', async (_, duties, invalid, assigned) => {
+    // Also the sum of two such counts would be no number.
+    const api = serviceOf({ validators_performance: () => ({ data: { beaconscore: null, duties } }) });
     const { value: state, failure } = await poll(api, undefined, MANY);
-    expect(failure).toMatchObject({ endpoint: 'validators_performance', reason: 'invalid_body' });
-    expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBeUndefined();
+    expect([failure, api.invalidRecords()]).toEqual([undefined, 2 * invalid]);
+    const of = (duty: string) => shown(state, 'duties', { duty, status: 'assigned' });
+    expect(['attestation', 'proposal', 'sync_committee'].map(of)).toEqual(assigned);
+  });
+
+  it.each([
+    [1.0000000000000002, 1, 0],
+    [-1e-10, 0, 0],
+    [1.001, undefined, 1],
+    ['0.99', undefined, 1],
+    [-0.1, undefined, 0],
+  ])('a score of %j is %j, and the duties are shown', async (score, expected, invalid) => {
+    const api = serviceOf({ validators_performance: () => performanceAnswer(10, 1, score as number) });
+    const { value: state, failure } = await poll(api, undefined, MANY);
+    expect([failure, api.invalidRecords()]).toEqual([undefined, 2 * invalid]);
+    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBe(expected);
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(20);
   });
 });
 
@@ -386,13 +417,31 @@ describe('the rewards of watched validators', () => {
   it.each<[string, unknown]>([
     ['an epoch in the future', rewardsAnswer({}, 444_379)],
     ['no epoch', { data: {} }],
-    ['a number for wei', rewardsAnswer({ total_penalty: 6 })],
-    ['a fraction of a wei', rewardsAnswer({ total_penalty: '0.5' })],
-    ['a negative penalty', rewardsAnswer({ total_penalty: '-6' })],
+    ['an epoch that is a text', { data: {}, range: { epoch: '444375' } }],
   ])('of an answer with %s are not used', async (_, answer) => {
     const { value: state, failure } = await poll(rewarding(answer, answer), undefined, MANY);
     expect(failure).toMatchObject({ endpoint: 'validators_rewards', reason: 'invalid_body' });
     expect(seriesOf(state)).toEqual({});
+  });
+
+  it.each([6, '0.5', {}, '9'.repeat(31)])('of an answer with a penalty of %j are used but for it', async (penalty) => {
+    const odd = rewardsAnswer({ total_penalty: penalty });
+    const api = rewarding(rewardsAnswer(), odd);
+    const { value: state, failure } = await poll(api, undefined, MANY);
+    expect([failure, api.invalidRecords()]).toEqual([undefined, 1]);
+    const { penalties_ether: _, ...others } = seriesOf(
+      (await poll(rewarding(rewardsAnswer(), rewardsAnswer()), undefined, MANY)).value,
+    );
+    expect(seriesOf(state)).toEqual(others);
+  });
+
+  // As a validator of 2,048 ETH has it: the service estimates from what others earn.
+  it('are shown as they are where the service estimates less than nothing, or a penalty is negative', async () => {
+    const part = { total: '5', missed_reward: '-3000000000000000' };
+    const answer = rewardsAnswer({ total_penalty: '-6', sync_committee: part });
+    const { value: state, failure } = await poll(rewarding(answer, answer), undefined, MANY);
+    expect(failure).toBeUndefined();
+    expect(seriesOf(state)).toMatchObject({ penalties_ether: -12e-18, 'missed_rewards_ether sync_committee': -0.006 });
   });
 
   it.each(['forbidden', 'invalid_body', 'server_error'] as const)(

@@ -1,7 +1,7 @@
-import type { z } from 'zod';
 import type { Api } from '../../../src/api/client.ts';
 import type { ApiRequest } from '../../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import { expectReadable, readAnswer, readRecords } from '../../../src/api/reading.ts';
 import { refusalOf } from './known-request.ts';
 
 /** A request as the service sees it. */
@@ -36,17 +36,22 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
       const { path, body, accept } = request;
       const refusal = refusalOf({ path, body: JSON.stringify(body), accept });
       if (refusal) throw failed(request, refusal.status === 404 ? 'not_found' : 'bad_request');
-      const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
-      if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
-      return parsed.data;
+      const { value, odd } = readAnswer(envelope, JSON.parse(JSON.stringify(await answer(request))));
+      if (value === undefined) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
+      if (odd) invalid += 1;
+      return value;
     },
 
-    records(_endpoint, record, items, isPlausible = () => true) {
-      const parsed = items.map((item) => record.safeParse(item));
-      const good = parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
-      const plausible = good.filter(isPlausible);
-      invalid += items.length - plausible.length;
-      return plausible;
+    records(endpoint, record, items, isPlausible) {
+      const read = api.recordsInPart(endpoint, record, items, isPlausible);
+      expectReadable(endpoint, read);
+      return read.records;
+    },
+
+    recordsInPart(_endpoint, record, items, isPlausible) {
+      const read = readRecords(record, items, isPlausible);
+      invalid += read.invalid;
+      return read;
     },
   };
   return api;
