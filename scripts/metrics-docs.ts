@@ -50,7 +50,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn by the epoch of its answer; sums of 24 hours about every hour. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
+      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn by the epoch of its answer. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
   },
   {
     title: 'Network',

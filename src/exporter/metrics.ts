@@ -135,7 +135,7 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
     ),
     family(
       'service_behind_seconds',
-      'How old the data of the last answers were when they arrived, if that is more than the service usually needs, otherwise 0: 10 minutes for the head, 3 epochs for the status of validators, 6 epochs for sums of 24 hours, which may be older while finality is lost. Absent if no answer of the source says how old it is',
+      'How old the data of the last answers were when they came, if that is older than usual, otherwise 0; absent if no answer says it',
       behind,
     ),
   ];

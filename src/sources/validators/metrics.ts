@@ -145,7 +145,7 @@ function statusFamilies(
   return [
     family(
       'watched_validators_by_status',
-      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them; unread: no answer about them is known, or it is too old',
+      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them; unread: no answer is known, or it is too old',
       (wasAnswered ? shown : []).flatMap((one) =>
         byStatusOf([one]).flatMap(([status, value]) => sample(chain, value, { ...one.labels, status }, until)),
       ),
@@ -167,7 +167,7 @@ function statusFamilies(
     ),
     family(
       'watched_validator_offline_epoch_timestamp_seconds',
-      'Start of the epoch of the newest answer about a watched validator that is offline, for the validators of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
+      'Start of the epoch of the newest answer about a validator of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
       named(({ epoch }) => epoch),
     ),
     family(
