@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../src/scheduler/entry.ts';
 import { noticesOf, type StatusInput } from '../../src/status-page/headline.ts';
 import { statusOf } from '../../src/status-page/status.ts';
-import { DAY, MINUTE, NOW } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { changed, knownIn, type StateName, withFirst, withKey } from '../support/web/status-states.ts';
 
 function verdict(known: StatusInput): string {
@@ -49,6 +49,13 @@ describe('web/headline', () => {
         'The last configuration reload failed. The previous configuration is still in use. The reason: a.yaml:3: no number',
       );
     }
+  });
+
+  it('says that the service is behind, how old its answers are, and whose', () => {
+    const behind = withFirsts(['validators'], { attempt: { behindMs: 4.9 * HOUR } });
+    expect(texts(behind)[0]).toMatch(/^The service is behind: answers come, and they are 4 h 54 min old: validators/);
+    expect(verdict(behind)).toMatch(/^Working, with warnings: The service is behind/);
+    expect(texts(withFirsts(['validators'], { attempt: { behindMs: 0 } }))).toEqual([]);
   });
 
   it('counts what is well, over all chains; nothing is well whose values are withdrawn', () => {
