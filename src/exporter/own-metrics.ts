@@ -12,7 +12,7 @@ import type { Seconds } from '../toolkit/lib/time.ts';
 
 const REQUESTS = 'Requests sent, including retries; the service counts them against the limits';
 const FAILURES = 'Requests that failed, by reason';
-const INVALID = 'Records dropped because they were invalid';
+const INVALID = 'Records with a field that could not be read, and records that were dropped';
 const ATTEMPTS = 'Number of attempts at a read of the source';
 const FAILED_ATTEMPTS = 'Number of failed attempts at a read of the source';
 const WRITE_FAILURES = 'Failed writes of the state; the exposed values stay the same until a write succeeds';

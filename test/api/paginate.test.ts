@@ -22,6 +22,11 @@ describe('api/paginate', () => {
     expect(await walk([numbered(1), { cursor, count: 0 }])).toEqual({ asked: [undefined, 'c1'], ending: 'end' });
   });
 
+  it('stops at a cursor that cannot be read', async () => {
+    const pages = [numbered(1), { cursor: false as const, count: 10 }, numbered(3)];
+    expect(await walk(pages)).toEqual({ asked: [undefined, 'c1'], ending: 'unreadable_cursor' });
+  });
+
   it('passes cursors back unchanged, whatever they look like', async () => {
     const cursors = [' spaced ', 'ü"\\\n', '0', 'eyJhIjoxfQ=='];
     const pages = [...cursors.map((cursor) => ({ cursor, count: 1 })), { cursor: '', count: 1 }];

@@ -43,6 +43,21 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
   );
 }
 
+describe('exporter/event-log: odd fields', () => {
+  it('are told once for each endpoint and field, and again after a start or a reload', () => {
+    const odd = { place: 'data.3.balances.current', message: 'expected string, received number' };
+    const line = { level: 'warn', msg: 'a record cannot be read as a whole', endpoint: 'validators', err: odd.message };
+    events.unreadable('validators', odd);
+    events.unreadable('validators', { ...odd, place: 'data.7.balances.current' });
+    expect(told()).toEqual([expect.objectContaining({ ...line, field: 'data.*.balances.current' })]);
+    events.unreadable('validators', { ...odd, place: 'slashed' });
+    expect(told()).toEqual([expect.objectContaining({ ...line, field: 'slashed' })]);
+    events.begin(emptyLedger().key);
+    events.unreadable('validators', { ...odd, place: 'slashed' });
+    expect(told()).toHaveLength(1);
+  });
+});
+
 describe('exporter/event-log: the plan', () => {
   it('is one line with the interval and the cost of each source', () => {
     events.scheduled(schedules([machines, MINUTE], [slashings, MINUTE, { requestsPerDay: 1_890.2 }]), 0);

@@ -225,6 +225,77 @@ describe('fuzz sources', PATIENT, () => {
   });
 });
 
+/** A field of a good answer to a request: the first of each name. */
+interface Place {
+  readonly path: string;
+  readonly keys: readonly string[];
+  readonly value: unknown;
+}
+
+function leavesIn(path: string, value: unknown, keys: readonly string[] = []): Place[] {
+  if (typeof value !== 'object' || value === null) return [{ path, keys, value }];
+  return Object.entries(value).flatMap(([key, own]) => leavesIn(path, own, [...keys, key]));
+}
+
+function nameOf({ path, keys }: Place): string {
+  return `${path.replace(/\d{4,}/g, 'N')} ${keys.filter((key) => !/^\d+$/.test(key)).join('.')}`;
+}
+
+/** The same answer with another value there. */
+function withOdd(body: unknown, keys: readonly string[], odd: unknown): unknown {
+  const [key, ...rest] = keys;
+  if (key === undefined) return odd;
+  const copy = (Array.isArray(body) ? [...body] : { ...(body as object) }) as Record<string, unknown>;
+  copy[key] = withOdd(copy[key], rest, odd);
+  return copy;
+}
+
+function oddFor(value: unknown): unknown[] {
+  return typeof value === 'string' ? [7, {}, []] : ['odd', 2 ** 64 - 1, 1e308, {}];
+}
+
+/** The first round after a start with this service: what is shown then, by series, and the first failure. */
+async function shownWith(source: Source, service: (path: string) => unknown) {
+  const { entry, failure } = await round(source, oddApi(service), undefined, { now: NOW });
+  const families = shownOf(source, entry, NOW);
+  expectShowable(families, NOW);
+  const samples = families.flatMap(({ name, samples }) => [...samples].map((one) => ({ ...one, name })));
+  return {
+    failure,
+    series: new Map(samples.map(({ name, labels, value }) => [`${name} ${JSON.stringify(labels)}`, value])),
+  };
+}
+
+/** Counts and times of records, which one record less changes, and texts in labels. */
+const OF_SEVERAL = /_(by_status|online|offline|duties|total|timestamp_seconds|info) |_epoch |slashings?_|machines /;
+
+/** The fields without which an answer says nothing, of when or of what it is, or nobody knows where it goes on. */
+const NEEDED = /range\.epoch\.end$|data\.(period|validators)$|attesterslashings data\.|paging\.next_cursor$/;
+
+describe('every field of every answer', PATIENT, () => {
+  it.each(SOURCES)('%s: an odd one costs itself, and the state can be read back', async (_, source) => {
+    const good = subjectOf(source).service(NOW);
+    const asked = new Set<string>();
+    const whole = await shownWith(source, (path) => {
+      asked.add(path);
+      return good(path);
+    });
+    const places = [...asked].flatMap((path) => leavesIn(path, good(path)));
+    const failing = new Set<string>();
+    for (const place of new Map(places.toReversed().map((one) => [nameOf(one), one])).values()) {
+      for (const odd of oddFor(place.value)) {
+        const service = (path: string) => (path === place.path ? withOdd(good(path), place.keys, odd) : good(path));
+        const { failure, series } = await shownWith(source, service);
+        if (failure) failing.add(nameOf(place));
+        for (const [key, value] of series)
+          if (!OF_SEVERAL.test(key))
+            expect([nameOf(place), odd, key, whole.series.get(key)]).toEqual([nameOf(place), odd, key, value]);
+      }
+    }
+    expect([...failing].filter((one) => !NEEDED.test(one))).toEqual([]);
+  });
+});
+
 const RECORDS: readonly (readonly [string, z.ZodType, Record<string, unknown>])[] = [
   ['of a system', SystemRecord, systemRecord()],
   ['of a validator', ValidatorRecord, validatorRecord()],

@@ -31,14 +31,17 @@ export const PushedAt = z
 /** Wei as a decimal string, with a sign: a penalty, or an estimate of the service, can make any amount negative. */
 export const Wei = z.string().regex(/^-?\d{1,30}$/);
 
+/** By so much a share may be outside 0 to 1 because the service rounds. */
 const ROUNDING = 1e-9;
 
-/** A share computed by the service, with its rounding error. Penalties can make a score negative. */
-export const Score = z
+export const Share = z
   .number()
-  .min(-MAX_COUNT)
+  .min(-ROUNDING)
   .max(1 + ROUNDING)
-  .transform((score) => (score < -ROUNDING ? score : Math.min(1, Math.max(0, score))));
+  .transform((share) => Math.min(1, Math.max(0, share)));
+
+/** A share that penalties can make negative. */
+export const Score = z.union([Share, z.number().min(-MAX_COUNT).negative()]);
 
 /** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
 export function isValidatorIndex(value: unknown): value is number {

@@ -99,4 +99,3 @@ export const MachineMetricsPage = z.object({
 /** api-facts 2. */
 export const MachineNames = z.object({ data: z.array(z.unknown()) });
 export const MachineName = Text;
-export const ListedName = z.object({ name: MachineName });

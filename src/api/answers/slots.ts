@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Count, Index, isValidatorIndex, Quantity, Root, Score, ValidatorIndex as ValidatorNumber } from './fields.ts';
+import { Count, Index, isValidatorIndex, Quantity, Root, Share, ValidatorIndex as ValidatorNumber } from './fields.ts';
 
 const ZeroIfNone = Count.nullish().transform((count) => count ?? 0);
 
@@ -31,7 +31,7 @@ export const SlotRow = z
     depositscount: ZeroIfNone,
     voluntaryexitscount: ZeroIfNone,
     withdrawalcount: ZeroIfNone,
-    syncaggregate_participation: Score.nullish(),
+    syncaggregate_participation: Share.nullish(),
     /** 512 bits. */
     syncaggregate_bits: z
       .string()

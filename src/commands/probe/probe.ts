@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Api } from '../../api/client.ts';
 import { type ApiRequest, ENDPOINTS } from '../../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { type Odd, readAnswer, readRecords } from '../../api/reading.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
 import { describePlan } from '../../budget/bucket.ts';
 import { type Observation, readHeaders } from '../../budget/headers.ts';
@@ -27,7 +28,7 @@ export interface Reply extends Answered {
   /** The last answer. Undefined if none came. */
   readonly answer: ReportedAnswer | undefined;
   readonly read: number;
-  /** Why the first unreadable record could not be read. */
+  /** Why the first of them could not be read as a whole. */
   readonly firstReason: string | undefined;
   /** The fields that the exporter reads and that the answer does not have. */
   readonly absent: readonly string[];
@@ -180,24 +181,25 @@ export function replyOf(
     ...absentFields(envelope, [result]).filter((field) => !OF_OLDER_FORM.test(field)),
     ...lists.flatMap(({ path, schema, items }) => absentFields(schema, items, `${path}[]`)),
   ];
-  const opened = envelope.safeParse(result);
-  if (!opened.success) {
-    return { ...none, failure: new Error(`unexpected shape: ${whyInvalid(opened.error)}`), absent };
+  const opened = readAnswer(envelope, result);
+  if (opened.value === undefined) {
+    return { ...none, failure: new Error(`unexpected shape: ${describeOdd(opened.odd)}`), absent };
   }
-  if (lists.length === 0) return { ...none, failure: undefined, absent, read: 1 };
-  const parsed = lists.flatMap(({ schema, items }) => {
-    const plausible = schema.refine((record) => isPlausible(record as never), 'its time, which is in the future');
-    return items.map((item) => plausible.safeParse(item));
-  });
-  const bad = parsed.flatMap(({ error }) => (error ? [whyInvalid(error)] : []));
-  const counts = { read: parsed.length - bad.length, unreadable: bad.length, firstReason: bad[0] };
-  return { ...none, failure: undefined, absent, ...counts };
+  const read = lists.map(({ schema, items }) => readRecords(schema, items, isPlausible as () => boolean));
+  const whole = lists.length === 0 ? [{ count: 1, invalid: opened.odd ? 1 : 0, odd: opened.odd }] : read;
+  const [count, unreadable] = [sumOf(whole, 'count'), sumOf(whole, 'invalid')];
+  const first = whole.find(({ invalid }) => invalid > 0);
+  const firstReason = first && (first.odd ? describeOdd(first.odd) : 'its time, which is in the future');
+  return { ...none, failure: undefined, absent, read: count - unreadable, unreadable, firstReason };
 }
 
-/** The place of an unexpected value, and what was expected. Not the value itself, which may be personal. */
-function whyInvalid({ issues: [issue] }: z.ZodError): string {
-  const where = issue?.path.join('.');
-  return `${where ? `${where}: ` : ''}${issue?.message ?? 'not as expected'}`;
+function sumOf<K extends string>(all: readonly Readonly<Record<K, number>>[], key: K): number {
+  return all.reduce((sum, one) => sum + one[key], 0);
+}
+
+/** The place of an unexpected value, and what was expected. */
+function describeOdd({ place, message }: Odd = { place: '', message: 'not as expected' }): string {
+  return `${place ? `${place}: ` : ''}${message}`;
 }
 
 /**
@@ -278,7 +280,9 @@ function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, abse
   const [missing, leftOut] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
   return [
     ...(failure ? [failure.message.replace(`${endpoint}: `, '')] : []),
-    ...(unreadable > 0 ? [`${plural(unreadable, 'record')} unreadable, the first because of ${firstReason}`] : []),
+    ...(unreadable > 0
+      ? [`${plural(unreadable, 'record')} unreadable in whole or in part, the first because of ${firstReason}`]
+      : []),
     ...(isEmpty ? ['no machine has reported in the last hour'] : []),
     ...(missing.length > 0 ? [`absent: ${missing.join(', ')}`] : []),
     ...(leftOut.length > 0 ? [`absent, which may mean 0, false or empty: ${leftOut.join(', ')}`] : []),

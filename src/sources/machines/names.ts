@@ -1,4 +1,4 @@
-import { ListedName } from '../../api/answers/machines.ts';
+import { MachineName } from '../../api/answers/machines.ts';
 import { requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { isRefusal } from '../../api/refusal.ts';
@@ -31,9 +31,7 @@ export function namesRead(options: MachinesOptions): Read<Machines> {
       const { api, signal } = context;
       const answer = await attempt(context, () => api.request(requestTo('machine_names', {}), signal));
       if (answer instanceof Error) return { value, failure: isRefusal(answer) ? undefined : answer };
-      // A record is an object.
-      const items = answer.data.map((name) => ({ name }));
-      const listed = api.records('machine_names', ListedName, items).map(({ name }) => name);
+      const listed = api.records('machine_names', MachineName, answer.data);
       const asked = new Set(value.asked?.map(([name]) => name));
       const room = Math.max(0, options.max - value.machines.length - asked.size);
       return { value: withUnknown(options, value, [...new Set(listed).difference(asked)], room) };

@@ -92,6 +92,16 @@ describe('commands/probe: replies', () => {
     expect(reply.firstReason).toBe('slot: Invalid input: expected number, received string');
   });
 
+  it('counts what the exporter would read only in part, and says why', () => {
+    const data = SLOTS.data.map((row, i) => (i < 2 ? { ...row, exec_gas_used: -1 } : row));
+    const reply = replyTo('epoch_slots', { data });
+    expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
+    expect(reply.firstReason).toBe('exec_gas_used: Too small: expected number to be >=0');
+    const { deposit_queue, exit_queue } = QUEUES.data;
+    const odd = { data: { deposit_queue, exit_queue: { ...exit_queue, count: 'many' } } };
+    expect(replyTo('queues', odd)).toMatchObject({ read: 0, unreadable: 1, failure: undefined });
+  });
+
   it('takes a 404 about validators for none found, and any other for a failure', () => {
     const notFound = new RequestFailed('validators', 'not_found', '404');
     for (const endpoint of ['validators', 'validators_performance'] as const) {

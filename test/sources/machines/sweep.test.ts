@@ -63,8 +63,58 @@ describe('sources/machines/sweep', () => {
     }
   });
 
+  it.each([
+    ['a negative number', { cpu_cores: -8 }, 'cpu_cores'],
+    ['a number for a version, as in every record of a new pusher', { exporter_version: 8 }, 'exporter_version'],
+    [
+      'a number that JSON cannot hold when it is added',
+      { cpu_node_idle_seconds_total: 1e308 },
+      'cpu_node_idle_seconds_total',
+    ],
+    ['free space that is a text, which is not a full disk', { disk_node_bytes_free: 'all' }, 'disk_node_bytes_free'],
+  ])('%s costs that field alone', async (_, odd, field) => {
+    const api = answering(
+      machinesPage({ system: [systemRecord(odd)], node: [nodeRecord({ network_peers_connected: '9' })] }),
+    );
+    const { value, failure } = await poll(api);
+    const [machine] = (await swept({ system: [systemRecord()], node: [nodeRecord()] })).machines;
+    expect([failure, api.invalidRecords()]).toEqual([undefined, 2]);
+    expect(value.machines).toEqual([
+      {
+        ...machine,
+        system: { ...machine?.system, [field]: null },
+        node: { ...machine?.node, network_peers_connected: null },
+      },
+    ]);
+  });
+
+  // An odd name would put the values of one machine under the name of another.
+  it('fails if none of the records of all pages can be read, and not if those of one page can', async () => {
+    const nobody = [systemRecord({ machine: 7 }), systemRecord({ timestamp: 'now' })];
+    const pages = (second: readonly unknown[]) => {
+      const api = fakeApi(() =>
+        api.requests.length === 1 ? machinesPage({ system: nobody }, 'more') : machinesPage({ node: second }),
+      );
+      return poll(api);
+    };
+    const { failure, value } = await pages([nodeRecord({ timestamp: -1 })]);
+    expect(failure).toMatchObject({ endpoint: 'machine_metrics', reason: 'invalid_body' });
+    expect([value.machines, value.beganAt]).toEqual([[], undefined]);
+    expect(await pages([nodeRecord()])).toMatchObject({
+      failure: undefined,
+      value: { machines: [{ name: 'node-a' }] },
+    });
+  });
+
+  it('keeps a page whose cursor cannot be read, and fails', async () => {
+    const page = { ...(machinesPage({ system: [systemRecord()] }) as object), paging: { next_cursor: 7 } };
+    const { failure, value } = await poll(answering(page));
+    expect(failure).toMatchObject({ reason: 'invalid_body' });
+    expect(value.machines).toHaveLength(1);
+  });
+
   it('counts a record that cannot be read and keeps its neighbours', async () => {
-    const bad = [systemRecord({ cpu_cores: 'eight' }), systemRecord({ timestamp: undefined }), null, 7];
+    const bad = [systemRecord({ machine: '\ud83c' }), systemRecord({ timestamp: undefined }), null, 7];
     const api = answering(machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));
     const { value, failure } = await poll(api);
     expect(failure).toBeUndefined();

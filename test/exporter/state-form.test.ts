@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { Ledger } from '../../src/budget/ledger.ts';
+import { FIRST_START, FirstStart, LEDGER } from '../../src/exporter/state.ts';
+import { STATE_VERSION } from '../../src/facts/version.ts';
+import { entrySchema, sourceId } from '../../src/scheduler/entry.ts';
+import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
+
+/** The form of every document of the state in this version. A document of another form would be taken for damaged. */
+const FORM = { version: 5, form: 'c346ac331a8894a2' };
+
+it('the version of the state changes with the form of any of its documents', () => {
+  const sources = sourcesOf(ConfigFile.parse({ validators: { watch: [1] } }));
+  const documents: (readonly [string, z.ZodType])[] = [
+    [LEDGER, Ledger],
+    [FIRST_START, FirstStart],
+    ...sources.map((source) => [sourceId(source), entrySchema(source)] as const),
+  ];
+  const forms = documents.map(([name, schema]) => [
+    name,
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+  ]);
+  const form = hash('sha256', JSON.stringify(forms)).slice(0, 16);
+  const version = form === FORM.form ? FORM.version : FORM.version + 1;
+  const help = `STATE_VERSION in src/facts/version.ts must be ${version}, and here: const FORM = { version: ${version}, form: '${form}' };`;
+  expect({ version: STATE_VERSION, form }, help).toEqual(FORM);
+});
