@@ -88,8 +88,10 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
         const answers = await answersOf(group);
         const epochs = answers.map(({ range }) => range?.epoch);
         for (const epoch of epochs) if (epoch !== undefined) expectPastEpoch(endpoint, chain, epoch, api.now());
-        const ends = epochs.map((epoch) => (epoch === undefined ? api.now() : epochEnd(chain, epoch)));
-        const at = Math.min(api.now(), ...ends);
+        // An answer that does not date itself may be as old as is honest. So it never stands before one that does.
+        const undated = api.now() - HONEST.sums;
+        const ends = epochs.map((epoch) => (epoch === undefined ? undated : epochEnd(chain, epoch)));
+        const at = ends.length > 0 ? Math.min(...ends) : undated;
         return { watch: rangesOf(group.watch), askedAt: timing.now, at, sums: sumsOf(answers) };
       }
 

@@ -48,7 +48,7 @@ export interface GroupSums<S> {
   readonly watch: string;
   /** The time of the round that last had answers about all of it (Unix ms). */
   readonly askedAt: UnixMs;
-  /** When the 24 hours of the oldest of these answers ended, or it was read if it does not say it. */
+  /** When the 24 hours of the oldest of these answers ended, at the latest. */
   readonly at: UnixMs;
   readonly sums: S;
 }

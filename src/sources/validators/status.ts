@@ -15,6 +15,7 @@ import type { Validator, Validators } from './state.ts';
 /** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
+
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
   const { chain, watch, groups, intervalMs } = options;
@@ -115,12 +116,12 @@ function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): 
 
 /** A known validator is not found once two answers in a row lack it, at least an epoch apart. One can be a passing fault. */
 function afterAnswer(read: Row, before: Row | undefined): Row {
-  if (before === undefined || keepNewer(before, read, ({ epoch }) => epoch) === before) {
-    return before ?? withHistory(read, undefined);
-  }
+  // A 404 is dated by our clock, so it stands behind any answer with the validator.
+  if (before === undefined || before.status === 'not_found') return withHistory(read, before);
+  if (keepNewer(before, read, ({ epoch }) => epoch) === before) return before;
   const { missingSince = read.epoch } = before;
-  const isFirstMissing = read.status === 'not_found' && before.status !== 'not_found' && read.epoch <= missingSince;
-  return isFirstMissing ? { ...before, missingSince } : withHistory(read, before);
+  const isPassing = read.status === 'not_found' && read.epoch <= missingSince;
+  return isPassing ? { ...before, missingSince } : withHistory(read, before);
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
