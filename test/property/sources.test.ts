@@ -17,6 +17,7 @@ import { askedFor, type ChainView, epochRows, listOf, row, slashing, slotAt } fr
 import {
   membersAnswer,
   performanceAnswer,
+  rangeOf,
   rewardsAnswer,
   validatorRow,
   validatorsAnswer,
@@ -110,15 +111,17 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   validators: {
     service: (now) => (path) => {
       if (path.includes('/v1/')) return membersAnswer(periodAt(now), [1, 2]);
-      if (path.endsWith('performance-aggregate')) return performanceAnswer(2_700, 7, 0.99);
-      if (path.endsWith('rewards-aggregate')) return rewardsAnswer({ total: '5' });
+      const last = epochAt('mainnet', now) - 2;
+      if (path.endsWith('performance-aggregate'))
+        return { ...(performanceAnswer(2_700, 7, 0.99) as object), range: rangeOf(last) };
+      if (path.endsWith('rewards-aggregate')) return rewardsAnswer({ total: '5' }, last);
       const rows = Array.from({ length: 12 }, (_, i) => validatorRow(i + 1));
       return validatorsAnswer(epochAt('mainnet', now), rows);
     },
     right: () => ({
       watched_validators_online: 12,
       'watched_validators_score_ratio duty=total': 0.99,
-      watched_validators_rewards_epoch: 444_375,
+      watched_validators_penalties_ether: 0.000006,
     }),
   },
 };
