@@ -14,6 +14,7 @@ const NOT_ON_PAGE = {
   BeaconchainDiskFullSoon: 'needs twelve hours of history',
   BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
   BeaconchainBelowNetwork: 'needs the values of two hours ago',
+  BeaconchainInvalidRecords: 'needs the records of six hours',
 };
 
 const alerts = rules.flatMap(({ alert, expr, labels }) =>

@@ -15,7 +15,7 @@ const MAX_UNIX_SECONDS = 1e11;
 /** A whole number. */
 export const Count = z.int().nonnegative().max(MAX_COUNT);
 /** An epoch, a slot or a day: numbered from the genesis of its chain. */
-export const Index = Count;
+export const Index = z.int().nonnegative().max(MAX_COUNT);
 export const Quantity = z.number().nonnegative().max(MAX_COUNT);
 export const Bytes = z.number().nonnegative().max(MAX_BYTES);
 /** A quantity that can be negative. */
