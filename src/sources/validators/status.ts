@@ -28,7 +28,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
       const known = new Map(previous.validators.map((one) => [one.index, one]));
       const all = groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE));
       const askedAt = (chunk: readonly number[]): UnixMs =>
-        chunk.reduce((first, index) => Math.min(first, known.get(index)?.askedAt ?? 0), timing.now);
+        chunk.reduce((first, index) => Math.min(first, known.get(index)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
       let failure: Error | undefined;
       for (const chunk of dueParts(all, askedAt, timing)) {
         const read = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
