@@ -238,6 +238,20 @@ describe('the status of watched validators', () => {
     expect(entry.reads['status']?.behindMs).toBe(now - startOfEpoch(444_378 - 46));
   });
 
+  it('is reported with its second answer, also while another chunk fails', async () => {
+    const answer = (epoch: number, online: boolean) => (request: SentRequest) => {
+      if (!online && identifiersOf(request).includes(11)) throw failed(request, 'server_error');
+      return rows({ 3: { online } }, epoch)(request);
+    };
+    let { entry } = await poll(serviceOf({ validators: answer(444_375, true) }), undefined, OPTIONS, NOW - 2 * EPOCH);
+    for (const epoch of [444_376, 444_377]) {
+      const now = NOW + (epoch - 444_377) * EPOCH;
+      ({ entry } = await next(serviceOf({ validators: answer(epoch, false) }), entry, OPTIONS, now));
+    }
+    expect(byStatus(entry.value)).toEqual({ active_ongoing: 12 });
+    expect(pageOf(entry.value).notices?.map(({ alert }) => alert)).toEqual(['BeaconchainValidatorOffline']);
+  });
+
   it('keeps what it knows where an answer is older, of each validator', async () => {
     const first = await poll(off(444_377));
     const old = { 3: { status: 'exited_unslashed', balances: { current: '1', effective: '0' } }, 4: null };
