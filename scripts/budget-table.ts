@@ -58,6 +58,7 @@ async function sweepCost(machines: number): Promise<number> {
       signal: new AbortController().signal,
       inputs: NO_INPUTS,
       ownMs: MINUTE_MS,
+      agingMs: MINUTE_MS,
       isFirst: costs.length === 0,
       stoppedMs: 0,
       isRefused: () => false,

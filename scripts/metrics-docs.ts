@@ -44,19 +44,19 @@ const SECTIONS: readonly Section[] = [
     title: 'Chain and slashings',
     families: SLASHINGS,
     freshness:
-      '`beaconchain_head_*` is from the newest canonical block of the latest epoch. It is polled every `slashings.interval`, and withdrawn after 10 minutes or twice the effective interval, whichever is longer. Counters are from canonical blocks of finalized epochs, [each counted once](validators.md#how-slashings-and-proposals-are-counted).',
+      '`beaconchain_head_*` is from the newest canonical block of the latest epoch. It is polled every `slashings.interval`, and withdrawn by the time of its slot. Counters are from canonical blocks of finalized epochs, [each counted once](validators.md#how-slashings-and-proposals-are-counted).',
   },
   {
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn after three epochs or twice the effective interval, whichever is longer; duties, scores and rewards after nine times as long. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
+      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn by the epoch of its answer. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
   },
   {
     title: 'Network',
     families: NETWORK,
     freshness:
-      'Only where `network.enabled` is true, or auto and validators are watched. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues. Withdrawn after three epochs or twice the effective interval, whichever is longer.',
+      'Only where `network.enabled` is true, or auto and validators are watched. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues.',
   },
   {
     title: 'Sync committee',
@@ -84,6 +84,9 @@ Names that end with \`_total\` are counters, \`beaconchain_api_request_duration_
 tell the unit; a ratio is from 0 to 1. HELP texts also name the fields of the API. [Queries](queries.md) has expressions to start from,
 and [versions](operations.md#versions) says what may change. There are also \`process_*\` and \`nodejs_*\`, which
 \`--web.disable-exporter-metrics\` disables.
+
+A value is as old as what it says. It is withdrawn when that is older than usual (head 10 minutes, status 3 epochs, sums of 24 hours
+6 epochs) by three epochs or twice the effective interval, whichever is longer.
 `;
 
 /** Phrases of HELP that the text of a section says about all its families. */

@@ -1,7 +1,8 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import type { Chain } from '../facts/chain.ts';
-import type { UnixSeconds } from '../toolkit/lib/time.ts';
+import { type Chain, epochEnd, HONEST } from '../facts/chain.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
 import { NetworkPerformanceAnswer, QueuesAnswer } from './answers/network.ts';
@@ -21,12 +22,29 @@ interface Definition<Q, A> {
   readonly accept?: string;
   /** The structure around the records. */
   readonly envelope: z.ZodType<A>;
+  /** Absent: nothing dates an answer, or its age proves nothing. */
+  readonly dated?: Dated<NoInfer<A>>;
   /** 404 means that the service has none of the validators. */
   readonly is404None?: true;
   /** Whether 403 may mean that the plan takes fewer identifiers at once. */
   readonly mayBeTooLarge?: (query: Q) => boolean;
   /** The schema of the records in each list, by the path of the list. Empty: the answer is the only record. */
   readonly records: Readonly<Record<string, z.ZodType>>;
+}
+
+/** An answer is as old as what it says, not as its reading. */
+interface Dated<A> {
+  /** When that ended. Undefined: this answer does not say it. */
+  at(answer: A, request: DatedRequest): UnixMs | undefined;
+  /** How old it may honestly be when the answer arrives. */
+  readonly honestMs: Milliseconds;
+  /** It is about finalized epochs: while finality is lost, it is honestly older. */
+  readonly isFinal?: true;
+}
+
+interface DatedRequest {
+  readonly chain: Chain;
+  readonly path: string;
 }
 
 /** The optional parts of sources, in words. The service may refuse each of them by itself. */
@@ -160,6 +178,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators',
     body: (query: OfValidators) => ({ ...selectorOf(query), page_size: PAGE_SIZE }),
     envelope: ValidatorsAnswer,
+    dated: { at: endOfRange, honestMs: HONEST.status },
     is404None: true,
     records: { data: ValidatorRow },
   }),
@@ -169,6 +188,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators/performance-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: PerformanceAnswer,
+    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
     is404None: true,
     mayBeTooLarge,
     records: {},
@@ -179,6 +199,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators/rewards-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: RewardsAnswer,
+    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
     is404None: true,
     mayBeTooLarge,
     records: {},
@@ -189,6 +210,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/performance-aggregate',
     body: ({ chain }: OfChain) => ({ chain, range: { evaluation_window: '24h' } }),
     envelope: NetworkPerformanceAnswer,
+    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
     records: {},
   }),
   queues: define({
@@ -204,6 +226,7 @@ export const ENDPOINTS = {
     priority: ({ priority }: EpochQuery) => priority,
     path: ({ epoch }: EpochQuery) => `/api/v1/epoch/${epoch}/slots`,
     envelope: V1List,
+    dated: { at: endOfLatest, honestMs: HONEST.head },
     records: { data: SlotRow },
   }),
   attester_slashings: define({
@@ -245,6 +268,43 @@ function selectorOf({ chain, identifiers }: OfValidators): object {
 
 function mayBeTooLarge({ identifiers }: OfValidators): boolean {
   return identifiers.length > IDENTIFIERS_OF_AGGREGATE[1];
+}
+
+interface Ranged {
+  readonly range?: { readonly epoch: number } | null | undefined;
+}
+
+function endOfRange({ range }: Ranged, { chain }: DatedRequest): UnixMs | undefined {
+  return range ? epochEnd(chain, range.epoch) : undefined;
+}
+
+/** Of other views than the latest the age proves nothing. The middle row: a single wrong one must not decide. */
+function endOfLatest(
+  { data }: { readonly data: readonly unknown[] },
+  { chain, path }: DatedRequest,
+): UnixMs | undefined {
+  if (!path.includes('/latest/')) return undefined;
+  const epochs = data.map((row) => valueAt(row, ['epoch'])).filter((epoch) => typeof epoch === 'number');
+  const epoch = epochs.sort((a, b) => a - b)[epochs.length >> 1];
+  return epoch === undefined ? undefined : epochEnd(chain, epoch);
+}
+
+/**
+ * The age of an answer, if it is more than honest, otherwise 0. Undefined: its age proves nothing.
+ * @param finalityDelayMs How much longer than usual finality takes. Undefined: not known
+ */
+export function behindMs(
+  { endpoint, chain, body, path }: Pick<ApiRequest, 'endpoint' | 'chain' | 'body' | 'path'>,
+  answer: unknown,
+  now: UnixMs,
+  finalityDelayMs: Milliseconds | undefined,
+): Milliseconds | undefined {
+  const { dated } = ENDPOINTS[endpoint] as Definition<never, unknown>;
+  const of = chain ?? (body as Partial<OfChain> | undefined)?.chain;
+  const at = of && dated?.at(answer, { chain: of, path });
+  const delayMs = dated?.isFinal ? finalityDelayMs : 0;
+  if (!dated || at === undefined || delayMs === undefined) return undefined;
+  return now - at > dated.honestMs + delayMs ? now - at : 0;
 }
 
 /** A request without its host and key. */

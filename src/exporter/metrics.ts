@@ -5,6 +5,7 @@ import { LONG_WINDOWS } from '../budget/long-window.ts';
 import { REVISION, VERSION } from '../facts/version.ts';
 import { isRefused, partsOf } from '../scheduler/refusals.ts';
 import {
+  behindOf,
   failuresOf,
   lastOf,
   lastSuccessAt,
@@ -118,6 +119,10 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
       value: Number(isRefused(entry.refusals, part)),
     })),
   );
+  const behind = views.flatMap((view) => {
+    const ageMs = behindOf(view);
+    return ageMs === undefined ? [] : [{ labels: labelsOf(view.source), value: ageMs / 1000 }];
+  });
   return [
     ...SOURCE_COLUMNS.map(([name, help, value]) => {
       const samples = views.map((view) => ({ labels: labelsOf(view.source), value: value(view) }));
@@ -127,6 +132,11 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
       'source_part_refused',
       '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
       refused,
+    ),
+    family(
+      'service_behind_seconds',
+      'How old the data of the last answers were when they came, if that is older than usual, otherwise 0; absent if no answer says it',
+      behind,
     ),
   ];
 }

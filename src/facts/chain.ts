@@ -1,5 +1,5 @@
-import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
-import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
+import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 
 /** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
 export const CHAINS = {
@@ -17,6 +17,13 @@ export const SLOTS_PER_EPOCH = 32;
 export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
 export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
 export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+/** How old the data of the service may honestly be when they arrive. */
+export const HONEST = {
+  head: 10 * MS_PER_MINUTE,
+  status: 3 * MS_PER_EPOCH,
+  /** Over 24 hours of finalized epochs. */
+  sums: 6 * MS_PER_EPOCH,
+} as const satisfies Record<string, Milliseconds>;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 export const MS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
@@ -36,6 +43,11 @@ export function slotTime(chain: Chain, slot: number): UnixSeconds {
 
 export function epochTime(chain: Chain, epoch: number): UnixSeconds {
   return slotTime(chain, epoch * SLOTS_PER_EPOCH);
+}
+
+/** The first ms after an epoch. */
+export function epochEnd(chain: Chain, epoch: number): UnixMs {
+  return epochTime(chain, epoch + 1) * 1000;
 }
 
 export function periodTime(chain: Chain, period: number): UnixSeconds {

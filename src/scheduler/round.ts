@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { ApiRequest, Endpoint, Part } from '../api/endpoints.ts';
+import { type ApiRequest, behindMs, type Endpoint, type Part } from '../api/endpoints.ts';
 import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
@@ -85,7 +85,7 @@ async function run(
   const attempt = attemptOf(before, read);
   const isFirst = !tried.has(read.name);
   const events: SourceEvent[] = [];
-  const noted = notedApi(api, read, before, events);
+  const noted = notedApi(api, read, before, inputs, events);
   const start = clock.monotonic();
   const context: ReadContext = {
     api: noted.api,
@@ -93,6 +93,7 @@ async function run(
     signal,
     inputs,
     ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
+    agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
     isFirst,
     stoppedMs,
     isRefused: noted.isRefused,
@@ -117,6 +118,7 @@ async function run(
     // The read works with the time at which the round began.
     stepMs: clock.now() - begun.at - (clock.monotonic() - begun.monotonic),
     requests: noted.requests(),
+    behindMs: noted.behindMs(),
     pace: isPaceKnown ? pace : undefined,
     failure,
     isRefused: isOff,
@@ -146,11 +148,12 @@ function ownTimeSince(
   return lastAttemptAt === undefined ? 0 : Math.max(0, Math.min(now - lastAttemptAt, longest));
 }
 
-/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts. */
-function notedApi(api: Api, read: Read<unknown>, before: Entry, events: SourceEvent[]) {
+/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
+function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, events: SourceEvent[]) {
   const { endpoints } = read;
   const wasAnswered = attemptOf(before, read).lastSuccessAt !== undefined;
   let [requests, refusals] = [0, before.refusals];
+  const ages: Milliseconds[] = [];
 
   /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
   function isOffNow(part: Part | undefined): boolean {
@@ -189,6 +192,8 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, events: SourceEv
         const answer = await api.request(request, signal);
         if (part) refusals = withoutRefusal(refusals, part);
         else if (mayEnd) noteEnd(endpoint);
+        const behind = behindMs(request, answer, api.now(), inputs.finalityDelayMs);
+        if (behind !== undefined) ages.push(behind);
         return answer;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -198,5 +203,12 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, events: SourceEv
       }
     },
   };
-  return { api: noted, requests: () => requests, refusals: () => refusals, isRefused: isOffNow };
+  return {
+    api: noted,
+    requests: () => requests,
+    refusals: () => refusals,
+    /** By the oldest of the answers. Undefined: none had an age. */
+    behindMs: () => (ages.length > 0 ? Math.max(...ages) : undefined),
+    isRefused: isOffNow,
+  };
 }

@@ -1,7 +1,7 @@
 import type { Quota } from '../budget/bucket.ts';
 import { type Inputs, NO_INPUTS, type Read, type Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Due, dueAt } from './attempts.ts';
 import { type Attempt, attemptOf, type Entry, isOff, requestsPerRun, timingOf } from './entry.ts';
 import { type BudgetView, type PlannedSource, pacesOf, type ReadPace } from './paces.ts';
@@ -224,6 +224,12 @@ export function wasAttempted({ entry, reads }: Pick<SourceView, 'entry' | 'reads
 /** The last attempts at the reads that are on and fail, in order. */
 export function failuresOf(view: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {
   return attemptsOn(view).filter(({ failuresInARow }) => failuresInARow > 0);
+}
+
+/** How old the data of the last answers were, if that is more than honest, otherwise 0. Undefined: no answer has an age. */
+export function behindOf(view: Pick<SourceView, 'entry' | 'reads'>): Milliseconds | undefined {
+  const ages = attemptsOn(view).flatMap(({ behindMs }) => behindMs ?? []);
+  return ages.length > 0 ? Math.max(...ages) : undefined;
 }
 
 function attemptsOn({ entry, reads }: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {

@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { type Endpoint, requestTo } from '../api/endpoints.ts';
-import { RequestFailed } from '../api/errors.ts';
+import { isFailure, RequestFailed } from '../api/errors.ts';
 import { type Chain, epochAt } from '../facts/chain.ts';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -34,4 +34,10 @@ export async function readSeats(
 export function expectPastEpoch(endpoint: Endpoint, chain: Chain, epoch: number, now: UnixMs): void {
   if (epoch <= epochAt(chain, now + CLOCK_AHEAD_MS)) return;
   throw new RequestFailed(endpoint, 'invalid_body', `epoch ${epoch} is in the future`);
+}
+
+/** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
+export function isRequestSpecific(failure: Error): boolean {
+  if (!(failure instanceof RequestFailed)) return false;
+  return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');
 }

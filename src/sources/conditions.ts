@@ -127,6 +127,10 @@ export const CONDITIONS = {
     `The service refuses ${listed(parts)}`,
     '. The exporter asks again after a day, a reload or a restart. Choose a plan that includes it, or switch it off.',
   ]),
+  BeaconchainServiceBehind: condition('warning', (names, age) => [
+    `The service is behind: answers come, and they are ${age} old`,
+    `: ${names.join(', ')}. What is too old is withdrawn. Only the service can repair it.`,
+  ]),
   BeaconchainSourceStale: condition('warning', (names) => [
     'Overdue',
     `: ${names.join(', ')}. Check the log and restart the exporter.`,

@@ -6,6 +6,7 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 import { percent, relative } from '../toolkit/lib/words.ts';
 import type { Table } from './content.ts';
 import { family } from './families.ts';
+import { meanOf, sumOfAll } from './sums.ts';
 
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
@@ -39,7 +40,7 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
     sumOfAll(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]));
   const inclusionDelay = meanOf(
-    answers.map(({ duties: { attestation } }): Weighted => [attestation.avg_inclusion_delay, attestation.done]),
+    answers.map(({ duties: { attestation } }) => [attestation.avg_inclusion_delay, attestation.done] as const),
   );
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
@@ -53,36 +54,16 @@ function total(answers: readonly Answer[], duty: Duty, outcome: (typeof OUTCOMES
   return sumOfAll(answers.map(({ duties }) => duties[duty][outcome]));
 }
 
-/** Undefined if there is no value, or one of them is not known. */
-function sumOfAll(values: readonly (number | null | undefined)[]): number | undefined {
-  return allKnown(values)?.reduce((sum, one) => sum + one, 0);
-}
-
-/** The mean, weighted by the duties of each answer. Penalties can make it negative, which is no ratio. */
+/** The mean, weighted by the duties of each answer. A score outside 0 to 1 is none: so the service marks a duty that nobody had. */
 function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
-  const assigned = ({ duties }: Answer): number | undefined => sumOfAll(about.map((duty) => duties[duty].assigned));
-  const mean = meanOf(answers.map((one): Weighted => [one.beaconscore?.[score], assigned(one)]));
-  return mean !== undefined && mean >= 0 ? Math.min(1, mean) : undefined;
-}
-
-type Weighted = readonly [value: number | null | undefined, weight: number | null | undefined];
-
-/**
- * The weighted mean of the known values. Undefined if a weight is not known. A single value needs none, and is returned without a
- * rounding error.
- */
-function meanOf(values: readonly Weighted[]): number | undefined {
-  const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
-  if (known.length <= 1) return known[0]?.value;
-  const all = sumOfAll(known.map(({ weight }) => weight));
-  return all && known.reduce((sum, { value, weight }) => sum + value * (weight ?? 0), 0) / all;
-}
-
-/** All values. Undefined if there is none, or one of them is not known. */
-export function allKnown<T>(values: readonly (T | null | undefined)[]): T[] | undefined {
-  const known = values.filter((one) => one != null);
-  return known.length > 0 && known.length === values.length ? known : undefined;
+  return meanOf(
+    answers.map(({ beaconscore, duties }) => {
+      const { [score]: value } = beaconscore ?? {};
+      const isScore = value != null && value >= 0 && value <= 1;
+      return [isScore ? value : undefined, sumOfAll(about.map((duty) => duties[duty].assigned))] as const;
+    }),
+  );
 }
 
 function present<K extends string>(values: readonly (readonly [K, number | undefined])[]): { [key in K]?: number } {
@@ -94,14 +75,14 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
 export function attestationTable(
   chain: Chain,
   who: string,
-  performances: readonly Performance[],
-  readAt: UnixMs,
+  known: readonly { readonly sums: Performance; readonly at: UnixMs }[],
   now: UnixMs,
 ): Table[] {
-  const sum = (outcome: 'assigned' | 'done') => sumOfAll(performances.map(({ duties }) => duties.attestation[outcome]));
+  const sum = (outcome: 'assigned' | 'done') => sumOfAll(known.map(({ sums }) => sums.duties.attestation[outcome]));
   const [assigned, done] = [sum('assigned'), sum('done')];
   if (!assigned || done === undefined) return [];
-  const said = `${who} attested ${percent(done / assigned, 2)} (${relative(readAt, now)})`;
+  const oldest = Math.min(...known.map(({ at }) => at));
+  const said = `${who} attested ${percent(done / assigned, 2)} (${relative(oldest, now)})`;
   const columns = ['Chain', 'Attestations of 24 hours'];
   const folded = { size: 1, shown: 0, brief: `${chain}: ${said}`, empty: '' };
   return [{ title: 'You and the network', columns, rows: [[chain, said]], ...folded }];

@@ -51,6 +51,8 @@ export interface Inputs {
   seatsOf(period: number): readonly number[] | undefined;
   /** The watched validators that are slashed according to their status. */
   readonly slashedByStatus: readonly Slashed[];
+  /** How much longer than usual finality takes. Undefined: not known. */
+  readonly finalityDelayMs?: Milliseconds | undefined;
   /** Whether another source shows the watched validators that were slashed, from the blocks of the chain. */
   readonly showsSlashed: boolean;
 }
@@ -68,6 +70,8 @@ export interface ReadContext {
    * beside it, and none at the first attempt after a start, a reload or a takeover.
    */
   readonly ownMs: Milliseconds;
+  /** The interval by which known values age, as shown: the effective one, or that of the last attempt if it was longer. */
+  readonly agingMs: Milliseconds;
   /** Whether this is the first attempt since a start, a reload or a takeover. */
   readonly isFirst: boolean;
   /**

@@ -2,7 +2,7 @@ import { PARTS } from '../api/endpoints.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
 import { hasEnded, isRefused, partsOf } from '../scheduler/refusals.ts';
-import { lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
+import { behindOf, lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
@@ -139,6 +139,7 @@ function sourceNotices(input: StatusInput, now: UnixMs): Notice[] {
     ),
     ...refusalNotices(input.views),
     ...endNotices(input.views),
+    ...behindNotices(input.views),
     ...(validHeader === false ? [] : staleNotices(input, now)),
     ...waitNotices(input, now),
     ...stretchNotices(input.views),
@@ -162,6 +163,12 @@ function endNotices(views: readonly SourceView[]): Notice[] {
   if (ended.length === 0) return [];
   const rest = '. It is asked once an hour. Look for a newer version of the exporter.';
   return [notice('warning', `The service has not found ${listed(ended)} for an hour`, rest)];
+}
+
+function behindNotices(views: readonly SourceView[]): Notice[] {
+  const behind = views.filter((view) => (behindOf(view) ?? 0) > 0);
+  const oldest = Math.max(0, ...behind.map((view) => behindOf(view) ?? 0));
+  return firingIf('BeaconchainServiceBehind', behind.map(nameOf), span(oldest));
 }
 
 /** A replica that does not poll has no overdue sources. */

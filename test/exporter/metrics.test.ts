@@ -61,9 +61,9 @@ describe('own-families', () => {
         beaconchain_source_interval_seconds: 60,
         beaconchain_source_next_attempt_timestamp_seconds: Infinity,
       };
-      // This source has no parts.
-      const isOfParts = name === 'beaconchain_source_part_refused';
-      expect(samples, name).toEqual(isOfParts ? [] : [{ labels, value: values[name] ?? 0 }]);
+      // This source has no parts, and no answer of a known age.
+      const isEmpty = ['beaconchain_source_part_refused', 'beaconchain_service_behind_seconds'].includes(name);
+      expect(samples, name).toEqual(isEmpty ? [] : [{ labels, value: values[name] ?? 0 }]);
     }
   });
 

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '../../src/api/endpoints.ts';
 import { NO_WAIT } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import { type Attempt, type Entry, sourceId } from '../../src/scheduler/entry.ts';
@@ -49,7 +50,6 @@ function slashings(headSlot: number, scale: number): Slashings {
   const headEpoch = Math.floor(headSlot / 32);
   return Slashings.parse({
     head: {
-      readAt: NOW - 20_000,
       slot: headSlot,
       epoch: headEpoch,
       syncaggregate_participation: 0.9921875,
@@ -116,14 +116,15 @@ const validators: Validators = Validators.parse({
       balance: '32002422501000000000',
       effectiveBalance: '32000000000000000000',
       epoch: 479_021,
-      readAt: NOW - 30_000,
+      askedAt: NOW - 30_000,
       offlineSince: 479_018,
     },
   ],
   duties: [
     {
       watch: '12345-12345',
-      readAt: NOW - 30_000,
+      askedAt: NOW - 30_000,
+      at: NOW - 12 * MINUTE,
       sums: {
         duties: {
           attestation: { assigned: 225, missed: 4, done: 221 },
@@ -139,7 +140,8 @@ const validators: Validators = Validators.parse({
   rewards: [
     {
       watch: '12345-12345',
-      readAt: NOW - 30_000,
+      askedAt: NOW - 30_000,
+      at: NOW - 12 * MINUTE,
       sums: {
         earned: { attestation: '2070000000000001', proposal: '0', sync_committee: '-118000000000000' },
         missed: { attestation: '36000000000000', proposal: '0', sync_committee: '590000000000000' },
@@ -157,7 +159,6 @@ const validators: Validators = Validators.parse({
 
 const network: Network = Network.parse({
   performance: {
-    readAt: NOW - 30_000,
     epoch: 479_018,
     sums: {
       duties: {
@@ -171,7 +172,7 @@ const network: Network = Network.parse({
     },
   },
   queues: {
-    readAt: NOW - 30_000,
+    at: NOW - 30_000,
     deposit: { count: 1_200, balance: '38400000000000000000000', end: 1_790_935_000 },
     topup: { count: 250, balance: '1600000000000000000000', end: null },
     exit: { count: 400, balance: '12800000000000000000000', end: 1_790_894_000 },
@@ -202,7 +203,10 @@ export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
       const id = sourceId(source);
       const value = VALUES[id];
       if (value === undefined) return [];
-      return [[id, entryOf(source, { ...tried, ...(id === 'slashings-hoodi' ? failing : {}) }, { value })]];
+      const isFailing = id === 'slashings-hoodi';
+      const isDated = source.reads.some(({ endpoints }) => endpoints.some((one) => 'dated' in ENDPOINTS[one]));
+      const behind = isDated && { behindMs: isFailing ? 17_640_000 : 0 };
+      return [[id, entryOf(source, { ...tried, ...behind, ...(isFailing && failing) }, { value })]];
     }),
   );
 }

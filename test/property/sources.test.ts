@@ -15,7 +15,13 @@ import { datapoint, dayAfter, returnsPage } from '../support/answers/datapoint.t
 import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
 import { NETWORK_PERFORMANCE, QUEUES } from '../support/answers/network-answers.ts';
 import { askedFor, epochRows, row, slashing, slotAt } from '../support/answers/slot-rows.ts';
-import { performanceAnswer, rewardsAnswer, validatorRow, validatorsAnswer } from '../support/answers/validators.ts';
+import {
+  performanceAnswer,
+  rangeOf,
+  rewardsAnswer,
+  validatorRow,
+  validatorsAnswer,
+} from '../support/answers/validators.ts';
 import { encodeFamilies } from '../support/exposition/encode.ts';
 import { parseExposition } from '../support/exposition/exposition-parser.ts';
 import { sampleValue } from '../support/exposition/samples.ts';
@@ -95,15 +101,17 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   validators: {
     service: (now) => (path) => {
       if (path.includes('/v1/')) return membersAnswer(periodAt(now), [1, 2]);
-      if (path.endsWith('performance-aggregate')) return performanceAnswer(2_700, 7, 0.99);
-      if (path.endsWith('rewards-aggregate')) return rewardsAnswer({ total: '5' });
+      const last = epochAt('mainnet', now) - 2;
+      if (path.endsWith('performance-aggregate'))
+        return { ...(performanceAnswer(2_700, 7, 0.99) as object), range: rangeOf(last) };
+      if (path.endsWith('rewards-aggregate')) return rewardsAnswer({ total: '5' }, last);
       const rows = Array.from({ length: 12 }, (_, i) => validatorRow(i + 1));
       return validatorsAnswer(epochAt('mainnet', now), rows);
     },
     right: () => ({
       watched_validators_online: 12,
       'watched_validators_score_ratio duty=total': 0.99,
-      watched_validators_rewards_epoch: 444_375,
+      watched_validators_penalties_ether: 0.000006,
     }),
   },
 };

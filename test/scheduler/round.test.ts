@@ -4,7 +4,10 @@ import { RequestFailed } from '../../src/api/errors.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import { attempt } from '../../src/sources/answers.ts';
 import type { ReadContext } from '../../src/sources/read.ts';
-import { failing, fakeApi } from '../support/answers/fake-api.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { failing, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
+import { NETWORK_PERFORMANCE } from '../support/answers/network-answers.ts';
+import { validatorsAnswer } from '../support/answers/validators.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { round } from '../support/runs/round.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
@@ -100,5 +103,96 @@ describe('scheduler/round', () => {
     expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
     expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
     expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
+  });
+
+  describe('notes how old the data of the answers are', () => {
+    const endOf = (epoch: number) => (1_606_824_023 + (epoch + 1) * 384) * 1000;
+    const E = 479_021;
+    const rewardsOf = async (value: number, { api, signal }: ReadContext) => {
+      await api.request(requestTo('network_performance', { chain: 'mainnet' }), signal);
+      return { value };
+    };
+    const latestOf = async (value: number, { api, signal }: ReadContext) => {
+      await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 'latest', priority: 'head_pass' }), signal);
+      await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 7, priority: 'head_pass' }), signal);
+      return { value };
+    };
+    const statusOf = async (value: number, { api, signal }: ReadContext) => {
+      for (const index of [1, 2])
+        await api.request(requestTo('validators', { chain: 'mainnet', identifiers: [index] }), signal);
+      return { value };
+    };
+    const sums = fakeSource({ endpoints: ['network_performance'], everyMs: HOUR, run: rewardsOf });
+    const head = fakeSource({ endpoints: ['epoch_slots'], run: latestOf });
+    const status = fakeSource({ endpoints: ['validators'], everyMs: 2 * HOUR, run: statusOf });
+    const ended = (epoch: number) => () => ({ ...NETWORK_PERFORMANCE, range: { epoch } });
+    const rowsOf = (...epochs: number[]) => ({ status: 'OK', data: epochs.map((epoch) => ({ epoch })) });
+
+    async function behind(source: Source, answer: (request: SentRequest) => unknown, now: number, more = {}) {
+      const { entry } = await round(source, fakeApi(answer), undefined, { now, ...more });
+      return entry.reads['only']?.behindMs;
+    }
+
+    it.each([
+      ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
+      ['sums', sums, 6, ended, { inputs: { finalityDelayMs: 0 } }],
+    ] as const)('%s: beyond the honest age it is the age, otherwise 0', async (_, source, honest, answer, more) => {
+      const limit = endOf(E) + honest * 384_000;
+      expect(await behind(source, answer(E), limit, more)).toBe(0);
+      expect(await behind(source, answer(E), limit + 1, more)).toBe(honest * 384_000 + 1);
+      // Of the epoch in progress.
+      expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
+    });
+
+    it('head: ten minutes without a block are none, and other views than the latest prove nothing', async () => {
+      const end = (1_742_213_400 + (E + 1) * 384) * 1000;
+      const answer = ({ path }: SentRequest) => (path.includes('latest') ? rowsOf(E, E, E + 9, E) : rowsOf(7));
+      expect(await behind(head, answer, end + 10 * MINUTE)).toBe(0);
+      expect(await behind(head, answer, end + 10 * MINUTE + 1)).toBe(10 * MINUTE + 1);
+      expect(await behind(head, () => rowsOf(), end)).toBeUndefined();
+    });
+
+    it('the oldest answer of a run counts', async () => {
+      const answer = ({ body }: SentRequest) => validatorsAnswer(JSON.stringify(body).includes('[1]') ? E - 46 : E, []);
+      expect(await behind(status, answer, endOf(E))).toBe(46 * 384_000);
+    });
+
+    it('sums while finality is lost for weeks are not behind, nor where nobody knows it', async () => {
+      const now = endOf(E) + 14 * 24 * HOUR;
+      const lost = { inputs: { finalityDelayMs: 14 * 24 * HOUR } };
+      expect(await behind(sums, ended(E), now, lost)).toBe(0);
+      expect(await behind(sums, ended(E), now)).toBeUndefined();
+      expect(await behind(sums, ended(E - 7), now, lost)).toBe(14 * 24 * HOUR + 7 * 384_000);
+    });
+
+    it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {
+      const now = endOf(E);
+      const old = await round(
+        status,
+        fakeApi(() => validatorsAnswer(E - 46, [])),
+        undefined,
+        { now },
+      );
+      expect(old.entry.reads['only']?.behindMs).toBe(46 * 384_000);
+      const api = fakeApi(failing('server_error'));
+      const failed = await round(status, api, old.entry, { now: now + 2 * HOUR, tried: new Set() });
+      expect(failed.failure).toBeDefined();
+      expect(failed.entry.reads['only']?.behindMs).toBe(46 * 384_000);
+      const good = fakeApi(() => validatorsAnswer(E + 37, []));
+      const { entry } = await round(status, good, failed.entry, { now: now + 4 * HOUR });
+      expect(entry.reads['only']?.behindMs).toBe(0);
+      const later = await round(status, good, entry, { now: now + 5 * HOUR });
+      expect(later.ran).toEqual([]);
+      expect(later.entry.reads['only']?.behindMs).toBe(0);
+    });
+
+    it('of machines nothing is concluded', async () => {
+      const sweep = async (value: number, { api, signal }: ReadContext) => {
+        await api.request(requestTo('machine_metrics', { range: { start: 1, end: 2 } }), signal);
+        return { value };
+      };
+      const page = () => ({ data: { system_metrics: [{ timestamp: 1 }] } });
+      expect(await behind(fakeSource({ run: sweep }), page, endOf(E))).toBeUndefined();
+    });
   });
 });

@@ -50,6 +50,13 @@ describe('web/headline', () => {
     }
   });
 
+  it('says that the service is behind, how old its answers are, and whose', () => {
+    const behind = withFirsts(['validators'], { attempt: { behindMs: 4.9 * HOUR } });
+    expect(texts(behind)[0]).toMatch(/^The service is behind: answers come, and they are 4 h 54 min old: validators/);
+    expect(verdict(behind)).toMatch(/^Working, with warnings: The service is behind/);
+    expect(texts(withFirsts(['validators'], { attempt: { behindMs: 0 } }))).toEqual([]);
+  });
+
   it('counts what is well, over all chains; nothing is well whose values are withdrawn', () => {
     const counts = (known: StatusInput): string => statusOf(known, NOW).counts;
     expect(counts(knownIn('grouped'))).toBe('5 of 6 validators online, 3 of 4 machines healthy');

@@ -69,10 +69,10 @@ describe('web/status', () => {
     const { rows, brief } = tableOf(pageIn('grouped'), 'You and the network');
     expect([...rows].map((row) => row.map(textOf))).toEqual([
       ['mainnet', 'your validators attested 99.47 % (12 min ago)'],
-      ['mainnet', 'the network attested 99.86 % (40 min ago)'],
+      ['mainnet', 'the network attested 99.86 % (33 min ago)'],
     ]);
     expect(brief).toBe(
-      'mainnet: your validators attested 99.47 % (12 min ago); mainnet: the network attested 99.86 % (40 min ago)',
+      'mainnet: your validators attested 99.47 % (12 min ago); mainnet: the network attested 99.86 % (33 min ago)',
     );
   });
 

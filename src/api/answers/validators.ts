@@ -71,6 +71,7 @@ export const PerformanceAnswer = z.object({
       .nullish(),
     duties: z.object({ attestation: Attestation, proposal: Successful, sync_committee: Successful }),
   }),
+  range: Range.nullish(),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 

@@ -18,6 +18,7 @@ import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts'
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
+import { keepNewer } from '../ages.ts';
 import { family, sample } from '../families.ts';
 import type { History, Past } from '../history.ts';
 import type { Question } from '../probe.ts';
@@ -64,8 +65,7 @@ function daysRead(chain: Chain, everyMs: Milliseconds): Read<DailyReturns> {
     async run({ api, signal }, { newest: known, path: knownPath }) {
       const { path, page } = await readDays(api, { chain, range: { window: '24h' } }, signal, knownPath);
       const days = api.records('daily_returns', Datapoint, page.data, (day) => isPlausible(chain, day, api.now()));
-      // A smaller day never replaces a larger one.
-      const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
+      const newest = days.reduce<Datapoint | undefined>((best, day) => keepNewer(best, day, (one) => one.day), known);
       return { value: { ...(newest && { newest }), path } };
     },
   };

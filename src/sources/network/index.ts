@@ -2,12 +2,14 @@ import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
 import type { QueuesAnswer } from '../../api/answers/network.ts';
 import { requestTo } from '../../api/endpoints.ts';
+import { type Chain, epochEnd, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
+import { fresh, keepNewer, maxAge } from '../ages.ts';
 import { expectPastEpoch } from '../answers.ts';
 import type { Summary } from '../content.ts';
 import { attestationTable, Performance, performanceFamilies, performanceOf } from '../duties.ts';
-import { family, fresh, maxAge, sample, UNPROVEN } from '../families.ts';
+import { family, sample, UNPROVEN } from '../families.ts';
 import type { Read, Timing } from '../read.ts';
 import type { ChainOptions, Source } from '../source.ts';
 
@@ -20,10 +22,11 @@ const Queue = z.object({
 });
 type Queue = z.infer<typeof Queue>;
 
-/** The state of one chain. `readAt`: Unix ms. */
+/** The state of one chain. */
 export const Network = z.object({
-  performance: z.object({ readAt: z.number(), epoch: z.number(), sums: Performance }).optional(),
-  queues: z.object({ readAt: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
+  performance: z.object({ epoch: z.number(), sums: Performance }).optional(),
+  /** `at`: when they were read, because their answer does not date itself (Unix ms). */
+  queues: z.object({ at: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
 });
 export type Network = z.infer<typeof Network>;
 
@@ -57,9 +60,9 @@ function dutiesRead({ chain, intervalMs }: ChainOptions): Read<Network> {
     everyMs: intervalMs,
     async run({ api, signal }, previous) {
       const { data, range } = await api.request(requestTo('network_performance', { chain }), signal);
-      const readAt = api.now();
-      expectPastEpoch('network_performance', chain, range.epoch, readAt);
-      return { value: { ...previous, performance: { readAt, epoch: range.epoch, sums: performanceOf([data]) } } };
+      expectPastEpoch('network_performance', chain, range.epoch, api.now());
+      const read = { epoch: range.epoch, sums: performanceOf([data]) };
+      return { value: { ...previous, performance: keepNewer(previous.performance, read, ({ epoch }) => epoch) } };
     },
   };
 }
@@ -72,7 +75,7 @@ function queuesRead({ chain, intervalMs }: ChainOptions): Read<Network> {
     slowestMs: intervalMs,
     async run({ api, signal }, previous) {
       const { data } = await api.request(requestTo('queues', { chain }), signal);
-      return { value: { ...previous, queues: { readAt: api.now(), ...queuesOf(data) } } };
+      return { value: { ...previous, queues: { at: api.now(), ...queuesOf(data) } } };
     },
   };
 }
@@ -99,21 +102,22 @@ function queueOf(count: number | null | undefined, balance: string | null | unde
 }
 
 function networkPage({ chain }: ChainOptions, value: Network, timing: Timing): Summary {
-  const { duties } = shownNetwork(value, timing);
-  return duties ? { tables: attestationTable(chain, 'the network', [duties.sums], duties.readAt, timing.now) } : {};
+  const { duties } = shownNetwork(chain, value, timing);
+  return duties ? { tables: attestationTable(chain, 'the network', [duties], timing.now) } : {};
 }
 
 /** The queues are not shown while the budget leaves them out, or the service refuses them. */
-function shownNetwork({ performance, queues }: Network, { now, intervalMs, of }: Timing) {
+function shownNetwork(chain: Chain, { performance, queues }: Network, { now, intervalMs, of }: Timing) {
+  const dated = performance && { ...performance, at: epochEnd(chain, performance.epoch) };
   const queuesMs = of('queues');
   return {
-    duties: fresh(performance, maxAge(of('duties') ?? intervalMs), now),
-    queues: queuesMs === undefined ? undefined : fresh(queues, maxAge(queuesMs), now),
+    duties: fresh(dated, maxAge(HONEST.sums, of('duties') ?? intervalMs), now),
+    queues: queuesMs === undefined ? undefined : fresh(queues, maxAge(0, queuesMs), now),
   };
 }
 
 function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing): Family[] {
-  const { duties, queues } = shownNetwork(value, timing);
+  const { duties, queues } = shownNetwork(chain, value, timing);
   const each = (of: readonly ('deposit' | 'topup' | 'exit')[], pick: (queue: Queue) => number | null): Sample[] =>
     queues ? of.flatMap((queue) => sample(chain, pick(queues[queue]), { queue }, queues.until)) : [];
   return [

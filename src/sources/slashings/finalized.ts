@@ -91,11 +91,12 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
 
 function afterFinality({ options, timing, api, events }: Context, previous: Slashings, epoch: number): Slashings {
   const { chain, catchUpMs } = options;
-  const state = withFinality(previous, epoch, chain, api.now());
+  const finalityReadAt = api.now();
+  const state = withFinality(previous, epoch, chain, finalityReadAt);
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
-  const next = { ...state, isFinalityDue: false };
+  const next = { ...state, isFinalityDue: false, finalityReadAt };
   if (isSampled(timing)) return skipTo({ ...next, stop: undefined }, finalizedEpoch - 1);
   if (!state.stop) return next;
   // At least the newest epoch is counted, even if catch_up is short.

@@ -1,6 +1,6 @@
 import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { keepNewer } from '../ages.ts';
 import { attempt } from '../answers.ts';
 import type { Read } from '../read.ts';
 import { decided, epochIn, readEpoch, readSlashings, readSlots, unreadBlocks } from './blocks.ts';
@@ -29,14 +29,15 @@ export function headRead(options: SlashingsOptions): Read<Slashings> {
 
 /**
  * Reads the latest epoch and the slashings in its blocks. Does the same for the epoch that has passed since the last pass,
- * whose last slots may have been missing then. The newest answer is the head, even if an earlier answer was further.
+ * whose last slots may have been missing then. An older answer does not replace the head, but
+ * finality follows the newest answer, even if an earlier answer was further.
  */
 async function headPass(context: Context, previous: Slashings): Promise<Step> {
   const slots = await readSlots(context, 'latest', 'head_pass');
   // A single empty list says nothing about the head.
   if (slots.length === 0 && !previous.wasHeadEmpty) return { value: { ...previous, wasHeadEmpty: true } };
   const latest = epochIn(context, 'latest', slots);
-  const state = withHead(previous, latest, context.api.now());
+  const state = withHead(previous, latest);
   const { passedEpoch } = state;
   const passed =
     passedEpoch === undefined ? undefined : await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
@@ -47,15 +48,11 @@ async function headPass(context: Context, previous: Slashings): Promise<Step> {
   return { value, failure: isUnread ? passed : failure };
 }
 
-function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
+function withHead(state: Slashings, { epoch, rows }: EpochRows): Slashings {
   const { headEpoch = -1 } = state;
   const block = rows.findLast((row) => row.status === '1');
-  const next = {
-    ...state,
-    headEpoch: epoch,
-    wasHeadEmpty: undefined,
-    ...(block ? { head: Head.parse({ ...block, readAt: now }) } : {}),
-  };
+  const head = block ? keepNewer(state.head, Head.parse(block), ({ slot }) => slot) : state.head;
+  const next = { ...state, headEpoch: epoch, wasHeadEmpty: undefined, ...(head && { head }) };
   if (epoch <= headEpoch) return next;
   return { ...next, isFinalityDue: true, passedEpoch: headEpoch < 0 ? undefined : epoch - 1 };
 }

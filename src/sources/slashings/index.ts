@@ -1,4 +1,5 @@
-import { EPOCHS_PER_DAY } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
@@ -7,7 +8,7 @@ import { headRead } from './head.ts';
 import { slashingFamilies } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import { slashingsPage } from './page.ts';
-import { isSampled } from './pass.ts';
+import { isSampled, MIN_LAG } from './pass.ts';
 import { slashingsProbing } from './probe.ts';
 import { Slashings } from './state.ts';
 
@@ -25,7 +26,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     page: (value, timing, { linked }) => slashingsPage(options, value, timing, linked),
     more: {
       probe: slashingsProbing(options),
-      gives: () => ({ showsSlashed: true }),
+      gives: (state) => ({ showsSlashed: true, finalityDelayMs: finalityDelayMs(options, state) }),
       leavesOut(timing) {
         if (timing.of('head') !== undefined) return '';
         return isSampled(timing)
@@ -34,6 +35,12 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
       },
     },
   };
+}
+
+function finalityDelayMs({ chain }: SlashingsOptions, state: Slashings): Milliseconds | undefined {
+  const { finalizedEpoch, finalityReadAt } = state;
+  if (finalizedEpoch === undefined || finalityReadAt === undefined) return undefined;
+  return Math.max(0, epochAt(chain, finalityReadAt) - MIN_LAG - finalizedEpoch) * MS_PER_EPOCH;
 }
 
 /**

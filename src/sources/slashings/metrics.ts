@@ -1,14 +1,13 @@
-import { CHAINS, slotTime } from '../../facts/chain.ts';
+import { CHAINS, type Chain, HONEST, slotTime } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
-import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import { family, fresh, sample } from '../families.ts';
+import { fresh, maxAge } from '../ages.ts';
+import { family, sample } from '../families.ts';
 import type { Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { SlashingsOptions } from './options.ts';
 import { KINDS, SLOT_STATUSES, type Slashings } from './state.ts';
 
-const MIN_HEAD_STALE_MS = 10 * MS_PER_MINUTE;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const HEAD_FAMILIES = [
   ['slot', 'Slot', 'slot'],
@@ -26,7 +25,7 @@ const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
   const { chain } = options;
   const { totals } = state;
-  const head = shownHead(state, timing);
+  const head = shownHead(chain, state, timing);
   const one = (value: number | null | undefined): Sample[] => sample(chain, value);
   const timeOf = (slot: number | undefined): Sample[] => one(slot === undefined ? undefined : slotTime(chain, slot));
   return [
@@ -147,6 +146,7 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
   return [...all.values()].sort((a, b) => a.validator - b.validator);
 }
 
-export function shownHead({ head }: Slashings, timing: Timing) {
-  return fresh(head, Math.max(MIN_HEAD_STALE_MS, 2 * (timing.of('head') ?? 0)), timing.now);
+export function shownHead(chain: Chain, { head }: Slashings, timing: Timing) {
+  const dated = head && { ...head, at: slotTime(chain, head.slot) * 1000 };
+  return fresh(dated, maxAge(HONEST.head, timing.of('head') ?? 0), timing.now);
 }

@@ -1,9 +1,9 @@
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { attempt } from '../answers.ts';
+import { attempt, isRequestSpecific } from '../answers.ts';
 import { decided, isTied, readNames, readSlashings, unreadBlocks } from './blocks.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
-import { type Context, implausible, isRequestSpecific, isSampled, type Step } from './pass.ts';
+import { type Context, implausible, isSampled, type Step } from './pass.ts';
 import { countSeats } from './seats.ts';
 import type { EpochRows, Slashings, Tried } from './state.ts';
 

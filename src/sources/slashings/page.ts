@@ -81,7 +81,7 @@ function missedNotices({ chain, watch }: SlashingsOptions, { missedProposals }: 
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing, linked: Linked): Cell {
-  const shown = shownHead(state, timing);
+  const shown = shownHead(chain, state, timing);
   if (!shown && timing.of('head') === undefined) return 'not read: the budget does not allow head passes';
   if (!shown) return state.head ? 'not read recently' : NOT_KNOWN;
   const { slot, epoch } = shown;

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../api/endpoints.ts';
-import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import { epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { attempt } from '../answers.ts';
 import type { Outcome, Pace, Read, ReadContext } from '../read.ts';
@@ -52,10 +52,4 @@ export function isSampled({ intervalMs, isStretched }: Pick<Pace, 'intervalMs' |
 /** An implausible response is treated like an unreadable body. */
 export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
   return new RequestFailed(endpoint, 'invalid_body', detail);
-}
-
-/** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
-export function isRequestSpecific(failure: Error): boolean {
-  if (!(failure instanceof RequestFailed)) return false;
-  return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');
 }

@@ -24,8 +24,6 @@ export type Proposal = z.infer<typeof Proposal>;
 
 /** The fields of the newest canonical block that are shown, named as in the answer. */
 export const Head = z.object({
-  /** Unix ms. */
-  readAt: z.number(),
   slot: Index,
   epoch: Index,
   syncaggregate_participation: Quantity,
@@ -83,6 +81,8 @@ export const Slashings = z.object({
   finalizedEpoch: Index.optional(),
   /** Whether the head epoch has advanced since the finalized view was last read. */
   isFinalityDue: z.boolean().optional(),
+  /** When the finalized view was last read (Unix ms). */
+  finalityReadAt: z.number().optional(),
   /** The epochs of a stop that are beyond `catch_up`. `to` is not known before finality is read. They wait for their turn. */
   stop: z.object({ from: z.number().int(), to: z.number().int().optional() }).optional(),
   /** If the last answers about finality were lower: the epoch of the last one, and the time of the first (Unix ms). */

@@ -7,6 +7,7 @@ import { type Chain, MS_PER_PERIOD, NONSENSE_AHEAD_SECONDS, periodTime } from '.
 import type { Family } from '../../toolkit/exposition/family.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import { keepNewer } from '../ages.ts';
 import { family, sample } from '../families.ts';
 import type { Read } from '../read.ts';
 import type { Source } from '../source.ts';
@@ -48,9 +49,8 @@ function periodRead(chain: Chain, everyMs: Milliseconds): Read<SyncCommittee> {
       if (periodTime(chain, number) > api.now() / 1000 + NONSENSE_AHEAD_SECONDS) {
         throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future');
       }
-      // An older period comes from a cache or from a node that lags.
-      if (known && number < known.number) return { value: { period: known } };
-      return { value: { period: { number, epoch: range.epoch, timestamp: range.timestamp } } };
+      const read = { number, epoch: range.epoch, timestamp: range.timestamp };
+      return { value: { period: keepNewer(known, read, (one) => one.number) } };
     },
   };
 }

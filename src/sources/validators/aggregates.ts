@@ -1,12 +1,12 @@
 import { type ApiRequest, type Endpoint, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
+import { epochEnd, HONEST } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { expectPastEpoch } from '../answers.ts';
+import { dueParts, fresh, keepNewer, maxAge } from '../ages.ts';
+import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
-import { fresh, maxAge } from '../families.ts';
 import type { Read, Timing } from '../read.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import { rewardsOf } from './rewards.ts';
@@ -15,13 +15,16 @@ import type { FreshSums, GroupSums, Validators } from './state.ts';
 /** Sums over 24 hours change slowly: one read in so many intervals of the status, about an hour by default. */
 const STATUS_INTERVALS = 9;
 
-interface Aggregate<A, S> {
+interface Ranged {
+  readonly range?: { readonly epoch: number } | null | undefined;
+}
+
+interface Aggregate<A extends Ranged, S> {
   /** Also its key in the value. */
   readonly name: 'duties' | 'rewards';
   readonly endpoint: Endpoint;
   requestFor(identifiers: readonly number[]): ApiRequest<A>;
-  /** @throws RequestFailed */
-  sumsOf(answers: readonly A[], now: UnixMs): S;
+  sumsOf(answers: readonly A[]): S;
 }
 
 export function dutiesRead(options: ValidatorsOptions): Read<Validators> {
@@ -40,16 +43,13 @@ export function rewardsRead(options: ValidatorsOptions): Read<Validators> {
     name: 'rewards',
     endpoint: 'validators_rewards',
     requestFor: (identifiers) => requestTo('validators_rewards', { chain, identifiers }),
-    sumsOf(answers, now) {
-      for (const { range } of answers) expectPastEpoch('validators_rewards', chain, range.epoch, now);
-      return rewardsOf(answers);
-    },
+    sumsOf: rewardsOf,
   });
 }
 
-/** Reads small chunks if the plan refuses 100 identifiers at once. Replaces the sums once those of all groups are read. */
-function aggregateRead<A, S>(options: ValidatorsOptions, aggregate: Aggregate<A, S>): Read<Validators> {
-  const { groups, intervalMs } = options;
+/** Reads small chunks if the plan refuses 100 identifiers at once. The sums of a group are replaced once all of it is read. */
+function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregate: Aggregate<A, S>): Read<Validators> {
+  const { chain, groups, intervalMs } = options;
   const { name, endpoint, requestFor, sumsOf } = aggregate;
   const [large, small] = IDENTIFIERS_OF_AGGREGATE;
   return {
@@ -63,7 +63,7 @@ function aggregateRead<A, S>(options: ValidatorsOptions, aggregate: Aggregate<A,
       if (isWhole || last.failuresInARow > 0) return tick;
       return Math.min(tick, last.attemptAt + (timing.of('status') ?? intervalMs));
     },
-    async run({ api, signal, isFirst }, previous) {
+    async run({ api, signal, timing, isFirst }, previous) {
       // After a start the duties, which come before the rewards, try large chunks again.
       let hasSmallChunks = previous.hasSmallChunks === true && !(isFirst && name === 'duties');
 
@@ -78,20 +78,49 @@ function aggregateRead<A, S>(options: ValidatorsOptions, aggregate: Aggregate<A,
               hasSmallChunks = true;
               return answersOf(group);
             }
-            if (!isNoneFound(error)) throw error;
+            if (!isNoneFound(error) || isAnyActive(previous, identifiers)) throw error;
           }
         }
         return answers;
       }
 
-      const read: { watch: string; sums: S }[] = [];
-      for (const group of groups) {
-        read.push({ watch: rangesOf(group.watch), sums: sumsOf(await answersOf(group), api.now()) });
+      async function readGroup(group: WatchedGroup): Promise<GroupSums<S>> {
+        const answers = await answersOf(group);
+        const epochs = answers.map(({ range }) => range?.epoch);
+        for (const epoch of epochs) if (epoch !== undefined) expectPastEpoch(endpoint, chain, epoch, api.now());
+        // An answer that does not date itself may be as old as is honest. So it never stands before one that does.
+        const undated = api.now() - HONEST.sums;
+        const ends = epochs.map((epoch) => (epoch === undefined ? undated : epochEnd(chain, epoch)));
+        const at = ends.length > 0 ? Math.min(...ends) : undated;
+        return { watch: rangesOf(group.watch), askedAt: timing.now, at, sums: sumsOf(answers) };
       }
-      const readAt = api.now();
-      return { value: { ...previous, [name]: read.map((one) => ({ ...one, readAt })), hasSmallChunks } };
+
+      let failure: Error | undefined;
+      // The table of the value has the sums of this aggregate under its name.
+      const known = previous[name] as readonly GroupSums<unknown>[] as readonly GroupSums<S>[];
+      const sums = new Map(groups.map((group) => [group, aggregateOf(group, known)]));
+      for (const group of dueParts(groups, (one) => sums.get(one)?.askedAt, timing)) {
+        const read = await attempt({ signal }, () => readGroup(group));
+        if (!(read instanceof Error)) {
+          const newest = keepNewer(sums.get(group), read, ({ at }) => at);
+          sums.set(group, { ...newest, askedAt: timing.now });
+          continue;
+        }
+        failure ??= read;
+        // The next request would fail like this one.
+        if (!isRequestSpecific(read)) break;
+      }
+      // If 20 are refused too, the number is not the reason.
+      if (isFailure(failure, 'forbidden')) hasSmallChunks = previous.hasSmallChunks === true;
+      return { value: { ...previous, [name]: [...sums.values()].filter((one) => one), hasSmallChunks }, failure };
     },
   };
+}
+
+/** The service must know the duties of an active validator: then a 404 is a passing fault, and half of a sum is not known. */
+function isAnyActive({ validators }: Validators, identifiers: readonly number[]): boolean {
+  const asked = new Set(identifiers);
+  return validators.some(({ index, status }) => asked.has(index) && status.startsWith('active'));
 }
 
 /** The sums of a group. Undefined: not read, or about another set of validators. */
@@ -100,14 +129,14 @@ function aggregateOf<S>({ watch }: WatchedGroup, known: readonly GroupSums<S>[])
   return known.find((one) => one.watch === ranges);
 }
 
-/** The sums of a group while they are shown: at least nine times as long as the status. */
+/** The sums of a group while they are shown. */
 export function freshSums<S>(
   { intervalMs }: ValidatorsOptions,
   group: WatchedGroup,
-  name: Aggregate<unknown, S>['name'],
+  name: 'duties' | 'rewards',
   known: readonly GroupSums<S>[],
   timing: Timing,
 ): FreshSums<S> | undefined {
-  const maxAgeMs = maxAge(timing.of(name) ?? STATUS_INTERVALS * intervalMs, STATUS_INTERVALS * 3);
+  const maxAgeMs = maxAge(HONEST.sums, timing.of(name) ?? STATUS_INTERVALS * intervalMs);
   return fresh(aggregateOf(group, known), maxAgeMs, timing.now);
 }

@@ -1,18 +1,20 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { epochTime } from '../../facts/chain.ts';
+import { epochEnd, epochTime, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { groupLabel, watchedGroupOf } from '../../facts/groups.ts';
 import { type Watch, watchedCount, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
-import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { maxAge, shownUntil } from '../ages.ts';
 import { type Performance, performanceFamilies } from '../duties.ts';
-import { family, maxAge, sample, shownUntil } from '../families.ts';
+import { family, sample } from '../families.ts';
 import type { Inputs, Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
+import { weiOfAll } from '../sums.ts';
 import { freshSums } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { rewardFamilies, sumOf } from './rewards.ts';
+import { rewardFamilies } from './rewards.ts';
 import type { FreshSums, Rewards, Validator, Validators } from './state.ts';
 
 /** How many validators have a series of their own. */
@@ -26,8 +28,6 @@ export interface Sums {
   readonly offline: readonly Validator[];
   /** The epoch of the oldest answer. */
   readonly epoch: number;
-  /** The oldest one. */
-  readonly readAt: UnixMs;
 }
 
 /** Pure. The sums over several groups. Undefined: nothing is shown of their validators. */
@@ -47,7 +47,6 @@ function sumsOf(validators: readonly Validator[]): Sums | undefined {
       .filter(({ online }) => online === false)
       .sort((a, b) => sinceOf(a) - sinceOf(b) || a.index - b.index),
     epoch: validators.reduce((oldest, { epoch }) => Math.min(oldest, epoch), Number.POSITIVE_INFINITY),
-    readAt: validators.reduce((oldest, { readAt }) => Math.min(oldest, readAt), Number.POSITIVE_INFINITY),
   };
 }
 
@@ -61,8 +60,16 @@ type BalanceOf = (validator: Validator) => string | null;
 export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): number | undefined {
   const validators = shown.flatMap(({ sums }) => sums?.validators ?? []);
   const watched = shown.reduce((sum, one) => sum + one.watched, 0);
-  const wei = validators.length < watched ? undefined : sumOf(validators.map(balanceOf));
+  const wei = validators.length < watched ? undefined : weiOfAll(validators.map(balanceOf));
   return wei === undefined ? undefined : etherOf(wei);
+}
+
+/** How many validators have each status, and of how many no answer is known or still valid. They add up to all that are watched. */
+export function byStatusOf(shown: readonly ShownGroup[]): (readonly [status: Status | 'unread', number])[] {
+  const sums = totalOf(shown);
+  const watched = shown.reduce((sum, one) => sum + one.watched, 0);
+  const counts = STATUSES.map((status) => [status, sums?.byStatus.get(status) ?? 0] as const);
+  return [...counts, ['unread', watched - (sums?.validators.length ?? 0)]];
 }
 
 /** What is shown of a group. Undefined: not read, or stale. */
@@ -77,8 +84,7 @@ export interface ShownGroup {
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards } = options;
-  const maxAgeMs = maxStatusAge(options, timing);
-  const validators = status ? value.validators.filter((one) => shownUntil(one, maxAgeMs, timing.now)) : [];
+  const validators = status ? value.validators.filter(({ epoch }) => statusUntil(options, epoch, timing)) : [];
   const byGroup = Map.groupBy(validators, ({ index }) => watchedGroupOf(groups, index));
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
@@ -89,8 +95,9 @@ export function shownGroups(options: ValidatorsOptions, value: Validators, timin
   }));
 }
 
-function maxStatusAge({ intervalMs }: ValidatorsOptions, timing: Timing): Milliseconds {
-  return maxAge(timing.of('status') ?? intervalMs);
+function statusUntil({ chain, intervalMs }: ValidatorsOptions, epoch: number, timing: Timing): UnixMs | undefined {
+  const maxAgeMs = maxAge(HONEST.status, timing.of('status') ?? intervalMs);
+  return shownUntil({ at: epochEnd(chain, epoch) }, maxAgeMs, timing.now);
 }
 
 /** The watched validators that are reported as slashed, by the last answer or an earlier one. */
@@ -110,17 +117,27 @@ export function validatorFamilies(
   return [
     // The slashings source adds to these from the blocks of the chain.
     ...(showsSlashed ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
-    ...statusFamilies(options, shown, timing),
+    ...statusFamilies(options, shown, timing, status && value.validators.length > 0),
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
   ];
 }
 
-function statusFamilies(options: ValidatorsOptions, shown: readonly ShownGroup[], timing: Timing): Family[] {
+/** @param wasAnswered Whether the status was ever read: then the counts by status include those that are not known. */
+function statusFamilies(
+  options: ValidatorsOptions,
+  shown: readonly ShownGroup[],
+  timing: Timing,
+  wasAnswered: boolean,
+): Family[] {
   const { chain, groups } = options;
   const all = totalOf(shown);
-  const until = all && shownUntil(all, maxStatusAge(options, timing), timing.now);
+  const until = all && statusUntil(options, all.epoch, timing);
+  const named = (timeOf: (own: Validator) => number): Sample[] =>
+    (all?.offline ?? [])
+      .slice(0, MAX_NAMED)
+      .flatMap((own) => sample(chain, epochTime(chain, timeOf(own)), validatorLabels(groups, own.index), until));
   const each = (pick: (sums: Sums) => number): Sample[] =>
     shown.flatMap(({ labels, sums }) => sample(chain, sums && pick(sums), labels, until));
   const ether = (balanceOf: BalanceOf): Sample[] =>
@@ -128,9 +145,9 @@ function statusFamilies(options: ValidatorsOptions, shown: readonly ShownGroup[]
   return [
     family(
       'watched_validators_by_status',
-      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them',
-      shown.flatMap(({ labels, sums }) =>
-        [...(sums?.byStatus ?? [])].flatMap(([status, value]) => sample(chain, value, { ...labels, status }, until)),
+      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them; unread: no answer is known, or it is too old',
+      (wasAnswered ? shown : []).flatMap((one) =>
+        byStatusOf([one]).flatMap(([status, value]) => sample(chain, value, { ...one.labels, status }, until)),
       ),
     ),
     family(
@@ -146,9 +163,12 @@ function statusFamilies(options: ValidatorsOptions, shown: readonly ShownGroup[]
     family(
       'watched_validator_offline_since_timestamp_seconds',
       `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
-      (all?.offline ?? [])
-        .slice(0, MAX_NAMED)
-        .flatMap((own) => sample(chain, epochTime(chain, sinceOf(own)), validatorLabels(groups, own.index), until)),
+      named(sinceOf),
+    ),
+    family(
+      'watched_validator_offline_epoch_timestamp_seconds',
+      'Start of the epoch of the newest answer about a validator of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
+      named(({ epoch }) => epoch),
     ),
     family(
       'watched_validators_offline_effective_balance_ether',

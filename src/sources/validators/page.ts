@@ -23,10 +23,10 @@ import { attestationTable, DUTIES } from '../duties.ts';
 import type { Timing } from '../read.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Shown } from '../source.ts';
+import { weiOfAll } from '../sums.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
-import { etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
+import { byStatusOf, etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { sumOf } from './rewards.ts';
 import type { Validator, Validators } from './state.ts';
 
 const MAX_NAMED = 5;
@@ -75,8 +75,8 @@ export function doubtsOf({ chain, intervalMs, status }: ValidatorsOptions, timin
 }
 
 /** As in the alert rule, a validator is offline if two answers of different epochs report it. */
-function noticesOf(chain: Chain, { offline, epoch, validators }: Sums): Notice[] {
-  const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
+function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
+  const certain = offline.filter(({ offlineSince, epoch }) => offlineSince !== undefined && offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
     ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
@@ -97,10 +97,7 @@ function talliedOf(sums: Sums | undefined, watched: number) {
 /** The attestations of all validators. No table unless all are known. */
 function attestations(chain: Chain, shown: readonly ShownGroup[], now: UnixMs): Table[] {
   const known = shown.flatMap(({ duties }) => duties ?? []);
-  const [first] = known;
-  if (first === undefined || known.length < shown.length) return [];
-  const performances = known.map(({ sums }) => sums);
-  return attestationTable(chain, 'your validators', performances, first.readAt, now);
+  return known.length < shown.length ? [] : attestationTable(chain, 'your validators', known, now);
 }
 
 function factsOf(one: ShownGroup): Facts {
@@ -113,8 +110,8 @@ function factsOf(one: ShownGroup): Facts {
 function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value: string])[] {
   const stake = etherIn(shown, ({ effectiveBalance }) => effectiveBalance);
   const rewards = shown.map((one) => one.rewards?.sums);
-  const earned = sumOf(rewards.flatMap((one) => [one?.execution, ...DUTIES.map((duty) => one?.earned[duty])]));
-  const missed = sumOf(rewards.flatMap((one) => DUTIES.map((duty) => one?.missed[duty])));
+  const earned = weiOfAll(rewards.flatMap((one) => [one?.execution, ...DUTIES.map((duty) => one?.earned[duty])]));
+  const missed = weiOfAll(rewards.flatMap((one) => DUTIES.map((duty) => one?.missed[duty])));
   return [
     ...(stake === undefined ? [] : [['Stake', `${count(stake)} ETH`] as const]),
     ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
@@ -128,8 +125,8 @@ function etherText(wei: string): string {
 }
 
 function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs, linked: Linked): Cell {
-  const { online, offline, byStatus, epoch } = sums;
-  const statuses = [...byStatus].filter(([, number]) => number > 0);
+  const { online, offline, epoch } = sums;
+  const statuses = byStatusOf(shown).filter(([, number]) => number > 0);
   return lines(
     `${count(online)} of ${count(sums.validators.length)} online`,
     ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline), linked)}`] : []),

@@ -2,8 +2,9 @@ import type { RewardsAnswer } from '../../api/answers/validators.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
-import { allKnown, DUTIES } from '../duties.ts';
+import { DUTIES } from '../duties.ts';
 import { family, sample, UNPROVEN } from '../families.ts';
+import { weiOfAll } from '../sums.ts';
 import type { FreshSums, PerDuty, Rewards } from './state.ts';
 
 type Data = RewardsAnswer['data'];
@@ -28,7 +29,7 @@ const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
 
 export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   const sum = (amountsOf: (data: Data) => Amounts): string | undefined =>
-    sumOf(answers.flatMap(({ data }) => amountsOf(data)));
+    weiOfAll(answers.flatMap(({ data }) => amountsOf(data)));
   const perDuty = (of: typeof EARNED): PerDuty => Object.fromEntries(DUTIES.map((duty) => [duty, sum(of[duty])]));
   return {
     earned: perDuty(EARNED),
@@ -37,13 +38,6 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
     penalties: sum(({ total_penalty }) => [total_penalty]),
     epoch: answers.length > 0 ? Math.min(...answers.map(({ range }) => range.epoch)) : undefined,
   };
-}
-
-/** The exact sum. Undefined if there is no amount, or one of them is not known. */
-export function sumOf(amounts: Amounts): string | undefined {
-  return allKnown(amounts)
-    ?.reduce((sum, wei) => sum + BigInt(wei), 0n)
-    .toString();
 }
 
 export function rewardFamilies(

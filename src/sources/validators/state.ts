@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
 import { Status } from '../../api/answers/validators.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { Performance } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';
 
@@ -13,10 +14,12 @@ const Validator = z.object({
   effectiveBalance: Wei.nullable(),
   /** The epoch of the answer. */
   epoch: Index,
-  /** Unix ms. */
-  readAt: z.number(),
+  /** The time of the round that last had an answer about it, also one that is older or lacks it (Unix ms). */
+  askedAt: z.number(),
   /** The epoch of the first answer of an unbroken row that reports it as offline. */
   offlineSince: Index.optional(),
+  /** The epoch of the first answer of an unbroken row that lacks it, while it keeps its values. */
+  missingSince: Index.optional(),
   slashed: Slashed.optional(),
   /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
   wasUnslashed: z.boolean().optional(),
@@ -43,15 +46,17 @@ export type Rewards = z.infer<typeof Rewards>;
 export interface GroupSums<S> {
   /** The ranges of its validators. */
   readonly watch: string;
-  /** Unix ms. */
-  readonly readAt: number;
+  /** The time of the round that last had answers about all of it (Unix ms). */
+  readonly askedAt: UnixMs;
+  /** When the 24 hours of the oldest of these answers ended, at the latest. */
+  readonly at: UnixMs;
   readonly sums: S;
 }
 
-export type FreshSums<S> = GroupSums<S> & { readonly until: number };
+export type FreshSums<S> = GroupSums<S> & { readonly until: UnixMs };
 
 function sumsOf<S extends z.ZodType>(sums: S) {
-  return z.array(z.object({ watch: z.string(), readAt: z.number(), sums }));
+  return z.array(z.object({ watch: z.string(), askedAt: z.number(), at: z.number(), sums }));
 }
 
 /** The seats of a period, in the order of the committee. One validator can have several. */

@@ -1,12 +1,12 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import type { Api } from '../../api/client.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
-import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, epochEnd, HONEST, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf, watches } from '../../facts/watch.ts';
-import { attempt, expectPastEpoch } from '../answers.ts';
-import { maxAge, shownUntil } from '../families.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
+import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
+import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
@@ -15,28 +15,35 @@ import type { Validator, Validators } from './state.ts';
 /** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
-/** After this many failures in a row the run ends: more than one odd answer is an outage. */
-const MAX_FAILURES = 3;
 
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
-  const { watch, groups, intervalMs } = options;
+  const { chain, watch, groups, intervalMs } = options;
   return {
     name: 'status',
     endpoints: ['validators'],
     everyMs: intervalMs,
     cost: requestsFor(groups, PAGE_SIZE),
-    async run({ api, signal, timing }, previous) {
-      const { rows, failure } = await readRows(options, api, signal);
-      // The next run may take as long as this one, so the age of all values begins at the end.
-      const readAt = api.now();
+    async run({ api, signal, timing, agingMs }, previous) {
       const known = new Map(previous.validators.map((one) => [one.index, one]));
-      for (const row of rows) {
-        const last = known.get(row.index);
-        const isKnown = last && shownUntil(last, maxAge(timing.intervalMs), readAt) !== undefined;
-        // While its values are withdrawn its state is unknown, so the offline time restarts.
-        const before = last && !isKnown ? { ...last, offlineSince: undefined } : last;
-        known.set(row.index, withHistory({ ...row, readAt }, before));
+      const all = groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE));
+      const askedAt = (chunk: readonly number[]): UnixMs =>
+        chunk.reduce((first, index) => Math.min(first, known.get(index)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
+      let failure: Error | undefined;
+      for (const chunk of dueParts(all, askedAt, timing)) {
+        const read = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
+        if (read instanceof Error) {
+          failure ??= read;
+          // The next request would fail like this one.
+          if (!isRequestSpecific(read)) break;
+          continue;
+        }
+        for (const row of read) {
+          const last = known.get(row.index);
+          // While its values are withdrawn its state is unknown, so the offline time restarts.
+          const before = last && isShown(chain, last, agingMs, api.now()) ? last : withoutOffline(last);
+          known.set(row.index, { ...afterAnswer(row, before), askedAt: timing.now });
+        }
       }
       const watched = [...known.values()].filter(({ index }) => watches(watch, index));
       return { value: { ...previous, validators: watched.sort((a, b) => a.index - b.index) }, failure };
@@ -44,24 +51,16 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
   };
 }
 
-/** A validator, before it is known when the run ends. */
-type Row = Omit<Validator, 'readAt'>;
-
-async function readRows({ chain, groups }: ValidatorsOptions, api: Api, signal: AbortSignal) {
-  const rows: Row[] = [];
-  let failures = 0;
-  let failure: Error | undefined;
-  for (const chunk of groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE))) {
-    const answered = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
-    const isRead = !(answered instanceof Error);
-    failures = isRead ? 0 : failures + 1;
-    if (isRead) rows.push(...answered);
-    else failure ??= answered;
-    // If the plan does not include the endpoint, the next request would get the same answer.
-    if (failures >= MAX_FAILURES || isFailure(answered, 'forbidden')) break;
-  }
-  return { rows, failure };
+function isShown(chain: Chain, { epoch }: Row, agingMs: Milliseconds, now: UnixMs): boolean {
+  return shownUntil({ at: epochEnd(chain, epoch) }, maxAge(HONEST.status, agingMs), now) !== undefined;
 }
+
+function withoutOffline(one: Validator | undefined): Validator | undefined {
+  return one && { ...one, offlineSince: undefined };
+}
+
+/** A validator in an answer. */
+type Row = Omit<Validator, 'askedAt'>;
 
 /** The validators of one request. A validator that a readable answer lacks is not found. */
 async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signal: AbortSignal): Promise<Row[]> {
@@ -115,8 +114,18 @@ function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): 
   return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
 }
 
+/** A known validator is not found once two answers in a row lack it, at least an epoch apart. One can be a passing fault. */
+function afterAnswer(read: Row, before: Row | undefined): Row {
+  // A 404 is dated by our clock, so it stands behind any answer with the validator.
+  if (before === undefined || before.status === 'not_found') return withHistory(read, before);
+  if (keepNewer(before, read, ({ epoch }) => epoch) === before) return before;
+  const { missingSince = read.epoch } = before;
+  const isPassing = read.status === 'not_found' && read.epoch <= missingSince;
+  return isPassing ? { ...before, missingSince } : withHistory(read, before);
+}
+
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */
-function withHistory(read: Validator, before: Validator | undefined): Validator {
+function withHistory(read: Row, before: Row | undefined): Row {
   const { index, epoch, offlineSince } = read;
   const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
   const isSlashed = read.slashed !== undefined || before?.slashed !== undefined;

@@ -4,7 +4,7 @@ import { RequestFailed } from '../../../src/api/errors.ts';
 import { mayBeAbsent, type Reply, replyOf } from '../../../src/commands/probe/probe.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { saidBy } from '../../support/answers/known-request.ts';
-import { LEGACY_QUEUES } from '../../support/answers/network-answers.ts';
+import { LEGACY_QUEUES, QUEUES } from '../../support/answers/network-answers.ts';
 import { epochRows } from '../../support/answers/slot-rows.ts';
 import { identifiersOf } from '../../support/answers/validators.ts';
 import { NOW, questionTo } from './questions.ts';

@@ -11,6 +11,8 @@ import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
 const NOW = 1_795_071_300_000;
+/** The end of the last epoch of the answer. */
+const END = (1_606_824_023 + 490_225 * 384) * 1000;
 const SOURCE = networkSource({ chain: 'mainnet', intervalMs: HOUR, chains: 1 });
 
 type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
@@ -178,16 +180,26 @@ describe('the network', () => {
     },
   );
 
-  it('withdraws each part after two intervals, also when polls fail', async () => {
+  it('withdraws the duties by their last epoch and the queues by their reading, also when polls fail', async () => {
     const { value, entry } = await poll(serviceOf());
     const api = serviceOf({ queues: failing('server_error') });
     const { value: later } = await poll(api, entry, NOW + HOUR);
     expect(ofQueues(shown(later, NOW + 2 * HOUR))).toEqual(ofQueues(shown(value)));
     expect(expectFirstChange((now) => families(later, now), NOW + HOUR)).toBe(NOW + 2 * HOUR + 1);
     expect(ofQueues(shown(later, NOW + 2 * HOUR + 1))).toEqual({});
-    expect(Object.keys(shown(later, NOW + 3 * HOUR))).toContain('network_epoch');
-    expect(shown(later, NOW + 3 * HOUR + 1)).toEqual({});
+    // The same answer an hour later makes them no younger.
+    const until = END + 6 * 384_000 + 2 * HOUR;
+    expect(shown(later, until)).toHaveProperty('network_epoch');
+    expect(shown(later, until + 1)).toEqual({});
     expect(shown(later, NOW + 2 * DAY, { duties: DAY })).toHaveProperty('network_epoch');
+  });
+
+  it('an older answer does not replace the duties', async () => {
+    const { value, entry } = await poll(serviceOf());
+    const range = { epoch: { start: 489_700, end: 489_924 } };
+    const api = serviceOf({ network_performance: () => ({ ...NETWORK_PERFORMANCE, range }) });
+    const { value: later } = await poll(api, entry, NOW + HOUR);
+    expect(later.performance).toEqual(value.performance);
   });
 
   it('neither reads nor shows the queues where the budget leaves them out', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
@@ -6,6 +7,7 @@ import { type FakeApi, failed, failing, type SentRequest } from '../../support/a
 import {
   atMost,
   changesAt,
+  chunksAsked,
   EPOCH,
   familiesOf,
   identifiersOf,
@@ -15,9 +17,13 @@ import {
   next,
   performanceAnswer,
   poll,
+  rangeOf,
   rewardsAnswer,
   serviceOf,
   sizesAsked,
+  startOfEpoch,
+  validatorRow,
+  validatorsAnswer,
   validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { sampleValue, seriesIn } from '../../support/exposition/samples.ts';
@@ -127,7 +133,7 @@ describe.each([
     expect(minutes).toEqual([1, 2, 4, 8, 15]);
   });
 
-  it('keeps the previous values unless all were read, and withdraws them after nine times the age of a status', async () => {
+  it('keeps the previous values of a group unless all of it was read, and withdraws them by the epoch of the oldest answer', async () => {
     const { entry: known } = await poll(serviceOf(), undefined, MANY);
     let requests = 0;
     const api = serviceWith((request) => {
@@ -142,23 +148,99 @@ describe.each([
     await next(api, entry, MANY, NOW + NINE + MINUTE);
     expect(requests).toBe(4);
     const alone = { ...state, validators: [], duties: [], rewards: [], [read]: state[read] };
-    expect(changesAt(familiesOf(alone, NOW + 26 * EPOCH, MANY))).toBe(NOW + 27 * EPOCH + 1);
-    expect(value(state, NOW + 27 * EPOCH)).toBeDefined();
-    expect(value(state, NOW + 27 * EPOCH + 1)).toBeUndefined();
+    const until = startOfEpoch(444_376 + 6 + 18);
+    expect(changesAt(familiesOf(alone, NOW + 20 * EPOCH, MANY))).toBe(until + 1);
+    expect(value(state, until)).toBeDefined();
+    expect(value(state, until + 1)).toBeUndefined();
+  });
+
+  it('an older answer replaces nothing', async () => {
+    const { entry: known } = await poll(serviceOf(), undefined, MANY);
+    const old = { ...(answer as object), range: rangeOf(444_075) };
+    const { value: state } = await next(
+      serviceWith(() => old),
+      known,
+      MANY,
+      NOW + NINE,
+    );
+    expect(state[read].map(({ sums }) => sums)).toEqual(known.value[read].map(({ sums }) => sums));
+  });
+
+  it.each(['server_error', 'invalid_body', 'bad_request'] as const)(
+    'that of a group fails (%s): the others are read, and not again within the hour',
+    async (reason) => {
+      const groups = watchedGroups(
+        MANY.watch,
+        Array.from({ length: 9 }, (_, i) => ({
+          name: `group-${i}`,
+          watch: watchOf([{ first: 10 * i + 1, last: 10 * i + 10 }]),
+        })),
+      ).slice(0, 9);
+      const options = { ...MANY, groups };
+      const isBad = (request: SentRequest) => identifiersOf(request).includes(21);
+      const api = serviceWith((request) => {
+        if (isBad(request)) throw failed(request, reason);
+        return answer;
+      });
+      let { entry, failure } = await poll(api, undefined, options);
+      expect(failure).toMatchObject({ reason });
+      expect(entry.value[read]).toHaveLength(8);
+      for (let now = NOW; now < NOW + NINE; now += EPOCH / 4) ({ entry } = await next(api, entry, options, now));
+      const good = chunksAsked(api, asked).filter((chunk) => !chunk.includes(21));
+      expect(good).toHaveLength(8);
+      const bad = chunksAsked(api, asked).length - 8;
+      expect(bad).toBeGreaterThanOrEqual(reason === 'bad_request' ? 1 : 5);
+      expect(bad).toBeLessThan(10);
+    },
+  );
+
+  it('a 404 for validators of which one is active is a passing fault: a part of a sum is not the sum', async () => {
+    const { entry: known } = await poll(serviceOf(), undefined, MANY);
+    const api = serviceWith((request) => {
+      if (identifiersOf(request).includes(101)) throw failed(request, 'not_found');
+      return answer;
+    });
+    const { value: state, failure } = await next(api, known, MANY, NOW + NINE);
+    expect(failure).toMatchObject({ reason: 'not_found' });
+    expect(state[read]).toEqual(known.value[read]);
+    const pending = (one: Validators['validators'][number]) =>
+      one.index > 100 ? { ...one, status: 'pending_queued' as const } : one;
+    const waiting = { ...known.value, validators: known.value.validators.map(pending) };
+    const { failure: none, value: rest } = await poll(
+      serviceOf({
+        validators: (request) =>
+          validatorsAnswer(
+            444_377,
+            identifiersOf(request).map((one) => validatorRow(one, one > 100 ? { status: 'pending_queued' } : {})),
+          ),
+        [asked]: (request: SentRequest) => {
+          if (identifiersOf(request).includes(101)) throw failed(request, 'not_found');
+          return answer;
+        },
+      }),
+      waiting,
+      MANY,
+    );
+    expect(none).toBeUndefined();
+    expect(rest[read]).toHaveLength(1);
   });
 });
 
 describe('the performance of watched validators', () => {
-  it('sums the duties, and weights the scores by assigned duties, also one below 0; no series if a score is null', async () => {
-    const answers = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, -0.5)];
-    const api = serviceOf({ validators_performance: () => answers.shift() });
-    const { value: state } = await poll(api, undefined, MANY);
+  it('sums the duties, and weights the scores by assigned duties; one outside 0 to 1 enters no mean, and null gives no series', async () => {
+    const chunks = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, 0.5)];
+    const { value: state } = await poll(serviceOf({ validators_performance: () => chunks.shift() }), undefined, MANY);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(400);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBe(30);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'done' })).toBe(370);
     expect(shown(state, 'duties', { duty: 'proposal', status: 'done' })).toBe(2);
-    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.55, 12);
+    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.8, 12);
     expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
+    for (const none of [-1, -0.5, 1.5]) {
+      const odd = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, none)];
+      const { value: one } = await poll(serviceOf({ validators_performance: () => odd.shift() }), undefined, MANY);
+      expect(shown(one, 'score_ratio', { duty: 'attestation' })).toBe(0.9);
+    }
   });
 
   it('shows no score of a duty that nobody had, nor one outside 0 to 1', async () => {

@@ -24,9 +24,11 @@ import {
 } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
 import { scheduleAt } from '../../support/runs/round.ts';
-import { MINUTE } from '../../support/time/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
+/** Until when an answer of epoch 444377 is shown: three epochs after its end it is honest, and two reads may fail. */
+const SHOWN_UNTIL = startOfEpoch(444_378 + 3 + 3);
 
 function byStatus(value: Validators, now = NOW, options = OPTIONS): Record<string, number> {
   const samples = samplesOf(familiesOf(value, now, options), 'beaconchain_watched_validators_by_status');
@@ -151,7 +153,7 @@ describe('the status of watched validators', () => {
     const validators = (request: SentRequest): unknown =>
       validatorsAnswer(444_377, [validatorRow(identifiersOf(request)[0] ?? 0)], 'next');
     const { value: state } = await poll(serviceOf({ validators }));
-    expect(byStatus(state)).toEqual({ active_ongoing: 2 });
+    expect(byStatus(state)).toEqual({ active_ongoing: 2, unread: 10 });
   });
 
   it('takes a 404 as none was found, and never as a refusal', async () => {
@@ -168,7 +170,7 @@ describe('the status of watched validators', () => {
     expect(value(state, 'validators_online')).toBe(10);
     expect(value(state, 'validators_offline')).toBe(0);
     // A row that cannot be read may be that of the missing one.
-    expect(byStatus(state)).toEqual({ active_ongoing: 11 });
+    expect(byStatus(state)).toEqual({ active_ongoing: 11, unread: 1 });
   });
 
   it('never takes a validator without duties for offline, whatever its row says', async () => {
@@ -202,14 +204,106 @@ describe('the status of watched validators', () => {
   it('is offline anew after its values were withdrawn, so that one answer days after another is no alert', async () => {
     const first = await poll(off(444_377));
     for (const [epochs, since] of [
-      [3, 444_377],
-      [4, 444_381],
+      [6, 444_377],
+      [7, 444_384],
       [675, 445_052],
     ] as const) {
       const now = NOW + epochs * EPOCH;
       const { value: state } = await poll(off(444_377 + epochs), first.value, OPTIONS, now);
       expect(offlineSince(state, now)).toEqual({ 3: startOfEpoch(since) });
     }
+  });
+
+  it('is not offline anew because the interval fell from two hours to that of an epoch', async () => {
+    const first = await poll(off(444_377));
+    const status = { failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW, intervalMs: 2 * HOUR };
+    const entry = { ...first.entry, reads: { status } };
+    const now = NOW + 2 * HOUR;
+    const { value: state } = await next(off(444_395), entry, OPTIONS, now);
+    expect(offlineSince(state, now)).toEqual({ 3: startOfEpoch(444_377) });
+  });
+
+  it('is judged by its own answer: that of another chunk, five hours late, hides nobody', async () => {
+    const late = (epoch: number) => (request: SentRequest) =>
+      rows({ 3: { online: false } }, identifiersOf(request).includes(11) ? epoch - 47 : epoch)(request);
+    const first = await poll(serviceOf({ validators: late(444_377) }));
+    const now = NOW + EPOCH;
+    const { value: state, entry } = await next(serviceOf({ validators: late(444_378) }), first.entry, OPTIONS, now);
+    const epochs = samplesOf(familiesOf(state, now), 'beaconchain_watched_validator_offline_epoch_timestamp_seconds');
+    expect(epochs).toMatchObject([{ labels: { validator: '3' }, value: startOfEpoch(444_378) / 1000 }]);
+    expect(offlineSince(state, now)).toEqual({ 3: startOfEpoch(444_377) });
+    expect(pageOf(state).notices?.map(({ alert }) => alert)).toEqual(['BeaconchainValidatorOffline']);
+    // Nor is the late one shown as known, and everybody is told that the service is behind.
+    expect(byStatus(state, now)).toEqual({ active_ongoing: 10, unread: 2 });
+    expect(entry.reads['status']?.behindMs).toBe(now - startOfEpoch(444_378 - 46));
+  });
+
+  it('is reported with its second answer, also while another chunk fails', async () => {
+    const answer = (epoch: number, online: boolean) => (request: SentRequest) => {
+      if (!online && identifiersOf(request).includes(11)) throw failed(request, 'server_error');
+      return rows({ 3: { online } }, epoch)(request);
+    };
+    let { entry } = await poll(serviceOf({ validators: answer(444_375, true) }), undefined, OPTIONS, NOW - 2 * EPOCH);
+    for (const epoch of [444_376, 444_377]) {
+      const now = NOW + (epoch - 444_377) * EPOCH;
+      ({ entry } = await next(serviceOf({ validators: answer(epoch, false) }), entry, OPTIONS, now));
+    }
+    expect(byStatus(entry.value)).toEqual({ active_ongoing: 12 });
+    expect(pageOf(entry.value).notices?.map(({ alert }) => alert)).toEqual(['BeaconchainValidatorOffline']);
+  });
+
+  it('keeps what it knows where an answer is older, of each validator', async () => {
+    const first = await poll(off(444_377));
+    const old = { 3: { status: 'exited_unslashed', balances: { current: '1', effective: '0' } }, 4: null };
+    const { value: state } = await next(serving(old, 444_077), first.entry, OPTIONS, NOW + EPOCH);
+    expect(state.validators.map(({ askedAt: _, ...one }) => one)).toEqual(
+      first.value.validators.map(({ askedAt: _, ...one }) => one),
+    );
+  });
+
+  it('withdraws by the epoch of the answer: what is five hours old when it comes is not shown as now', async () => {
+    const { value: state } = await poll(serving({ 3: { online: false } }, 444_377 - 46));
+    expect(byStatus(state)).toEqual({ unread: 12 });
+    for (const name of ['online', 'offline', 'balance_ether', 'epoch'])
+      expect(value(state, `validators_${name}`)).toBeUndefined();
+    expect(offlineSince(state)).toEqual({});
+    expect(pageOf(state).notices).toEqual([]);
+  });
+
+  describe.each<[string, (request: SentRequest) => unknown]>([
+    ['404', failing('not_found')],
+    ['200 without rows', () => validatorsAnswer(444_378, [])],
+  ])('a %s', (_, none) => {
+    const gone = (epoch: number) => (request: SentRequest) =>
+      identifiersOf(request).includes(1)
+        ? none(request)
+        : validatorsAnswer(
+            epoch,
+            identifiersOf(request).map((index) => validatorRow(index)),
+          );
+
+    it('that passes changes nothing of the validators that were known', async () => {
+      const first = await poll(off(444_377));
+      const now = NOW + 1.5 * EPOCH;
+      const second = await next(serviceOf({ validators: gone(444_378) }), first.entry, OPTIONS, now);
+      expect(second.failure).toBeUndefined();
+      expect(byStatus(second.value, now)).toEqual({ active_ongoing: 12 });
+      expect(value(second.value, 'validators_effective_balance_ether', now)).toBe(384);
+      expect(offlineSince(second.value, now)).toEqual({ 3: startOfEpoch(444_377) });
+      const back = await next(off(444_380), second.entry, OPTIONS, NOW + 3 * EPOCH);
+      expect(offlineSince(back.value, NOW + 3 * EPOCH)).toEqual({ 3: startOfEpoch(444_377) });
+    });
+
+    it('means not found if another follows it, at least an epoch later', async () => {
+      const empty = (epoch: number) => serviceOf({ validators: () => validatorsAnswer(epoch, []) });
+      const first = await poll(off(444_377));
+      const second = await next(serviceOf({ validators: gone(444_378) }), first.entry, OPTIONS, NOW + 1.5 * EPOCH);
+      const same = await poll(empty(444_378), second.value, OPTIONS, NOW + 1.8 * EPOCH);
+      expect(byStatus(same.value, NOW + 1.8 * EPOCH)['not_found']).toBeUndefined();
+      const third = await poll(empty(444_379), same.value, OPTIONS, NOW + 3 * EPOCH);
+      expect(byStatus(third.value, NOW + 3 * EPOCH)).toEqual({ not_found: 12 });
+      expect(offlineSince(third.value, NOW + 3 * EPOCH)).toEqual({});
+    });
   });
 
   it('names at most 100 that are offline, the longest first', async () => {
@@ -237,12 +331,12 @@ describe('the status of watched validators', () => {
     const { value: known } = await poll(serviceOf());
     const api = serviceOf({ validators: failsFor([1], 'server_error') });
     const { value: state } = await poll(api, known, OPTIONS, NOW + EPOCH);
-    expect(sums(state, NOW + 3 * EPOCH)[1]).toBe(384);
-    expect(sums(state, NOW + 3 * EPOCH + 1)).toEqual([undefined, undefined, undefined]);
+    expect(sums(state, SHOWN_UNTIL)[1]).toBe(384);
+    expect(sums(state, SHOWN_UNTIL + 1)).toEqual([undefined, undefined, undefined]);
   });
 
   describe('when requests fail', () => {
-    it('the validators of one that failed keep their values, and go once these are three epochs old', async () => {
+    it('the validators of one that failed keep their values, and go once these are six epochs old', async () => {
       const { value: known } = await poll(serviceOf());
       const now = NOW + EPOCH;
       const api = serviceOf({ validators: failsFor([1], 'server_error') });
@@ -250,19 +344,31 @@ describe('the status of watched validators', () => {
       expect(failure).toMatchObject({ reason: 'server_error' });
       expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
       expect(value(state, 'validators_epoch', now)).toBe(444_377);
-      expect(changesAt(familiesOf(state, now, OPTIONS))).toBe(NOW + 3 * EPOCH + 1);
-      expect(byStatus(state, NOW + 3 * EPOCH)).toEqual({ active_ongoing: 12 });
-      expect(byStatus(state, NOW + 3 * EPOCH + 1)).toEqual({ active_ongoing: 2 });
-      expect(byStatus(state, NOW + 4 * EPOCH + 1)).toEqual({});
+      expect(changesAt(familiesOf(state, now, OPTIONS))).toBe(SHOWN_UNTIL + 1);
+      expect(byStatus(state, SHOWN_UNTIL)).toEqual({ active_ongoing: 12 });
+      expect(byStatus(state, SHOWN_UNTIL + 1)).toEqual({ active_ongoing: 2, unread: 10 });
+      expect(byStatus(state, SHOWN_UNTIL + EPOCH + 1)).toEqual({ unread: 12 });
     });
 
     it.each([
-      ['in a row end the sweep', [5, 15, 25], 3],
-      ['among others do not', [5, 25, 45], 6],
-    ])('three %s', async (_, indices, requests) => {
+      ['one after the other', [5, 15, 25]],
+      ['among others', [5, 25, 45]],
+    ])('three %s, only those cost something, and they alone are repeated', async (_, indices) => {
+      const watch = watchOf([{ first: 1, last: 60 }]);
       const api = serviceOf({ validators: failsFor(indices, 'server_error') });
-      await poll(api, undefined, validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) }));
-      expect(chunksAsked(api, 'validators')).toHaveLength(requests);
+      const options = validatorsOptions({ watch });
+      const { value: state, entry } = await poll(api, undefined, options, NOW + EPOCH);
+      expect(byStatus(state, NOW + EPOCH, options)).toEqual({ active_ongoing: 30, unread: 30 });
+      const again = serviceOf({}, 444_378);
+      const { value: whole } = await next(again, entry, options, NOW + EPOCH + MINUTE);
+      expect(chunksAsked(again, 'validators').map(([first = 0]) => first + 4)).toEqual(indices);
+      expect(byStatus(whole, NOW + EPOCH, options)).toEqual({ active_ongoing: 60 });
+    });
+
+    it('an outage ends the sweep', async () => {
+      const api = serviceOf({ validators: failing('network') });
+      await poll(api);
+      expect(chunksAsked(api, 'validators')).toHaveLength(1);
     });
 
     it('an answer of an epoch in the future is none', async () => {
@@ -304,7 +410,7 @@ describe('the status of watched validators', () => {
         { first: 100, last: 100 },
       ]),
     });
-    expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 2 });
+    expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 2, unread: 1 });
     expect(offlineSince(state, NOW, options)).toEqual({});
     const { value: after } = await poll(serviceOf(), state, options);
     expect(after.validators.map(({ index }) => index)).toEqual([5, 6, 100]);

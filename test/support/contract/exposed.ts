@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
   // Of slots and proposals; of seats; of duties; of validators.
-  status: ['proposed', 'missed', 'orphaned', 'participated', 'assigned', 'done', ...STATUSES],
+  status: ['proposed', 'missed', 'orphaned', 'participated', 'assigned', 'done', ...STATUSES, 'unread'],
   period: ['current', 'next'],
   vote: ['head', 'source', 'target'],
   queue: ['deposit', 'topup', 'exit'],

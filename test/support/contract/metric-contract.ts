@@ -109,6 +109,7 @@ export const VALIDATORS: Contract = [
   ['watched_validators_online', 'gauge', ['chain']],
   ['watched_validators_offline', 'gauge', ['chain']],
   ['watched_validator_offline_since_timestamp_seconds', 'gauge', ['chain', 'validator']],
+  ['watched_validator_offline_epoch_timestamp_seconds', 'gauge', ['chain', 'validator']],
   ['watched_validators_offline_effective_balance_ether', 'gauge', ['chain']],
   ['watched_validators_balance_ether', 'gauge', ['chain']],
   ['watched_validators_effective_balance_ether', 'gauge', ['chain']],
@@ -179,6 +180,7 @@ export const SOURCES: Contract = [
   ['source_quota_wait_end_timestamp_seconds', 'gauge', SOURCE],
   ['source_interval_seconds', 'gauge', SOURCE],
   ['source_part_refused', 'gauge', [...SOURCE, 'part']],
+  ['service_behind_seconds', 'gauge', SOURCE],
   ['source_duration_seconds', 'gauge', SOURCE],
 ];
 

@@ -78,7 +78,7 @@ function slashings(
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
     ...NO_SLASHINGS,
-    head: { readAt: NOW - 20_000 - age, slot: headSlot, epoch: headEpoch },
+    head: { slot: headSlot, epoch: headEpoch },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
     scannedEpoch: headEpoch - 2,
@@ -117,9 +117,9 @@ const MISSED: readonly Proposal[] = [
 ];
 
 /** Watched validators, those of `offline` offline, and in no committee. */
-function validators(readAt: number, indices = [12_345], offline = [0], epoch = 479_021): Validators {
+function validators(askedAt: number, indices = [12_345], offline = [0], epoch = 479_021): Validators {
   const [balance, effectiveBalance] = ['32000000000000000000', '32000000000000000000'];
-  const one = { status: 'active_ongoing', epoch, readAt, balance, effectiveBalance };
+  const one = { status: 'active_ongoing', epoch, askedAt, balance, effectiveBalance };
   return Validators.parse({
     ...NO_VALIDATORS,
     validators: indices.map((index) => ({ ...one, index, online: !offline.includes(index) })),
@@ -136,7 +136,7 @@ function performance(assigned: number, missed: number) {
 
 /** Of the execution layer only the rewards of the first group are known, and of the last ones none at all. */
 function grouped(): Record<string, unknown> {
-  const readAt = NOW - 12 * MINUTE;
+  const [askedAt, at] = [NOW - 30_000, NOW - 12 * MINUTE];
   const read = validators(NOW - 20_000, [12_345, 20_000, 20_001, 20_050, 30_000], [20_001]);
   const watches = ['20000-20001', '20050-20050', '30000-30000', '12345-12345'];
   const rewards = {
@@ -147,15 +147,15 @@ function grouped(): Record<string, unknown> {
     ...values(fleetAt(4, { names: ['node-a', 'quiet-1', 'office-1', 'other-1'], silent: ['quiet-1'] })),
     'validators-mainnet': {
       ...read,
-      duties: watches.map((watch, i) => ({ watch, readAt, sums: performance(i === 0 ? 450 : 225, i) })),
+      duties: watches.map((watch, i) => ({ watch, askedAt, at, sums: performance(i === 0 ? 450 : 225, i) })),
       rewards: [
-        { watch: watches[0], readAt, sums: { ...rewards, execution: '1000000000000000' } },
-        { watch: watches[1], readAt, sums: rewards },
+        { watch: watches[0], askedAt, at, sums: { ...rewards, execution: '1000000000000000' } },
+        { watch: watches[1], askedAt, at, sums: rewards },
       ],
     },
     'validators-hoodi': validators(NOW - 20_000, [500], [], 126_444),
     'network-mainnet': {
-      performance: { readAt: NOW - 40 * MINUTE, epoch: 479_019, sums: performance(216_000_000, 300_000) },
+      performance: { epoch: 479_019, sums: performance(216_000_000, 300_000) },
     },
   };
 }
