@@ -207,8 +207,8 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     api: noted,
     requests: () => requests,
     refusals: () => refusals,
-    /** By the oldest of the answers. Undefined: none had an age. */
-    behindMs: () => (ages.length > 0 ? Math.max(...ages) : undefined),
+    /** By the newest of the answers: a chunk that is late alone is no service that is behind. Undefined: none had an age. */
+    behindMs: () => (ages.length > 0 ? Math.min(...ages) : undefined),
     isRefused: isOffNow,
   };
 }

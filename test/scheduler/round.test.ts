@@ -152,9 +152,11 @@ describe('scheduler/round', () => {
       expect(await behind(head, () => rowsOf(), end)).toBeUndefined();
     });
 
-    it('the oldest answer of a run counts', async () => {
-      const answer = ({ body }: SentRequest) => validatorsAnswer(JSON.stringify(body).includes('[1]') ? E - 46 : E, []);
-      expect(await behind(status, answer, endOf(E))).toBe(46 * 384_000);
+    it('the newest answer of a run counts: a chunk that is late alone is no service that is behind', async () => {
+      const late = ({ body }: SentRequest): boolean => JSON.stringify(body).includes('[1]');
+      expect(await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E, []), endOf(E))).toBe(0);
+      const all = await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E - 45, []), endOf(E));
+      expect(all).toBe(45 * 384_000);
     });
 
     it('sums while finality is lost for weeks are not behind, nor where nobody knows it', async () => {

@@ -7,8 +7,8 @@ import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 const SOURCE = syncCommitteeSource('mainnet', HOUR);
 
-/** The last second of mainnet period 1700 (api-facts 4). */
-const END_1700 = Date.UTC(2026, 2, 20, 20, 38, 46);
+/** The end of mainnet period 1700 (api-facts 4). */
+const END_1700 = Date.UTC(2026, 2, 20, 20, 38, 47);
 
 function answer(period: number): unknown {
   return periodAnswer('mainnet', period);
