@@ -5,7 +5,7 @@ import { NO_INPUTS } from '../../src/sources/read.ts';
 import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
-import { entriesOf } from '../golden/values.ts';
+import { learnGolden } from '../golden/world.ts';
 import {
   DAILY_RETURNS,
   MACHINES,
@@ -22,7 +22,7 @@ const ALWAYS = [...MACHINES, ...DAILY_RETURNS, ...SLASHINGS, ...SYNC_COMMITTEE];
 
 const BASIC = sourcesOf(ConfigFile.parse({}));
 const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
-const KNOWN = [...entriesOf(ALL)];
+const KNOWN = [...(await learnGolden(ALL))];
 const EACH = ALL.map((source) => [sourceId(source), source] as const);
 
 function familiesOf(sources: readonly Source[]): Family[] {
