@@ -50,8 +50,8 @@ describe('web/status', () => {
         '1 of 2 healthy; 1 silent',
         '1 of 2 online mainnet',
         '64 ETH mainnet',
-        '0.004 ETH mainnet',
-        '0.00014 ETH mainnet',
+        '0.0034 ETH mainnet',
+        '0.00048 ETH mainnet',
       ],
       [
         'office',
@@ -67,7 +67,7 @@ describe('web/status', () => {
         '1 of 1 healthy',
         '1 of 1 online mainnet',
         '32 ETH mainnet',
-        '0.00223 ETH mainnet',
+        '0.00209 ETH mainnet',
         '0.00002 ETH mainnet',
       ],
     ]);
@@ -77,10 +77,10 @@ describe('web/status', () => {
     const { rows, brief } = tableOf(await pageIn('grouped'), 'You and the network');
     const said = [...rows].map((row) => row.map(textOf));
     expect(said).toEqual([
-      ['mainnet', 'your validators attested 98.89 % (20 s ago)'],
-      ['hoodi', 'your validators attested 100.00 % (20 s ago)'],
-      ['mainnet', 'the network attested 99.86 % (20 s ago)'],
-      ['hoodi', 'the network attested 99.86 % (20 s ago)'],
+      ['mainnet', 'your validators attested 94.67 % (45 min ago)'],
+      ['hoodi', 'your validators attested 100.00 % (45 min ago)'],
+      ['mainnet', 'the network attested 99.86 % (45 min ago)'],
+      ['hoodi', 'the network attested 99.86 % (45 min ago)'],
     ]);
     expect(brief).toBe(said.map((row) => row.join(': ')).join('; '));
   });
@@ -105,8 +105,9 @@ describe('web/status', () => {
       `version ${VERSION}, up for 1 d 10 h`,
       'Updated 2026-09-30 12:01:00 UTC ;',
       '1 of 1 validator online, 4 of 6 machines healthy',
-      'node, 1 h 11 min ago 10:50:23 UTC',
+      'node, 41 min ago 11:20:23 UTC',
       '12345 watched , 90001, 90002',
+      '90019 and 20 more',
     ]) {
       expect(silent).toContain(words);
     }

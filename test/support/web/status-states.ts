@@ -60,18 +60,18 @@ function write({ chains: { mainnet } }: Sandbox, minutesAgo: number, block?: Par
 /** So many machines. The watched validator proposed twice, and others were slashed. */
 export function statusWorld(machines: number): Sandbox {
   const sandbox = new Sandbox({ seed: 'status', machines, slotsPerSlashing: Number.POSITIVE_INFINITY });
-  sandbox.chains.mainnet.slashed.attester.set(slot(65), [70_000]).set(slot(55), [801_200, 801_201, 801_202]);
-  for (const minutesAgo of [60, 50]) write(sandbox, minutesAgo, {});
+  sandbox.chains.mainnet.slashed.attester.set(slot(38), [70_000]).set(slot(35), [801_200, 801_201, 801_202]);
+  for (const minutesAgo of [34, 33]) write(sandbox, minutesAgo, {});
   return sandbox;
 }
 
-/** The machines stopped pushing 70 minutes ago. */
-function silenced({ fleet }: Sandbox, ...names: readonly string[]): void {
-  for (const name of names) silence(machineIn(fleet, name), NOW - 70 * MINUTE);
+/** The machine stopped pushing 40 minutes ago. */
+function silenced({ fleet }: Sandbox, name: string): void {
+  silence(machineIn(fleet, name), NOW - 40 * MINUTE);
 }
 
 /** Begins early enough to find what happened, and late enough to have counted all of it. */
-const BEGUN = NOW - 75 * MINUTE;
+const BEGUN = NOW - 45 * MINUTE;
 export const TIMES: readonly number[] = [BEGUN, NOW - 20_000];
 
 function ledger(limits: Ledger['buckets'][string]['limits'], overrides: Partial<Ledger['buckets'][string]> = {}) {
@@ -101,22 +101,23 @@ interface State {
 }
 
 const REVOKED_AT = NOW - 3 * HOUR;
+const FAILED_AT = NOW - 30 * MINUTE;
 
 /** The states in which tests look at the page. */
 const STATE_OF = {
   healthy: {},
   missed: {
     story(sandbox) {
-      write(sandbox, 45, { isCanonical: false });
-      write(sandbox, 40);
-      sandbox.chains.mainnet.missed.set(slot(40), OWN);
+      write(sandbox, 32, { isCanonical: false });
+      write(sandbox, 30);
+      sandbox.chains.mainnet.missed.set(slot(30), OWN);
     },
   },
   grouped: {
     groups: GROUPS,
     story(sandbox) {
       silenced(sandbox, 'node-b');
-      sandbox.chains.mainnet.silences.push({ validator: 20_001, from: BEGUN, until: NOW });
+      sandbox.chains.mainnet.silences.push({ validator: 20_001, from: NOW - 6 * HOUR, until: NOW });
     },
     // Of hoodi no rewards are known, and of the office not those of the execution layer.
     fault(request) {
@@ -127,11 +128,11 @@ const STATE_OF = {
         : undefined;
     },
   },
-  stretched: { ledger: TRIAL, machines: 3, times: [BEGUN, NOW - HOUR] },
+  stretched: { ledger: TRIAL, machines: 3, times: [NOW - HOUR - 45 * MINUTE, NOW - HOUR] },
   revoked: {
     ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: REVOKED_AT } },
     machines: 3,
-    times: [REVOKED_AT - 75 * MINUTE, REVOKED_AT - MINUTE, REVOKED_AT],
+    times: [REVOKED_AT - 45 * MINUTE, REVOKED_AT - MINUTE, REVOKED_AT],
     fault: (request, now) => (now === REVOKED_AT ? failed(request, 'revoked') : undefined),
   },
   silent: {
@@ -142,12 +143,11 @@ const STATE_OF = {
       const others = Array.from({ length: 39 }, (_, i) => 90_001 + i);
       sandbox.chains.mainnet.slashed.attester.set(slot(24), [OWN, ...others]);
     },
-    times: [BEGUN, NOW - 30 * MINUTE, ...TIMES.slice(1)],
-    fault: (request, now) =>
-      request.chain === 'hoodi' && now === NOW - 30 * MINUTE ? failed(request, 'timeout') : undefined,
+    times: [BEGUN, FAILED_AT, ...TIMES.slice(1)],
+    fault: (request, now) => (request.chain === 'hoodi' && now === FAILED_AT ? failed(request, 'timeout') : undefined),
   },
   empty: { ledger: emptyLedger(), times: [], expected: ['node-a'] },
-  thousand: { machines: 1_000, story: (sandbox) => silenced(sandbox, 'node-d', 'machine-0500') },
+  thousand: { machines: 1_000, times: TIMES.slice(1) },
   hostile: {
     ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets.default }, otherRoutes: SCRIPT },
     machines: 0,
@@ -155,11 +155,9 @@ const STATE_OF = {
       for (const name of [SCRIPT, `"'><img src=x onerror=alert(1)>`, 'x'.repeat(1_000), 'W'.repeat(60)])
         addMachine(fleet, name);
     },
-    times: [BEGUN, NOW - 30 * MINUTE, ...TIMES.slice(1)],
+    times: [BEGUN, FAILED_AT, ...TIMES.slice(1)],
     fault: (_, now) =>
-      now === NOW - 30 * MINUTE
-        ? Object.assign(new Error(`${SCRIPT} ${'long'.repeat(200)}`), { name: SCRIPT })
-        : undefined,
+      now === FAILED_AT ? Object.assign(new Error(`${SCRIPT} ${'long'.repeat(200)}`), { name: SCRIPT }) : undefined,
   },
 } as const satisfies Record<string, State>;
 export type StateName = keyof typeof STATE_OF;
