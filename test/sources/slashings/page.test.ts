@@ -9,6 +9,14 @@ const SLOT = F * 32 + 9;
 const SLASHED = 'bad: 1 watched validator of mainnet slashed: 5.';
 const MISSED = 'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.';
 
+/** The notices so long after the slot. */
+function told({ source, state }: Follower, ageMs: number): string[] {
+  const now = slotTime('mainnet', SLOT) * 1000 + ageMs;
+  const { notices = [] } =
+    source.page?.(state, timing({ now }), { inputs: NO_INPUTS, linked: link, polls: polls() }) ?? {};
+  return notices.map(({ tone, text }) => `${tone}: ${text}`);
+}
+
 describe('sources/slashings/page', () => {
   it.each<[string, (follower: Follower) => void, forMs: number, string]>([
     ['a slashing of a watched validator, for a week', ({ chain }) => chain.slash(SLOT, [5, 50]), 7 * DAY, SLASHED],
@@ -27,12 +35,22 @@ describe('sources/slashings/page', () => {
     follower.chain.grow(E, F);
     happen(follower);
     await follower.poll();
-    const told = (ageMs: number): string[] => {
-      const now = slotTime('mainnet', SLOT) * 1000 + ageMs;
-      const shown = { inputs: NO_INPUTS, linked: link, polls: polls() };
-      const { notices = [] } = follower.source.page?.(follower.state, timing({ now }), shown) ?? {};
-      return notices.map(({ tone, text }) => `${tone}: ${text}`);
-    };
-    expect([told(forMs - HOUR), told(forMs + HOUR)]).toEqual([[text], []]);
+    expect([told(follower, forMs - HOUR), told(follower, forMs + HOUR)]).toEqual([[text], []]);
+  });
+
+  it('tells and shows nothing of a validator that has left the list', async () => {
+    const follower = new Follower({ watch: [{ first: 5, last: 5 }] });
+    follower.inputs = { slashedByStatus: [{ validator: 5, slot: SLOT }] };
+    follower.chain.grow(E, F);
+    follower.chain.miss(SLOT, 5);
+    await follower.poll();
+    const later = Object.assign(new Follower({ watch: [{ first: 6, last: 6 }] }), { entry: follower.entry });
+    const seriesOf = (one: Follower) =>
+      one.families().flatMap(({ samples }) => samples.filter(({ labels }) => 'validator' in labels));
+    expect([told(follower, HOUR), seriesOf(follower)]).toEqual([
+      [SLASHED, MISSED],
+      [expect.anything(), expect.anything()],
+    ]);
+    expect([told(later, HOUR), seriesOf(later)]).toEqual([[], []]);
   });
 });
