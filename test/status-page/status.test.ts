@@ -79,8 +79,8 @@ describe('web/status', () => {
     expect(said).toEqual([
       ['mainnet', 'your validators attested 94.67 % (45 min ago)'],
       ['hoodi', 'your validators attested 100.00 % (45 min ago)'],
-      ['mainnet', 'the network attested 99.86 % (45 min ago)'],
-      ['hoodi', 'the network attested 99.86 % (45 min ago)'],
+      ['mainnet', 'the network attested 99.86 % (20 s ago)'],
+      ['hoodi', 'the network attested 99.86 % (20 s ago)'],
     ]);
     expect(brief).toBe(said.map((row) => row.join(': ')).join('; '));
   });
