@@ -1,17 +1,21 @@
 import { ENDPOINT_NAMES, ENDPOINTS } from '../../src/api/endpoints.ts';
+import type { Headers } from '../../src/budget/headers.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { labelsOf, sectionsOf } from '../../src/exporter/metrics.ts';
 import { OwnMetrics } from '../../src/exporter/own-metrics.ts';
 import { viewsOf } from '../../src/exporter/setup.ts';
 import { METRIC_UNITS } from '../../src/facts/ether.ts';
+import { type AccountLimits, charge, createAccount, DEMO_KEY } from '../../src/sandbox/account.ts';
+import { sourceId } from '../../src/scheduler/entry.ts';
 import { type Config, sourcesOf } from '../../src/sources/registry.ts';
-
 import type { Source } from '../../src/sources/source.ts';
 import type { Format } from '../../src/toolkit/exposition/encode.ts';
 import { Exposition } from '../../src/toolkit/exposition/exposition.ts';
+import { told } from '../budget/told.ts';
 import { BOTH_CHAINS, defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
-import { entriesOf, ledger } from './values.ts';
+import { learnGolden, ODD_NAME } from './world.ts';
 
 const BUDGET_OPTIONS = { utilization: 0.9 };
 
@@ -22,7 +26,9 @@ function goldenConfig(): Config {
     ...BOTH_CHAINS,
     machines: {
       ...config.machines,
-      expected: ['node-a', 'missing-1'],
+      // The others are too many.
+      expected: ['node-a', ODD_NAME, 'hoodi-1', 'missing-1'],
+      max: 3,
       chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }],
     },
     validators: {
@@ -30,6 +36,21 @@ function goldenConfig(): Config {
       watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [{ first: 0, last: 99 }] },
     },
   };
+}
+
+/** Sources of hoodi that were not tried yet. */
+const UNTRIED = ['sync_committee-hoodi', 'validators-hoodi', 'network-hoodi'];
+
+function headersOf(plan: AccountLimits): Headers {
+  const call = { path: '/', headers: { authorization: `Bearer ${DEMO_KEY}` } };
+  return charge(createAccount({ plan }), call, NOW).headers;
+}
+
+/** An account on a plan with a quota, and a second bucket. */
+function goldenLedger(): Ledger {
+  const ledger = told(emptyLedger(), 'any', { headers: headersOf({ perSecond: 5, perMonth: 100_000 }) });
+  const headers = { ...headersOf({ perSecond: 2, perHour: 500 }), 'ratelimit-bucket': 'other' };
+  return told(ledger, 'other', { headers });
 }
 
 function ownMetrics(sources: readonly Source[]): OwnMetrics {
@@ -64,10 +85,12 @@ export async function renderGolden(
   const clock = new VirtualClock(NOW);
   const config = goldenConfig();
   const sources = sourcesOf({ ...config, groups: groupsOf?.(config) ?? config.groups });
+  const ledger = goldenLedger();
+  const entries = await learnGolden(sources.filter((source) => !UNTRIED.includes(sourceId(source))));
   const setup = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const snapshot = {
     now: NOW,
-    views: viewsOf({ ledger, entries: entriesOf(sources) }, setup, NOW),
+    views: viewsOf({ ledger, entries }, setup, NOW),
     ledger,
     budgetOptions: BUDGET_OPTIONS,
     startedAt: NOW,

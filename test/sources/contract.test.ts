@@ -5,14 +5,14 @@ import { NO_INPUTS } from '../../src/sources/read.ts';
 import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
-import { entriesOf } from '../golden/values.ts';
+import { learnGolden } from '../golden/world.ts';
 import { BY_DEFAULT, OF_SOURCES } from '../support/contract/metric-contract.ts';
 import { expectFirstChange } from '../support/exposition/first-change.ts';
 import { HOUR, timing } from '../support/time/timing.ts';
 
 const BASIC = sourcesOf(ConfigFile.parse({}));
 const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
-const KNOWN = [...entriesOf(ALL)];
+const KNOWN = [...(await learnGolden(ALL))];
 const EACH = ALL.map((source) => [sourceId(source), source] as const);
 
 function familiesOf(sources: readonly Source[]): Family[] {

@@ -6,8 +6,10 @@ import { DAY, HOUR, NOW } from '../support/time/timing.ts';
 import { changed, knownIn } from '../support/web/status-states.ts';
 import { pageText, pageWith, withoutMarkup } from './page-text.ts';
 
-/** The rows of the budget, and then what it says in a few words. 5,330 requests a day are planned. */
-function words(buckets: Record<string, Bucket>, known = knownIn('healthy')): string[] {
+const HEALTHY = await knownIn('healthy');
+
+/** The rows of the budget, and then what it says in a few words. 8,210 requests a day are planned. */
+function words(buckets: Record<string, Bucket>, known = HEALTHY): string[] {
   const bucket = Object.keys(buckets)[0] ?? '';
   const input = {
     ...changed(known, ({ reads }) => ({ reads: reads.map((read) => ({ ...read, bucket })) })),
@@ -36,7 +38,7 @@ function monthly(month: Partial<LongWindow>): Record<string, Bucket> {
 describe('web/status-budget', () => {
   it('has only the state of a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
-      'Plan: 5 per second without a quota, as on Scale. Needs 5,330 of 388,800 requests a day.',
+      'Plan: 5 per second without a quota, as on Scale. Needs 8,210 of 388,800 requests a day.',
     ]);
   });
 
@@ -56,9 +58,9 @@ describe('web/status-budget', () => {
 
   it('shows when the quota renews, and whether it lasts until then', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
-    expect(lasting).toContain('kept free in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
+    expect(lasting).toContain('kept free in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 55,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,330 requests a day$/);
+    expect(short).toMatch(/ends in 2 h \d+ min \d\d:\d\d:\d\d UTC 8,210 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {
@@ -66,10 +68,10 @@ describe('web/status-budget', () => {
     expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });
 
-  it('shows a wait that the service demanded, and that no requests are sent when access is revoked', () => {
+  it('shows a wait that the service demanded, and that no requests are sent when access is revoked', async () => {
     const closed = { default: { ...EMPTY_BUCKET, wait: { ...NO_WAIT, until: NOW + HOUR } } };
     expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
-    const revoked = words(monthly({ own: 5 }), knownIn('revoked'));
+    const revoked = words(monthly({ own: 5 }), await knownIn('revoked'));
     expect(revoked.filter((row) => row.endsWith('no requests'))).toHaveLength(1);
     expect(revoked.at(-1)).toContain('No requests are allowed.');
   });

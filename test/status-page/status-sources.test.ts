@@ -6,12 +6,13 @@ import { html } from '../../src/toolkit/lib/html.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { knownIn, withFirst } from '../support/web/status-states.ts';
 
+const HEALTHY = await knownIn('healthy');
 const MACHINES = viewOf('machines');
 
 const WAIT = { until: NOW + 12 * HOUR, limit: 'month' } as const;
 
 function viewOf(name: string): SourceView {
-  const view = knownIn('healthy').views.find(({ source }) => source.name === name);
+  const view = HEALTHY.views.find(({ source }) => source.name === name);
   if (!view) throw new Error(`no ${name}`);
   return view;
 }
@@ -53,7 +54,7 @@ describe('web/status-sources', () => {
   });
 
   it('says of a source that it is checked if most of its polls find nothing new', () => {
-    const { rows } = sourcesTable(knownIn('healthy').views, NOW);
+    const { rows } = sourcesTable(HEALTHY.views, NOW);
     const checked = [...rows]
       .filter(([, , , , pace]) => `${pace}`.startsWith('checked'))
       .map(([name = '']) => html`${name}`);
@@ -68,7 +69,7 @@ describe('web/status-sources', () => {
     expect(row?.map((cell) => html`${cell}`.text)).toEqual([
       'machines',
       '<span class="badge good">up</span>',
-      '19 s ago <small class="at">12:00:41 UTC</small>',
+      '20 s ago <small class="at">12:00:40 UTC</small>',
       'in 46 s <small class="at">12:01:45 UTC</small>',
       'every 2 h, 12 requests a day',
       '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { MachineMetricsBody } from '../../../src/sandbox/body.ts';
 import { machineMetrics } from '../../../src/sandbox/machines.ts';
 import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
-import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
+import { answering, apiOf, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
   type MetricsRequest,
@@ -23,13 +24,14 @@ const SECONDS = NOW / 1000;
 
 const SOURCE = machinesSource(machinesOptions());
 
-/** A state in which no late records are due at `now`. */
-function quietAt(now: number): Machines {
-  return { machines: [], dropped: 0, lateAt: now, asked: [] };
+const NO_MACHINES = new Sandbox({ machines: 0 });
+/** The state at `now` after a sweep of no machines 70 seconds ago, so that no late records are due. */
+async function quietAt(now: number): Promise<Machines> {
+  return (await round(SOURCE, apiOf(NO_MACHINES), undefined, { now: now - 70_000 })).value;
 }
-const EMPTY = quietAt(NOW);
+const EMPTY = await quietAt(NOW);
 /** One in which they are. */
-const LATE: Machines = { machines: [], dropped: 0 };
+const LATE = SOURCE.empty;
 
 /** A sweep alone: the other reads have just run. */
 function poll(api: FakeApi, previous = EMPTY, now = NOW, signal = noSignal()): Promise<RoundResult<Machines>> {
@@ -155,7 +157,7 @@ describe('sources/machines/sweep', () => {
     expect(failure).toMatchObject({ reason: 'server_error' });
     expect(value.machines.map(({ name }) => name)).toEqual(['node-a']);
     // The next sweep reaches back to the last complete one.
-    expect(value.beganAt).toBeUndefined();
+    expect(value.beganAt).toBe(EMPTY.beganAt);
   });
 
   it('says once that several hosts report under one name', async () => {
@@ -189,13 +191,13 @@ describe('sources/machines/sweep', () => {
       const before = NOW - 10 * MINUTE + 1;
       const system = Array.from({ length: others }, (_, i) => quiet(`here-${i}`, 10 * MINUTE));
       const all = { ...known, system: [...(known.system ?? []), ...system] };
-      const { beganAt: _, ...previous } = await swept(all, quietAt(before), before);
+      const { machines } = await swept(all, await quietAt(before), before);
       const here = { ...found, system };
       const api = fakeApi(() => {
         const { length } = api.requests;
         return length === 1 ? machinesPage(here) : machinesPage(more ?? {}, more && `${length}`);
       });
-      await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
+      await poll(api, { ...EMPTY, machines });
       return api.requests.slice(1).map(({ body }) => body as MetricsRequest);
     }
 
@@ -212,7 +214,7 @@ describe('sources/machines/sweep', () => {
     });
 
     it('requests no machine that was found, has a recent record, or is silent', async () => {
-      const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 18 * MINUTE + 1)];
+      const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 18 * MINUTE + 70_001)];
       expect(await asked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
     });
 
@@ -243,7 +245,7 @@ describe('sources/machines/sweep', () => {
     it('is tried again at the next sweep after a failure that can pass, not after a refusal', async () => {
       const twoHoursAgo = NOW - 2 * 60 * MINUTE;
       const system = [quiet('a', 2 * 60 * MINUTE), quiet('here', 2 * 60 * MINUTE)];
-      const known = { ...(await swept({ system }, quietAt(twoHoursAgo), twoHoursAgo)), lateAt: NOW };
+      const known = { ...(await swept({ system }, await quietAt(twoHoursAgo), twoHoursAgo)), lateAt: NOW };
       for (const [reason, times] of [
         ['server_error', 2],
         ['bad_request', 1],

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Slashed } from '../../../src/sources/slashed.ts';
-import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
-import { entryWith } from '../../support/runs/round.ts';
-import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const GENESIS = 1606824023;
 const EPOCH = 384_000;
@@ -50,15 +48,12 @@ describe('sources/slashings/metrics', () => {
     expect(follower.value('scanned_epoch')).toBe(F);
   });
 
-  it('says exactly when the head will be withdrawn', () => {
-    const now = Math.floor((NOW / 1000 - GENESIS) / 12);
-    const read = fc.option(fc.integer({ min: now - 1000, max: now + 300 }), { nil: undefined });
+  it('says exactly when the head will be withdrawn', async () => {
+    const follower = await following();
+    const age = fc.integer({ min: -HOUR, max: 3 * HOUR });
     fc.assert(
-      fc.property(read, fc.constantFrom(MINUTE, HOUR), (slot, intervalMs) => {
-        const follower = new Follower();
-        const head = slot !== undefined && { head: { slot, epoch: 0 } };
-        follower.entry = entryWith(follower.source, { ...NO_SLASHINGS, ...head });
-        expectFirstChange((now) => follower.families({ now, of: { head: intervalMs } }));
+      fc.property(age, fc.constantFrom(MINUTE, HOUR), (ageMs, head) => {
+        expectFirstChange((now) => follower.families({ now, of: { head } }), follower.now + ageMs);
       }),
     );
   });

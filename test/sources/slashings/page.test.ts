@@ -1,41 +1,56 @@
 import { describe, expect, it } from 'vitest';
+import { slotTime } from '../../../src/facts/chain.ts';
 import { link } from '../../../src/sources/content.ts';
-import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { slashingsPage } from '../../../src/sources/slashings/page.ts';
-import type { Slashings } from '../../../src/sources/slashings/state.ts';
-import { slotAt } from '../../support/answers/slot-rows.ts';
-import { slashingsOptions } from '../../support/runs/slashings-options.ts';
-import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
+import { NO_INPUTS } from '../../../src/sources/read.ts';
+import { E, F, Follower } from '../../support/runs/follower.ts';
+import { DAY, HOUR, polls, timing } from '../../support/time/timing.ts';
 
-function told(change: Partial<Slashings>): string[] {
-  const options = slashingsOptions({ watch: [{ first: 1, last: 9 }] });
-  const { notices = [] } = slashingsPage(options, { ...NO_SLASHINGS, ...change }, timing(), link);
+const SLOT = F * 32 + 9;
+const SLASHED = 'bad: 1 watched validator of mainnet slashed: 5.';
+const MISSED = 'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.';
+
+/** The notices so long after the slot. */
+function told({ source, state }: Follower, ageMs: number): string[] {
+  const now = slotTime('mainnet', SLOT) * 1000 + ageMs;
+  const { notices = [] } =
+    source.page?.(state, timing({ now }), { inputs: NO_INPUTS, linked: link, polls: polls() }) ?? {};
   return notices.map(({ tone, text }) => `${tone}: ${text}`);
 }
 
-/** A validator, and the slot of mainnet so long ago. */
-function ago(validator: number, ms: number): [number, number] {
-  return [validator, slotAt('mainnet', NOW - ms)];
-}
-
-const SLASHED = 'bad: 1 watched validator of mainnet slashed: 5.';
-const MISSED = 'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.';
-const [, HOUR_AGO] = ago(5, HOUR);
-
 describe('sources/slashings/page', () => {
-  it.each<[string, key: keyof Slashings, holds: unknown, not: unknown, string]>([
-    ['a slashed validator that is watched', 'slashed', ago(5, HOUR), ago(50, HOUR), SLASHED],
-    ['a slashing of this week', 'proposerSlashed', ago(5, 7 * DAY - HOUR), ago(5, 7 * DAY + HOUR), SLASHED],
+  it.each<[string, (follower: Follower) => void, forMs: number, string]>([
+    ['a slashing of a watched validator, for a week', ({ chain }) => chain.slash(SLOT, [5, 50]), 7 * DAY, SLASHED],
+    ['a slashing of a proposer', ({ chain }) => chain.slashProposers(SLOT, [5, 50]), 7 * DAY, SLASHED],
     [
-      'a validator that the status reports as slashed since',
-      'slashedByStatus',
-      { validator: 5, reportedSlot: HOUR_AGO },
-      { validator: 5 },
+      'a slashing that the status reports, if it came since the first look',
+      (follower) => {
+        follower.inputs = { slashedByStatus: [{ validator: 5, reportedSlot: SLOT }, { validator: 6 }] };
+      },
+      7 * DAY,
       SLASHED,
     ],
-    ['a missed proposal', 'missedProposals', ago(5, HOUR), ago(5, 2 * DAY), MISSED],
-  ])('%s', (_, key, holds, not, text) => {
-    expect(told({ [key]: [holds] })).toEqual([text]);
-    expect(told({ [key]: [not] })).toEqual([]);
+    ['a missed proposal, for a day', ({ chain }) => chain.miss(SLOT, 5), DAY, MISSED],
+  ])('tells of %s', async (_, happen, forMs, text) => {
+    const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true });
+    follower.chain.grow(E, F);
+    happen(follower);
+    await follower.poll();
+    expect([told(follower, forMs - HOUR), told(follower, forMs + HOUR)]).toEqual([[text], []]);
+  });
+
+  it('tells and shows nothing of a validator that has left the list', async () => {
+    const follower = new Follower({ watch: [{ first: 5, last: 5 }] });
+    follower.inputs = { slashedByStatus: [{ validator: 5, slot: SLOT }] };
+    follower.chain.grow(E, F);
+    follower.chain.miss(SLOT, 5);
+    await follower.poll();
+    const later = Object.assign(new Follower({ watch: [{ first: 6, last: 6 }] }), { entry: follower.entry });
+    const seriesOf = (one: Follower) =>
+      one.families().flatMap(({ samples }) => samples.filter(({ labels }) => 'validator' in labels));
+    expect([told(follower, HOUR), seriesOf(follower)]).toEqual([
+      [SLASHED, MISSED],
+      [expect.anything(), expect.anything()],
+    ]);
+    expect([told(later, HOUR), seriesOf(later)]).toEqual([[], []]);
   });
 });

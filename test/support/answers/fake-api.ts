@@ -2,7 +2,9 @@ import type { Api } from '../../../src/api/client.ts';
 import type { ApiRequest } from '../../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
 import { expectReadable, readAnswer, readRecords } from '../../../src/api/reading.ts';
-import { refusalOf } from './known-request.ts';
+import { Refusal } from '../../../src/sandbox/refusal.ts';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
+import { refusalOf, saidBy } from './known-request.ts';
 
 /** A request as the service sees it. */
 export type SentRequest = Omit<ApiRequest, 'envelope'>;
@@ -16,9 +18,12 @@ export interface FakeApi extends Api {
   invalidRecords(): number;
 }
 
+const REASONS: Readonly<Record<number, FailureReason>> = { 403: 'forbidden', 404: 'not_found' };
+
 /**
- * The typed fake of the service, for unit tests without HTTP. It refuses a request that the service does not know. `answer` returns the body for a request, or throws. The
- * body passes through JSON, so that a field with `undefined` is absent, as on the wire.
+ * The typed fake of the service, for unit tests without HTTP. It refuses a request that the service does not know. `answer`
+ * returns the body for a request, or throws. The body passes through JSON, so that a field with `undefined` is absent, as
+ * on the wire.
  */
 export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
   const requests: SentRequest[] = [];
@@ -35,8 +40,9 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
       requests.push(structuredClone(request));
       const { path, body, accept } = request;
       const refusal = refusalOf({ path, body: JSON.stringify(body), accept });
-      if (refusal) throw failed(request, refusal.status === 404 ? 'not_found' : 'bad_request');
-      const { value, odd } = readAnswer(envelope, JSON.parse(JSON.stringify(await answer(request))));
+      const answered = refusal ?? (await orRefusal(() => answer(request)));
+      if (answered instanceof Refusal) throw failed(request, REASONS[answered.status] ?? 'bad_request');
+      const { value, odd } = readAnswer(envelope, JSON.parse(JSON.stringify(answered)));
       if (value === undefined) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape');
       if (odd) invalid += 1;
       return value;
@@ -54,6 +60,25 @@ export function fakeApi(answer: (request: SentRequest) => unknown): FakeApi {
       return read;
     },
   };
+  return api;
+}
+
+async function orRefusal(answer: () => unknown): Promise<unknown> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** A service that is this world, at the time of the api. `fault`: an error, or the answer in place of that of the world. */
+export function apiOf(sandbox: Sandbox, fault: (request: SentRequest) => unknown = () => undefined): FakeApi {
+  const api = fakeApi((request) => {
+    const instead = fault(request);
+    if (instead instanceof Error) throw instead;
+    return instead ?? saidBy(sandbox, { ...request, body: JSON.stringify(request.body) }, api.at);
+  });
   return api;
 }
 

@@ -1,3 +1,4 @@
+import type { Chain } from '../../../src/facts/chain.ts';
 import { served } from '../../../src/sandbox/answer.ts';
 import { Refusal } from '../../../src/sandbox/refusal.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
@@ -8,11 +9,13 @@ interface Sent {
   /** v2 only. */
   readonly body?: string | undefined;
   readonly accept?: string | undefined;
+  /** v1 only: that of the host. */
+  readonly chain?: Chain | undefined;
 }
 
-function known({ path, body = '', accept }: Sent) {
+function known({ path, body = '', accept, chain = 'mainnet' }: Sent) {
   const method = path.startsWith('/api/v1/') ? 'GET' : 'POST';
-  return served({ method, path, headers: { 'content-type': 'application/json', accept }, body }, 'mainnet');
+  return served({ method, path, headers: { 'content-type': 'application/json', accept }, body }, chain);
 }
 
 /** Why the service refuses a request that no document and no recording shows; undefined: it knows the request. */
@@ -26,7 +29,7 @@ export function refusalOf(sent: Sent): Refusal | undefined {
   }
 }
 
-/** What a world says to a request at a time, Unix ms, of v1 about mainnet. It counts no request. @throws Refusal */
+/** What a world says to a request at a time, Unix ms. It counts no request. @throws Refusal */
 export function saidBy(sandbox: Sandbox, sent: Sent, now: number): unknown {
   return JSON.parse(known(sent)(sandbox, now));
 }

@@ -1,10 +1,9 @@
 import { CHAINS, type Chain } from '../../../src/facts/chain.ts';
-import { served } from '../../../src/sandbox/answer.ts';
 import { type AttesterSlashing, type Block, drawnBlock, rootOf as rootIn } from '../../../src/sandbox/chain-world.ts';
-import { Refusal } from '../../../src/sandbox/refusal.ts';
 import { attesterSlashing, rowsOfSlot } from '../../../src/sandbox/v1.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
-import { failed, type SentRequest } from './fake-api.ts';
+import type { SentRequest } from './fake-api.ts';
+import { saidBy } from './known-request.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -80,12 +79,7 @@ export function askedFor(path: string): string {
   return /^\/api\/v1\/epoch\/(\w+)\/slots$/.exec(path)?.[1] ?? '';
 }
 
-/** The list that a sandbox answers with. @throws RequestFailed where it refuses the request, as the client does. */
+/** The list that a sandbox answers with. @throws Refusal */
 export function chainAnswer(sandbox: Sandbox, request: SentRequest): readonly Fields[] {
-  const sent = { method: 'GET', path: request.path, headers: {}, body: '' };
-  try {
-    return JSON.parse(served(sent, 'mainnet')(sandbox, 0)).data;
-  } catch (error) {
-    throw error instanceof Refusal ? failed(request, 'bad_request') : error;
-  }
+  return (saidBy(sandbox, { path: request.path }, 0) as { data: readonly Fields[] }).data;
 }

@@ -1,5 +1,5 @@
 import { addMachine, createFleet, type Fleet, type Keeping, pushesIn } from '../../../src/sandbox/machines.ts';
-import type { Process, SimulatedMachine } from '../../../src/sandbox/machines-records.ts';
+import { type Process, recordOf, type SimulatedMachine } from '../../../src/sandbox/machines-records.ts';
 import { HOUR } from '../time/timing.ts';
 
 export interface CountingFleetOptions extends Partial<Keeping> {
@@ -30,6 +30,16 @@ export function machineIn(fleet: Fleet, name: string): SimulatedMachine {
   const machine = fleet.machines.get(name);
   if (!machine) throw new RangeError(`no machine is called ${name}`);
   return machine;
+}
+
+/** Puts fields into the records of a machine, in place of those that are drawn. */
+export function changeRecords(fleet: Fleet, name: string, change: (process: Process, time: number) => object): void {
+  const machine = machineIn(fleet, name);
+  const contents = (process: Process, time: number): object => ({
+    ...recordOf({ machine, process, time }),
+    ...change(process, time),
+  });
+  fleet.machines.set(name, { ...machine, contents });
 }
 
 /** The time (Unix ms) of the newest record of a process in the last hour that has arrived by `now`. */

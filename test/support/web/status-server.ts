@@ -7,11 +7,12 @@ import { servePages } from './pages.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
 /** Serves the status page in the state that was selected last. */
-export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
+export async function serveStatus(): Promise<RunningServer & { show(name: StateName): Promise<void> }> {
   let page: () => Promise<Buffer>;
-  const show = (name: StateName): void => {
-    page = renderedPage(() => pagePieces(pageIn(name)), systemClock);
+  const show = async (name: StateName): Promise<void> => {
+    const shown = await pageIn(name);
+    page = renderedPage(() => pagePieces(shown), systemClock);
   };
-  show('healthy');
+  await show('healthy');
   return { ...(await servePages({ pages: pagesOf(() => page()) })), show };
 }

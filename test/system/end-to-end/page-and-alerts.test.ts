@@ -3,44 +3,54 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
 import { ownFamilies } from '../../../src/exporter/metrics.ts';
+import { type Fleet, silence } from '../../../src/sandbox/machines.ts';
+import type { Process } from '../../../src/sandbox/machines-records.ts';
 import { CONDITIONS } from '../../../src/sources/conditions.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import { type Machine, Machines } from '../../../src/sources/machines/state.ts';
 import type { StatusInput } from '../../../src/status-page/headline.ts';
 import { statusOf } from '../../../src/status-page/status.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
-import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { changeRecords } from '../../support/model/fleet.ts';
+import { learn } from '../../support/runs/learn.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools/tools.ts';
-import { changed, knownIn, withFirst, withKey } from '../../support/web/status-states.ts';
+import { changed, knownIn, statusWorld, TIMES, withFirst, withKey } from '../../support/web/status-states.ts';
 
 /** Longer than any alert waits, but the one that waits for half a day. */
 const MINUTES = 90;
 
-function withMachine(change: (machine: Machine) => Machine, isAll = false): StatusInput {
-  return changed(knownIn('healthy'), ({ source, entry }) => {
-    if (source.name !== 'machines') return {};
-    const machines = (entry.value as Machines).machines.map((one) =>
-      isAll || one.name === 'node-a' ? change(one) : one,
-    );
-    return { entry: { ...entry, value: Machines.parse({ machines, dropped: 0 }) } };
+const HEALTHY = await knownIn('healthy');
+
+/** The input if the machines of the world, or what happens to them, were others. */
+async function withMachines(story: (fleet: Fleet) => void, times = TIMES): Promise<StatusInput> {
+  const sandbox = statusWorld(4);
+  story(sandbox.fleet);
+  const sources = HEALTHY.views.map(({ source }) => source).filter(({ name }) => name === 'machines');
+  const entry = (await learn(sources, sandbox, times)).get('machines');
+  return changed(HEALTHY, ({ source }) => (source.name === 'machines' && entry ? { entry } : {}));
+}
+
+/** node-a sends these fields in its newest records. */
+function withFields(fields: object): Promise<StatusInput> {
+  const since = NOW - 10 * MINUTE;
+  return withMachines((fleet) => changeRecords(fleet, 'node-a', (_, time) => (time < since ? {} : fields)));
+}
+
+function silentFor(age: number, isAll = false): Promise<StatusInput> {
+  return withMachines(({ machines }) => {
+    for (const machine of machines.values()) if (isAll || machine.name === 'node-a') silence(machine, NOW - age);
   });
 }
 
-function withFields(part: 'system' | 'node', fields: object): StatusInput {
-  return withMachine((one) => ({ ...one, [part]: { ...one[part], ...fields } }));
-}
-
-function withAge(age: number, isAll = false): StatusInput {
-  const aged = (one: Machine): Machine =>
-    Object.fromEntries(
-      Object.entries(one).map(([key, value]) => [
-        key,
-        typeof value === 'object' ? { ...value, timestamp: (NOW - age) / 1000 } : value,
-      ]),
-    ) as Machine;
-  return withMachine(aged, isAll);
+/** Two hosts with other boot times take turns. */
+function sharedName(): Promise<StatusInput> {
+  const boots = (_: Process, time: number) => ({
+    misc_node_boot_ts_seconds: 1.7e9 + (Math.floor(time / MINUTE) % 2) * DAY,
+  });
+  const times = Array.from({ length: 9 }, (_, i) => NOW - 20_000 - (8 - i) * MINUTE);
+  return withMachines((fleet) => changeRecords(fleet, 'node-a', boots), times);
 }
 
 /** node-a and node-b are a group, and the rest is in none. */
@@ -54,30 +64,28 @@ function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
   return changed(known, (view) => withFirst(view, { pace: { ...view.first.pace, intervalMs } }));
 }
 
-const disk = (free: number) => withFields('system', { disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
+const disk = (free: number) => withFields({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
 
-const SHARED = { from: 1, returnedAt: 1, isShared: true, until: (NOW + HOUR) / 1000 };
-
-const CASES: readonly (readonly [string, () => StatusInput])[] = [
+const CASES: readonly (readonly [string, () => StatusInput | Promise<StatusInput>])[] = [
   ...(['healthy', 'stretched', 'silent'] as const).map((state) => [state, () => knownIn(state)] as const),
   ['disk below', () => disk(0.099)],
-  ['disk not given', () => withFields('system', { disk_node_bytes_total: 0, disk_node_bytes_free: 0 })],
-  ['disk full', () => withFields('system', { disk_node_bytes_free: undefined })],
-  ['no execution client', () => withFields('node', { sync_eth1_connected: false })],
-  ['execution client not given', () => withFields('node', { sync_eth1_connected: null })],
-  ['not synced', () => withFields('node', { sync_eth2_synced: undefined })],
-  ['behind the clock', () => withFields('node', { sync_beacon_head_slot: 1 })],
-  ['name shared', () => withMachine((one) => ({ ...one, learned: { ...one.learned, boots: SHARED } }))],
-  ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
-  ['silent for 11 minutes', () => withAge(11 * MINUTE)],
-  ['all silent for 11 minutes', () => withAge(11 * MINUTE, true)],
-  ['one of a group silent for 11 minutes', () => inGroups(withAge(11 * MINUTE))],
-  ['all silent for 11 minutes, in a group or none', () => inGroups(withAge(11 * MINUTE, true))],
-  ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
-  ['clock 61 seconds slow', () => ({ ...knownIn('healthy'), clockOffsetMs: 61_000 })],
-  ['clock 11 minutes fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -11 * MINUTE })],
-  ['clock a minute fast', () => ({ ...knownIn('healthy'), clockOffsetMs: -MINUTE })],
-  ['key refused', () => withKey({ standing: 'refused' })],
+  ['disk not given', () => withFields({ disk_node_bytes_total: 0, disk_node_bytes_free: 0 })],
+  ['disk full', () => withFields({ disk_node_bytes_free: undefined })],
+  ['no execution client', () => withFields({ sync_eth1_connected: false })],
+  ['execution client not given', () => withFields({ sync_eth1_connected: null })],
+  ['not synced', () => withFields({ sync_eth2_synced: undefined })],
+  ['behind the clock', () => withFields({ sync_beacon_head_slot: 1 })],
+  ['name shared', sharedName],
+  ['silent for 10 minutes', () => silentFor(9.5 * MINUTE)],
+  ['silent for 11 minutes', () => silentFor(11 * MINUTE)],
+  ['all silent for 11 minutes', () => silentFor(11 * MINUTE, true)],
+  ['one of a group silent for 11 minutes', async () => inGroups(await silentFor(11 * MINUTE))],
+  ['all silent for 11 minutes, in a group or none', async () => inGroups(await silentFor(11 * MINUTE, true))],
+  ['silent for 11 minutes, polled rarely', async () => everyInterval(HOUR, await silentFor(11 * MINUTE))],
+  ['clock 61 seconds slow', () => ({ ...HEALTHY, clockOffsetMs: 61_000 })],
+  ['clock 11 minutes fast', () => ({ ...HEALTHY, clockOffsetMs: -11 * MINUTE })],
+  ['clock a minute fast', () => ({ ...HEALTHY, clockOffsetMs: -MINUTE })],
+  ['key refused', () => withKey(HEALTHY, { standing: 'refused' })],
 ];
 
 function familiesOf(known: StatusInput): Family[] {
@@ -115,8 +123,8 @@ function promtoolTest(name: string, known: StatusInput): unknown {
   };
 }
 
-it.skipIf(areMissing(PROMTOOL))('in every state the page says what fires by rules.yaml', () => {
-  const tests = CASES.map(([name, make]) => promtoolTest(name, make()));
+it.skipIf(areMissing(PROMTOOL))('in every state the page says what fires by rules.yaml', async () => {
+  const tests = await Promise.all(CASES.map(async ([name, make]) => promtoolTest(name, await make())));
   const file = join(temporaryFolder(), 'test.yaml');
   // Once in five minutes, because all series are constant.
   writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES.slice(0, 1), evaluation_interval: '5m', tests }));

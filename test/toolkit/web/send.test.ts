@@ -8,10 +8,12 @@ import { NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 import { pageIn } from '../../support/web/status-states.ts';
 
+const EMPTY = await pageIn('empty');
+
 describe('web/send: a rendered page', () => {
   it('renders once a second, however many ask', async () => {
     const clock = new VirtualClock(NOW);
-    const read = vi.fn(() => pagePieces(pageIn('empty')));
+    const read = vi.fn(() => pagePieces(EMPTY));
     const page = renderedPage(read, clock);
     await Promise.all([page(), page(), page()]);
     await clock.advance(999);
@@ -38,9 +40,8 @@ describe('web/send: a rendered page', () => {
         yield [name];
       }
     }
-    const empty = pageIn('empty');
     const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
-    const bytes = renderedPage(() => pagePieces({ ...empty, tables: [table] }), clock)();
+    const bytes = renderedPage(() => pagePieces({ ...EMPTY, tables: [table] }), clock)();
     while (!order.includes('three')) {
       order.push('turn');
       await setImmediate();
