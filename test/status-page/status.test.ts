@@ -77,10 +77,10 @@ describe('web/status', () => {
     const { rows, brief } = tableOf(await pageIn('grouped'), 'You and the network');
     const said = [...rows].map((row) => row.map(textOf));
     expect(said).toEqual([
-      ['mainnet', 'your validators attested 94.67 % (45 min ago)'],
-      ['hoodi', 'your validators attested 100.00 % (45 min ago)'],
-      ['mainnet', 'the network attested 99.86 % (20 s ago)'],
-      ['hoodi', 'the network attested 99.86 % (20 s ago)'],
+      ['mainnet', 'your validators attested 94.67 % (52 min ago)'],
+      ['hoodi', 'your validators attested 100.00 % (55 min ago)'],
+      ['mainnet', 'the network attested 99.86 % (7 min 1 s ago)'],
+      ['hoodi', 'the network attested 99.86 % (10 min ago)'],
     ]);
     expect(brief).toBe(said.map((row) => row.join(': ')).join('; '));
   });

@@ -105,7 +105,7 @@ describe('sources/machines/sweep', () => {
     };
     const { failure, value } = await pages([nodeRecord({ timestamp: -1 })]);
     expect(failure).toMatchObject({ endpoint: 'machine_metrics', reason: 'invalid_body' });
-    expect([value.machines, value.beganAt]).toEqual([[], undefined]);
+    expect([value.machines, value.beganAt]).toEqual([[], EMPTY.beganAt]);
     expect(await pages([nodeRecord()])).toMatchObject({
       failure: undefined,
       value: { machines: [{ name: 'node-a' }] },

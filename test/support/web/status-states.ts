@@ -1,6 +1,7 @@
 import { EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
 import { viewsOf } from '../../../src/exporter/setup.ts';
+import { epochAt } from '../../../src/facts/chain.ts';
 import { type Block, drawnBlock } from '../../../src/sandbox/chain-world.ts';
 import { addMachine, silence } from '../../../src/sandbox/machines.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
@@ -125,7 +126,7 @@ const STATE_OF = {
       const asked = request.endpoint === 'validators_rewards' ? JSON.stringify(request.body) : '';
       if (asked.includes('hoodi')) return failed(request, 'timeout');
       return asked.includes('20050')
-        ? rewardsAnswer({ proposal: { missed_cl_reward: '0', missed_el_reward: '0' } })
+        ? rewardsAnswer({ proposal: { missed_cl_reward: '0', missed_el_reward: '0' } }, epochAt('mainnet', now) - 3)
         : undefined;
     },
   },
