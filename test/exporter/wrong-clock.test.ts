@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answer } from '../../src/sandbox/answer.ts';
 import { DEMO_KEY } from '../../src/sandbox/account.ts';
+import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 import { ConfigFile } from '../../src/sources/registry.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';

@@ -6,7 +6,7 @@ import { OPENMETRICS_EOF } from '../../../src/toolkit/exposition/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/toolkit/exposition/family.ts';
 import { encodeFamily } from '../../support/exposition/encode.ts';
 import { BOTH_CHAINS, defaultConfig } from '../../support/runs/default-config.ts';
-import { configured } from '../../support/runs/month.ts';
+import { configured } from '../../support/runs/default-config.ts';
 import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
