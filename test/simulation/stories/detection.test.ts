@@ -4,6 +4,7 @@ import { served } from '../../../src/sandbox/answer.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi } from '../../support/answers/fake-api.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
