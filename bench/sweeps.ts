@@ -1,11 +1,10 @@
 import { silence } from '../src/sandbox/machines.ts';
-import { machineIn } from '../test/support/model/fleet.ts';
-import { boundOf, FleetRun, missedBy } from '../test/support/runs/fleet-run.ts';
-import { type RateSeen, runAtRate } from '../test/support/runs/rate-run.ts';
+import { machineIn } from '../test/simulation/service/fleet.ts';
+import { type RateSeen, runAtRate } from '../test/simulation/stories/rate.ts';
+import { boundOf, missedBy, PlayedFleet, staleMsOf } from '../test/simulation/stories/sweeps.ts';
 import { digits, summary, table, verdict } from './report.ts';
 
 const HOUR = 3_600_000;
-const STALE_MS = 600_000;
 
 /** Requests per sweep in steady state on virtual time, against the bound and the floor. */
 export async function benchSweep(): Promise<void> {
@@ -22,16 +21,15 @@ export async function benchSweep(): Promise<void> {
 
 async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise<string[]> {
   const missing = { machine: 0.05 };
-  const run = new FleetRun({ machines, pageSizeOver, missing, compares: 'seconds', seed: machines, latencyMs: 300 });
+  const run = new PlayedFleet({ machines, pageSizeOver, missing, compares: 'seconds', seed: machines, latencyMs: 300 });
   const silent = run.names.filter((_, i) => i % 50 === 7);
   for (const name of silent) silence(machineIn(run.fleet, name), run.now - 5 * HOUR);
   await run.sweep(2);
   const steady = await run.sweep(machines < 1_000 ? 20 : 5);
-  await run.program.stop();
   const live = machines - silent.length;
   const bound = boundOf(live, pageSizeOver);
   const requests = summary(steady.map((sweep) => sweep.requests.length));
-  const staleMs = Math.max(STALE_MS, 2 * run.program.view('machines').timing.intervalMs + 180_000);
+  const staleMs = staleMsOf(run);
   const missed = steady.flatMap((sweep, i) => missedBy(run.fleet, steady[i - 1], sweep, staleMs));
   return [
     `${machines}`,
@@ -41,7 +39,7 @@ async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise
     `${requests.most}`,
     digits(bound),
     `${digits(summary(steady.map(({ durationMs }) => durationMs / 1_000)).median)} s`,
-    verdict(requests.most <= bound && missed.length === 0 && run.refused === 0),
+    verdict(requests.most <= bound && missed.length === 0 && run.complaints.length === 0),
   ];
 }
 

@@ -1,16 +1,13 @@
 import { createServer } from 'node:http';
 import { pino } from 'pino';
-import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { spend } from '../../src/sandbox/account.ts';
 import { control } from '../../src/sandbox/control.ts';
-import { datapoint, newestDay } from '../../src/sandbox/daily-returns.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { dailyReturnFamilies } from '../../src/sources/daily-returns/index.ts';
 import { ConfigFile } from '../../src/sources/registry.ts';
-import { encodeFamilies } from '../../test/support/exposition/encode.ts';
+import { pastReturns, scrapedLines } from '../../test/support/exposition/scraped-lines.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/time/timing.ts';
 import { TRACKED, workDone } from '../../test/support/time/under-way.ts';
 import { VirtualClock } from '../../test/support/time/virtual-clock.ts';
@@ -93,7 +90,7 @@ export async function simulatedDay(): Promise<string[]> {
     outside: TRACKED,
     isSimulated: true,
   });
-  const lines = pastReturns(sandbox);
+  const lines = pastReturns(sandbox, START, RETURN_DAYS, TARGET);
   const waiting = [...EVENTS];
   while (clock.now() < END) {
     for (let next = waiting[0]; next && clock.now() >= END - next[0]; next = waiting[0]) {
@@ -102,7 +99,7 @@ export async function simulatedDay(): Promise<string[]> {
     }
     await clock.advance(MINUTE);
     const text = Buffer.concat([...exporter.metrics('text', false)]).toString();
-    lines.push(...scraped(`${text}\nup 1\n${processMetrics(clock.now() / 1000)}`, clock.now()));
+    lines.push(...scrapedLines(`${text}\nup 1\n${processMetrics(clock.now() / 1000)}`, clock.now(), TARGET));
   }
   const stopped = exporter.stop();
   await clock.advance(MINUTE);
@@ -111,32 +108,9 @@ export async function simulatedDay(): Promise<string[]> {
   return lines;
 }
 
-/** The samples of an exposition as a scrape at this time stores them. */
-function scraped(exposition: string, at: number): string[] {
-  const samples = exposition.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return samples.map((line) => `${withTarget(line)} ${at / 1000}`);
-}
-
-function withTarget(line: string): string {
-  return line.replace(/^(\w+)(?:\{(.*)\})? /s, (_, name: string, labels?: string) =>
-    labels ? `${name}{${TARGET},${labels}} ` : `${name}{${TARGET}} `,
-  );
-}
-
 /** Plausible numbers, because this script's own say nothing about the exporter. */
 function processMetrics(seconds: number): string {
   const resident = 9.2e7 + 4e6 * Math.sin(seconds / 4_000) + 1e6 * Math.sin(seconds / 300);
   const busy = 0.004 * (seconds % 1e7) + 3 * Math.sin(seconds / 5_000);
   return `process_resident_memory_bytes ${resident}\nprocess_cpu_seconds_total ${busy}`;
-}
-
-/** The daily returns that were published before the day, one sample each, as a backfill writes them. */
-function pastReturns(sandbox: Sandbox): string[] {
-  return (['mainnet', 'hoodi'] as const).flatMap((chain) => {
-    const first = newestDay(sandbox, chain, START) - RETURN_DAYS + 1;
-    return Array.from({ length: RETURN_DAYS }, (_, i) => {
-      const day = Datapoint.parse(datapoint(sandbox, chain, first + i));
-      return scraped(encodeFamilies(dailyReturnFamilies(chain, [day]), 'text'), day.day_end * 1000);
-    }).flat();
-  });
 }

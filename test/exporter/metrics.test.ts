@@ -53,8 +53,8 @@ describe('own-families', () => {
 
   it('have every series of a source from the start, at 0 and down', () => {
     const source = fakeSource({ name: 'slashings', chain: 'hoodi' });
-    const { scheduler } = schedule([source], { keyAt: () => Number.POSITIVE_INFINITY });
-    const families = sourceFamilies(scheduler.views());
+    const { views } = schedule([source], { keyAt: () => Number.POSITIVE_INFINITY });
+    const families = sourceFamilies(views());
     const labels = { source: 'slashings', chain: 'hoodi' };
     for (const { name, samples } of families) {
       const values: Record<string, number> = {
@@ -71,12 +71,12 @@ describe('own-families', () => {
     const source = fakeSource();
     const until = NOW + 9 * DAY;
     const entry = entryOf(source, { lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE });
-    const { scheduler } = schedule([source], {
+    const { views } = schedule([source], {
       entries: new Map([['machines', entry]]),
       allowedPerDay: () => 0,
       quotaOf: () => ({ ...NO_QUOTA, closedUntil: until, left: 0, resetsAt: until, end: until }),
     });
-    const families = sourceFamilies(scheduler.views());
+    const families = sourceFamilies(views());
     const value = (name: string): number | undefined => sampleValue(families, `beaconchain_source_${name}`);
     expect(value('quota_wait_end_timestamp_seconds')).toBe(until / 1000);
     expect(value('next_attempt_timestamp_seconds')).toBe(until / 1000);
@@ -91,7 +91,7 @@ describe('own-families', () => {
         return { durationMs: 5, failuresInARow, lastAttemptAt, lastSuccessAt: lastAttemptAt + 5 };
       });
       const entries = new Map([['machines', { ...emptyEntry(source), reads: { head, finalized } as Entry['reads'] }]]);
-      const families = sourceFamilies(schedule([source], { entries }).scheduler.views());
+      const families = sourceFamilies(schedule([source], { entries }).views());
       return ['up', 'last_attempt_timestamp_seconds', 'last_success_timestamp_seconds'].map((name) =>
         sampleValue(families, `beaconchain_source_${name}`),
       );
@@ -108,7 +108,7 @@ describe('own-families', () => {
     const source = fakeSource({ reads: [{ name: 'duties', endpoints: ['network_performance'] }] });
     const refusals = { network: { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW } };
     const reads = { duties: { durationMs: 5, failuresInARow: 0, lastAttemptAt: NOW } };
-    const views = schedule([source]).scheduler.views();
+    const views = schedule([source]).views();
     const families = sourceFamilies(views.map((view) => ({ ...view, entry: { ...view.entry, reads, refusals } })));
     expect(sampleValue(families, 'beaconchain_source_up')).toBe(1);
   });

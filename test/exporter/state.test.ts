@@ -17,9 +17,8 @@ import {
 import { emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import type { StateStore } from '../../src/toolkit/state/store.ts';
 import { temporaryFolder } from '../support/files/files.ts';
-import { BOTH_CHAINS } from '../support/runs/default-config.ts';
+import { BOTH_CHAINS, configured } from '../support/runs/default-config.ts';
 import { entryOf } from '../support/runs/known.ts';
-import { configured } from '../support/runs/month.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 
 const KEY = 'a-key-that-nobody-may-see';

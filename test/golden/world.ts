@@ -3,9 +3,9 @@ import { addMachine, silence } from '../../src/sandbox/machines.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { changeRecords, machineIn } from '../simulation/service/fleet.ts';
 import { failed } from '../support/answers/fake-api.ts';
 import { slotAt } from '../support/answers/slot-rows.ts';
-import { changeRecords, machineIn } from '../support/model/fleet.ts';
 import { type Fault, learn } from '../support/runs/learn.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 

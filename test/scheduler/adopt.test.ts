@@ -85,14 +85,14 @@ describe('scheduler/scheduler: other sources', () => {
   it('end the polls of those that are meant, which count as never made', async () => {
     const { clock, events, source } = world();
     const other = source(10, { name: 'slashings' });
-    const { scheduler, view, lines } = schedule([source(1), other], { clock });
+    const { scheduler, views, view, lines } = schedule([source(1), other], { clock });
     await clock.advance(5 * SECOND);
     const interrupted = scheduler.interrupt(({ name }) => name === 'machines');
     await clock.advance(SECOND);
     await interrupted;
     // Also where that takes a while, nothing begins before it is known how they go on, and they are shown.
     await clock.advance(SECOND);
-    expect(scheduler.views()).toHaveLength(2);
+    expect(views()).toHaveLength(2);
     const next = source(100);
     scheduler.adopt([next, other], NOTHING);
     expect(lastOf(view(next)).lastAttemptAt).toBeUndefined();
@@ -127,10 +127,10 @@ describe('scheduler/scheduler: other sources', () => {
   it('are hidden when they are removed, and start with the given entry when they return', async () => {
     const { clock, source } = world();
     const other = source(10, { name: 'slashings' });
-    const { scheduler, view } = schedule([source(1), other], { clock });
+    const { scheduler, views, view } = schedule([source(1), other], { clock });
     await scheduler.interrupt(({ name }) => name === 'machines');
     scheduler.adopt([other], NOTHING);
-    expect(scheduler.views().map(({ source: { name } }) => name)).toEqual(['slashings']);
+    expect(views().map(({ source: { name } }) => name)).toEqual(['slashings']);
     expect(scheduler.entries().has('machines')).toBe(false);
     const back = source(1);
     scheduler.adopt([back, other], new Map([['machines', { ...emptyEntry(back), value: 7 }]]));

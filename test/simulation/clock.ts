@@ -74,9 +74,15 @@ export class ProcessClock implements Clock {
   /** What happens in the process when it runs again, in order. */
   readonly #heldBack: (() => void)[] = [];
 
-  /** @param offsetMs by how much its wall clock is ahead of true time */
-  constructor(world: WorldClock, offsetMs = 0) {
+  readonly #napOf: (ms: number) => number;
+
+  /**
+   * @param offsetMs by how much its wall clock is ahead of true time
+   * @param napOf how long a sleep of so many ms lasts
+   */
+  constructor(world: WorldClock, offsetMs = 0, napOf = (ms: number): number => ms) {
     this.#world = world;
+    this.#napOf = napOf;
     this.#bornAt = world.now();
     this.#offsetMs = offsetMs;
   }
@@ -138,8 +144,9 @@ export class ProcessClock implements Clock {
     for (const work of this.#heldBack.splice(0)) this.#world.after(0, () => this.enter(work));
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(wanted: number, signal?: AbortSignal): Promise<void> {
     if (this.isDead) return never();
+    const ms = this.#napOf(wanted);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const dueAt = this.monotonic() + ms;

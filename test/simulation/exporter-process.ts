@@ -7,6 +7,9 @@ import type { World } from './world.ts';
 /** The program kills itself if it has not stopped after this time. */
 const STOP_WITHIN_MS = 4_500;
 const KEPT_LINES = 200;
+/** The longest nap of the scheduler. */
+const HEARTBEAT_MS = 15_000;
+const NEXT_ATTEMPT = '\nbeaconchain_source_next_attempt_timestamp_seconds{';
 
 /** What a process does outside of itself. Right after each of them it can be killed. */
 export const CALLS = ['request', 'answer', 'write', 'written'] as const;
@@ -41,7 +44,7 @@ export class ExporterProcess {
   /** `onEnd`: the process is gone, for this reason. */
   constructor(world: World, number: number, onEnd: (why: string) => void) {
     this.number = number;
-    this.clock = new ProcessClock(world.clock, world.host.clockOffsetMs);
+    this.clock = new ProcessClock(world.clock, world.host.clockOffsetMs, (ms) => this.#napOf(ms, world));
     this.startedAt = world.clock.now();
     this.#onEnd = onEnd;
     void this.#start(world).catch((error: unknown) => this.die(`refused: ${String(error)}`));
@@ -107,6 +110,17 @@ export class ExporterProcess {
         (error: unknown) => this.die(`stopped with ${String(error)}`),
       );
     });
+  }
+
+  /** Between two polls of a long story the loop need not look whether the clock was set. */
+  #napOf(ms: number, { exporter: { napMs } }: World): number {
+    if (ms !== HEARTBEAT_MS || napMs === undefined || !this.#program) return ms;
+    const text = this.#program.metrics();
+    const from = text.indexOf(NEXT_ATTEMPT);
+    const next = text.slice(from, text.indexOf('\n#', from)).matchAll(/ (\S+)$/gm);
+    const left = Array.from(next, ([, at]) => Number(at) * 1_000 - this.clock.now());
+    // What is due now is still shown as it was.
+    return Math.max(ms, Math.min(napMs, ...left));
   }
 
   async #start(world: World): Promise<void> {

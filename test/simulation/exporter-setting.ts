@@ -19,6 +19,10 @@ export interface ExporterSetting {
   readonly expected: readonly string[];
   /** How often the exporter's own metrics are rendered, ms. The program does it each second; long stories less often. */
   readonly refreshMs: number;
+  /** The longest time for which its loop sleeps, where nothing is due, ms. Absent: that of the program. */
+  readonly napMs?: number;
+  /** What its file says, in place of the fields above. */
+  readonly file?: object;
 }
 
 export function drawExporter(random: Random): ExporterSetting {
@@ -44,6 +48,7 @@ export function drawExporter(random: Random): ExporterSetting {
 export function configOf(setting: ExporterSetting): Config {
   const { intervals, staleAfter } = setting;
   const hosts = { mainnet: 'http://mainnet', hoodi: 'http://hoodi' };
+  if (setting.file) return ConfigFile.parse(setting.file);
   return ConfigFile.parse({
     api: { base_url: hosts.mainnet, timeout: `${setting.timeoutSeconds}s` },
     budget: { utilization: setting.utilization },

@@ -51,7 +51,7 @@ export function unescaped(label: string): string {
   return label.replace(/\\(.)/g, (_, one: string) => (one === 'n' ? '\n' : one));
 }
 
-function numberOf(text: string): number {
+export function numberOf(text: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY;
   return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text);
 }

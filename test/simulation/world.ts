@@ -1,5 +1,6 @@
 import type { Settings } from '../../src/exporter/settings.ts';
 import type { AccountLimits } from '../../src/sandbox/account.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
 import { WorldClock } from './clock.ts';
 import { configOf, type ExporterSetting } from './exporter-setting.ts';
 import { Host } from './host.ts';
@@ -29,14 +30,15 @@ export class World {
   /** The first thing that was wrong. */
   failure: Failure | undefined;
 
-  constructor(story: Story) {
+  /** @param sandbox What the service shows, in place of what is drawn from the story. */
+  constructor(story: Story, sandbox?: Sandbox) {
     const { seed, start, setting } = story;
     this.story = story;
     this.exporter = setting.exporter;
     this.lastRead = setting.exporter;
     this.clock = new WorldClock(start);
     this.random = new Random(seed, 'world');
-    this.service = new Service(setting.service, start);
+    this.service = new Service(setting.service, start, sandbox);
     this.network = new Network(setting.network);
     this.host = new Host(this);
   }

@@ -90,7 +90,7 @@ describe('web/status', () => {
     const sources = (['mainnet', 'hoodi'] as const).map((chain) =>
       fakeSource({ name: 'slashings', chain, page: () => ({ tables: [table(chain)] }) }),
     );
-    const known: StatusInput = { ...(await knownIn('empty')), views: schedule(sources).scheduler.views() };
+    const known: StatusInput = { ...(await knownIn('empty')), views: schedule(sources).views() };
     const { rows, size, brief } = tableOf(statusOf(known, NOW), 'T');
     expect([...rows, size, brief]).toEqual([['mainnet'], ['hoodi'], 2, 'mainnet; hoodi']);
   });

@@ -1,6 +1,6 @@
 import type { Chain } from '../../../src/facts/chain.ts';
 import type { AttesterSlashing } from '../../../src/sandbox/chain-world.ts';
-import { canonicalSlashings, truthOf } from '../../support/model/chain-truth.ts';
+import { canonicalSlashings, truthOf } from '../service/chain-truth.ts';
 import type { ChainView } from '../service/chain-view.ts';
 
 /** The counters of finalized epochs, as `truthOf` names them. */

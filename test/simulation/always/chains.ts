@@ -1,10 +1,10 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/facts/chain.ts';
 import { limitsOf } from '../../../src/sandbox/account.ts';
 import type { AttesterSlashing } from '../../../src/sandbox/chain-world.ts';
-import { kindOf, slashedValidators } from '../../support/model/chain-truth.ts';
 import { HOUR, SECOND } from '../../support/time/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
+import { kindOf, slashedValidators } from '../service/chain-truth.ts';
 import type { ChainView } from '../service/chain-view.ts';
 import type { World } from '../world.ts';
 import { after, type Bounds, COUNTERS, epochBounds, NOTHING, seriesOfCounters } from './chain-counts.ts';

@@ -1,7 +1,7 @@
 import { PROCESSES, type Process } from '../../../src/sandbox/machines-records.ts';
-import { hasRecord, newestOf } from '../../support/model/fleet.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
+import { hasRecord, newestOf } from '../service/fleet.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';

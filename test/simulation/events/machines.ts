@@ -1,7 +1,7 @@
 import { silence, wake } from '../../../src/sandbox/machines.ts';
-import { addCounting, machineIn } from '../../support/model/fleet.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
 import type { Random } from '../random.ts';
+import { addCounting, machineIn } from '../service/fleet.ts';
 import type { Setting } from '../story.ts';
 import { kind, later } from './kind.ts';
 

@@ -1,6 +1,6 @@
 import { type AttesterSlashing, blocksAt, epochOf, type Offence } from '../../../src/sandbox/chain-world.ts';
 import { recordsOfSlot, rowsOfEpoch, rowsOfSlot } from '../../../src/sandbox/v1.ts';
-import { canonicalBlocks } from '../../support/model/chain-truth.ts';
+import { canonicalBlocks } from './chain-truth.ts';
 import type { WorldChain } from './world-chain.ts';
 
 /** A list of the chain as the service sends it. */

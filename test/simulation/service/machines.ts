@@ -1,5 +1,5 @@
 import type { Fleet } from '../../../src/sandbox/machines.ts';
-import { countingFleet } from '../../support/model/fleet.ts';
+import { countingFleet } from './fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 
 /** A record as a client reads it. */

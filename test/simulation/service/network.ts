@@ -2,13 +2,13 @@ import type { Random } from '../random.ts';
 
 /** The network as it is before anything happens. Plain data. */
 export interface NetworkSetting {
-  /** Milliseconds from request to answer: mostly near `low`. */
-  readonly latency: { readonly low: number; readonly high: number };
+  /** Milliseconds from request to answer: mostly near `low`. `isEven`: any is as likely, and any half-way. */
+  readonly latency: { readonly low: number; readonly high: number; readonly isEven?: boolean };
   readonly faults: NetworkFaults;
 }
 
 /** Shares of the requests. */
-const NO_FAULTS = {
+export const NO_FAULTS = {
   /** The request is lost before the service has counted it. */
   lostBefore: 0,
   /** Its answer is lost. */
@@ -78,11 +78,11 @@ export class Network {
 
   /** What becomes of a request that is sent at `now`. */
   way(now: number, timeoutMs: number, random: Random): Way {
-    const { low, high } = this.#latency;
+    const { low, high, isEven } = this.#latency;
     const faults = this.#spell && now < this.#spell.until ? this.#spell.faults : this.#faults;
     const isSlow = random.happens(faults.slow);
-    const total = isSlow ? random.unit() * 2 * timeoutMs : low + (high - low) * random.unit() ** 4;
-    const there = Math.round(total / 2);
+    const total = isSlow ? random.unit() * 2 * timeoutMs : low + (high - low) * random.unit() ** (isEven ? 1 : 4);
+    const there = Math.round(total * (isEven ? random.unit() : 0.5));
     const way = { there, back: Math.round(total) - there };
     if (this.#cut && now < this.#cut.until)
       return { there: 0, back: 1, end: this.#cut.how === 'refused' ? 'reset' : 'lost', arrives: false };

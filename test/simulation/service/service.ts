@@ -38,17 +38,20 @@ const BAD_V1: Content = { status: 400, body: '{"status":"ERROR: invalid epoch pa
  * orders. Its parts take orders, and know what is true. `now` is the true time, Unix ms.
  */
 export class Service {
-  /** All but the chains. */
+  /** All but the chains; all, where it was given. */
   readonly sandbox: Sandbox;
   readonly disturbances = new Disturbances();
   readonly #chains: Readonly<Record<Chain, ChainView>>;
+  readonly #hasChains: boolean;
   setting: ServiceSetting;
 
-  constructor(setting: ServiceSetting, start: number) {
+  /** @param sandbox What it shows, chains too, in place of what is drawn from the setting. */
+  constructor(setting: ServiceSetting, start: number, sandbox?: Sandbox) {
     this.setting = setting;
     const { seed, dayDelayMs, liveliness } = setting;
     const publication = { delayMs: dayDelayMs, spread: 0.5 };
-    this.sandbox = new Sandbox({ ...setting, seed: String(seed), publication, machines: fleetOf(setting) });
+    this.sandbox = sandbox ?? new Sandbox({ ...setting, seed: String(seed), publication, machines: fleetOf(setting) });
+    this.#hasChains = sandbox === undefined;
     const view = (name: Chain, i: number): ChainView =>
       new ChainView(new WorldChain(name, { seed: seed + i, liveliness }, start));
     this.#chains = { mainnet: view('mainnet', 0), hoodi: view('hoodi', 1) };
@@ -142,7 +145,7 @@ export class Service {
   #content(request: WireRequest, chain: Chain, now: number): Content {
     const { path, body = '' } = request;
     if (isViewRefused(path, this.setting.views)) return { status: 400, body: REFUSED };
-    if (isV1(path)) return this.#v1(path, chain, now);
+    if (this.#hasChains && isV1(path)) return this.#v1(path, chain, now);
     const content = contentOf(this.sandbox, { ...request, body }, chain, now);
     const isPage = path === '/api/v2/machine-metrics' && content.status === 200;
     return { ...content, ...(isPage && { pushes: pushesIn(content.body) }) };

@@ -1,7 +1,7 @@
 import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
 import { type AttesterSlashing, chainWorld } from '../../../src/sandbox/chain-world.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
-import { Chain, slashingOf } from '../../support/model/chain.ts';
+import { Chain, slashingOf } from './chain.ts';
 
 /** So many epochs are there before the start. */
 const PAST_EPOCHS = 8;

@@ -6,6 +6,7 @@ import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
+import { countingFleet, newestIn } from '../../simulation/service/fleet.ts';
 import { answering, apiOf, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
   type Arrays,
@@ -16,7 +17,6 @@ import {
   systemRecord,
   validatorRecord,
 } from '../../support/answers/machine-records.ts';
-import { countingFleet, newestIn } from '../../support/model/fleet.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
 

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
 import { sourceId } from '../../../src/scheduler/entry.ts';
 import { pacesOf, type ReadPace } from '../../../src/scheduler/paces.ts';
-import { lastSuccessAt } from '../../../src/scheduler/schedules.ts';
 import { type Config, sourcesOf } from '../../../src/sources/registry.ts';
 import { BOTH_CHAINS, defaultConfig } from '../../support/runs/default-config.ts';
 import { known } from '../../support/runs/known.ts';
-import { runMonth } from '../../support/runs/month.ts';
 import { DAY, HOUR, NOW } from '../../support/time/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
@@ -44,21 +42,5 @@ describe('the pace of the network', () => {
   ])('of %s: the queues only where the budget has room for them', (_, config, limits, intervals) => {
     const paces = planned(config, limits);
     for (const { name } of config.chains) expect(paces[`network-${name}`], name).toEqual(intervals);
-  });
-
-  it('a trial month with a watched validator is polled to its last day, and nothing is refused', async () => {
-    const { run, refused } = await runMonth({
-      start: OCTOBER,
-      hours: 31 * 24,
-      sandbox: { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY },
-      sources: sourcesOf(configOf()),
-    });
-    expect(refused).toEqual({});
-    expect(run.used).toBeLessThanOrEqual(900);
-    for (const view of run.scheduler.views())
-      expect(lastSuccessAt(view), view.source.name).toBeGreaterThan(run.clock.now() - 1.2 * DAY);
-    const requests = (path: string): number => run.exchanges.filter((one) => one.path === path).length;
-    expect(requests('/api/v2/ethereum/performance-aggregate')).toBe(31);
-    expect(requests('/api/v2/ethereum/queues')).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import type { MachineMetricsBody } from '../../../src/sandbox/body.ts';
 import { createFleet } from '../../../src/sandbox/machines.ts';
 import { type Process, recordOf } from '../../../src/sandbox/machines-records.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
-import { machineIn } from '../model/fleet.ts';
+import { machineIn } from '../../simulation/service/fleet.ts';
 import { DAY, MINUTE } from '../time/timing.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,14 +1,13 @@
 import type { Quota } from '../../../src/budget/bucket.ts';
 import { type Entry, sourceId } from '../../../src/scheduler/entry.ts';
 import type { BudgetView } from '../../../src/scheduler/paces.ts';
-import type { SchedulerDependencies } from '../../../src/scheduler/scheduler.ts';
-import type { SourceView } from '../../../src/scheduler/schedules.ts';
+import { Scheduler, type SchedulerDependencies } from '../../../src/scheduler/scheduler.ts';
+import { type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { fakeApi } from '../answers/fake-api.ts';
 import { logLines } from '../log/log-lines.ts';
 import { NOW } from '../time/timing.ts';
 import { VirtualClock } from '../time/virtual-clock.ts';
-import { ViewedScheduler } from './viewed-scheduler.ts';
 
 /** A scheduler on a virtual clock, and a record of what it did. */
 export type Harness = ReturnType<typeof schedule>;
@@ -40,18 +39,20 @@ export const NO_QUOTA: Quota = {
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}) {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
-  const { allowedPerDay = () => Infinity, quotaOf = () => NO_QUOTA, keyAt = () => 0, ...overrides } = others;
+  const { allowedPerDay = () => Infinity, quotaOf = () => NO_QUOTA, keyAt = () => 0, ...rest } = others;
   const saved: (readonly [id: string, entry: Entry])[] = [];
   const { log, lines } = logLines();
   /** The sources whose shown entry changed, in order. */
   const changes: string[] = [];
   const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
-  const scheduler = new ViewedScheduler(sources, entries, {
+  const planned = () => ({ bucketOf: () => 'default', allowedPerDay, quotaOf, keyAt });
+  const { budgetView = planned, ...overrides } = rest;
+  const scheduler = new Scheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
     log,
     store,
-    budgetView: () => ({ bucketOf: () => 'default', allowedPerDay, quotaOf, keyAt }),
+    budgetView,
     limitsKnown: () => true,
     onSchedules: () => undefined,
     onEvent: () => undefined,
@@ -61,9 +62,11 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   });
   const abort = new AbortController();
   const stopped = scheduler.run(abort.signal);
+  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), clock.now());
   return {
     clock,
     scheduler,
+    views,
     saved,
     lines,
     changes,
@@ -72,7 +75,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
       return stopped;
     },
     view(source: Source): SourceView {
-      const view = scheduler.views().find((one) => one.source === source);
+      const view = views().find((one) => one.source === source);
       if (!view) throw new Error(`no view of ${source.name}`);
       return view;
     },

@@ -105,13 +105,13 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     const others = SOURCES.filter((name) => name !== 'machines').map((name) => `${name}: {enabled: false}\n`);
     const odd = startServe(`${asking(url)}${others.join('')}web: {config_file: "${web}"}\n`, 'key');
     port = await portOf(demo);
-    const labels = { job: 'demo', instance: `127.0.0.1:${port}` };
+    const target = `job="demo",instance="127.0.0.1:${port}"`;
     prometheus = await startPrometheus(
       { demo: port, odd: await portOf(odd) },
       {
         // A scrape may take as long.
         scrapeInterval: '2s',
-        history: await history({ end: Date.now(), hours: 3, days: 4, labels }),
+        history: await history({ end: Date.now(), hours: 3, days: 4, target }),
         scraping: {
           scheme: 'https',
           basic_auth: { username: 'prometheus', password: 'secret' },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runAtRate } from '../../support/runs/rate-run.ts';
+import { runAtRate } from './rate.ts';
 
 /** On average 160 ms, up to which at least 90 % of the rate is used. */
 const SLOW = [20, 300] as const;

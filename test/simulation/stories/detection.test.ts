@@ -9,9 +9,9 @@ import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { fakeApi } from '../../support/answers/fake-api.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
 import { round, scheduleAt } from '../../support/runs/round.ts';
-import { SandboxRun } from '../../support/runs/sandbox-run.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { Played } from './played.ts';
 
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 /** The service reports a slot when it is over. */
@@ -19,6 +19,7 @@ const REPORTED_AFTER_MS = 12_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
 const MAX_WAY_MS = 400;
 const RUNS = 6;
+const OFF = { enabled: false };
 
 /** Follows a simulated chain from a random moment on. Returns how long after its slot each slashing is counted. */
 async function delaysOf(run: number, intervalMs: number, keptMs: number): Promise<number[]> {
@@ -50,7 +51,7 @@ async function delaysOf(run: number, intervalMs: number, keptMs: number): Promis
   return delays;
 }
 
-describe('system/slashings-measure/detection', () => {
+describe('stories/detection', () => {
   it.for<[string, number, number, number, number]>([
     // With a little more than a minute, the answer to the pass before is not kept any more (api-facts 5.1).
     ['keeps answers for a minute', BY_DEFAULT, MINUTE, 46_000, BY_DEFAULT + REPORTED_AFTER_MS + 1_000],
@@ -70,24 +71,21 @@ describe('system/slashings-measure/detection', () => {
   });
 
   it('after a stop of half a day reads more than 45 epochs a minute at a request a second, and skips none', async () => {
-    const source = slashingsSource(slashingsOptions());
-    const shared = { sources: [source], sandbox: { plan: { perSecond: 1 }, slotsPerSlashing: 20_000 }, latencyMs: 150 };
-    const stateOf = (run: SandboxRun): Slashings => source.state.parse(run.view('slashings-mainnet').entry.value);
-    const before = new SandboxRun({ ...shared, start: NOW });
-    await before.clock.advance(10 * MINUTE);
-    await before.stop();
-    const start = NOW + DAY / 2;
-    const { entries, rateLimiter } = before;
-    const after = new SandboxRun({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.settleLedger() });
-    const { scannedEpoch: from = 0, totals: old } = stateOf(before);
-    await after.clock.advance(3 * MINUTE);
-    await after.stop();
-    const { scannedEpoch = 0, finalizedEpoch, totals } = stateOf(after);
-    expect(scannedEpoch - from).toBeGreaterThan(100);
-    expect([scannedEpoch, totals.skippedEpochs]).toEqual([finalizedEpoch, 0]);
-    const slots = (of: Slashings['totals']): number => of.slots.proposed + of.slots.missed + of.slots.orphaned;
-    expect(slots(totals) - slots(old)).toBe(32 * (scannedEpoch - from));
-    const heads = after.exchanges.filter(({ path }) => path.includes('latest')).map(({ at }) => at);
+    const sandbox = { plan: { perSecond: 1 }, slotsPerSlashing: 20_000 };
+    const file = { machines: OFF, daily_returns: OFF, sync_committee: OFF };
+    const story = new Played({ sandbox, file, latency: { low: 150, high: 150 } });
+    const counted = (what: string): number => story.shown(`${what}{chain="mainnet"}`) ?? Number.NaN;
+    const slots = (): number => [...story.family('slots_total').values()].reduce((sum, one) => sum + one, 0);
+    await story.advance(10 * MINUTE);
+    const [from, before] = [counted('scanned_epoch'), slots()];
+    await story.restart(DAY / 2);
+    const start = story.now;
+    await story.advance(3 * MINUTE);
+    const scanned = counted('scanned_epoch');
+    expect(scanned - from).toBeGreaterThan(100);
+    expect([scanned, counted('skipped_epochs_total')]).toEqual([counted('finalized_epoch'), 0]);
+    expect(slots() - before).toBe(32 * (scanned - from));
+    const heads = story.requests.filter(({ request }) => request.path.includes('latest')).map(({ at }) => at);
     for (const [i, at] of heads.entries()) expect(at - (heads[i - 1] ?? start)).toBeLessThan(80_000);
   });
 });

@@ -1,6 +1,6 @@
 import { addMachine, createFleet, type Fleet, type Keeping, pushesIn } from '../../../src/sandbox/machines.ts';
 import { type Process, recordOf, type SimulatedMachine } from '../../../src/sandbox/machines-records.ts';
-import { HOUR } from '../time/timing.ts';
+import { HOUR } from '../../support/time/timing.ts';
 
 export interface CountingFleetOptions extends Partial<Keeping> {
   readonly machines: number | readonly string[];

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { Played } from './played.ts';
+import { shownMachines, TRIAL } from './trial.ts';
+
+/** A month of 31 days. */
+const OCTOBER = Date.UTC(2026, 9, 1);
+
+interface Case {
+  readonly startDay?: number;
+  readonly days?: number;
+  /** What happens at the beginning of an hour. */
+  readonly happen?: (story: Played, hour: number) => void;
+  /** How many requests of the month are used in the end, those of others included. */
+  readonly used: readonly [least: number, most: number];
+  /** The longest time between two answers for the machines, hours. */
+  readonly longest: number;
+}
+
+/** Requests of a client that sends so many a day, in this hour. */
+function evenly(perDay: number, hour: number): number {
+  return Math.floor((perDay * (hour + 1)) / 24) - Math.floor((perDay * hour) / 24);
+}
+
+const BURSTS: Readonly<Record<number, number>> = { 53: 50, 125: 50, 221: 35, 222: 15, 341: 50, 485: 50, 570: 50 };
+
+const CASES: Readonly<Record<string, Case>> = {
+  'alone on the account': { used: [895, 900], longest: 5 },
+  'another client takes 20 a day': {
+    happen: (story, hour) => story.othersSpend(evenly(20, hour)),
+    used: [970, 1_000],
+    longest: 18,
+  },
+  'another client takes 300 in bursts': {
+    happen: (story, hour) => story.othersSpend(BURSTS[hour] ?? 0),
+    used: [850, 1_000],
+    longest: 24,
+  },
+  'requests that never arrive, twice a day and for two days, cost nothing': {
+    happen: (story, hour) => {
+      if ((hour >= 240 && hour < 288) || hour % 12 === 5) story.cutFor(HOUR);
+    },
+    used: [895, 900],
+    longest: 48 + 4,
+  },
+  'from the 20th on, with one quota for 30 days': {
+    startDay: 19,
+    days: 30,
+    // The calendar would give a new one.
+    happen: (story, hour) => {
+      if (hour === 12 * 24) story.othersSpend(story.used);
+    },
+    used: [700, 900],
+    longest: 24,
+  },
+};
+
+/** The longest time between two answers for the machines, hours. Start and end of the story count as answers. */
+function longestGapOf({ requests, now }: Played, start: number): number {
+  const answers = requests.filter(({ endpoint, head }) => endpoint === 'machine_metrics' && head?.status === 200);
+  const times = [start, ...answers.map(({ at }) => at), now];
+  return Math.max(...times.slice(1).map((at, i) => (at - (times[i] ?? at)) / HOUR));
+}
+
+/** How long each source has had no answer, days. */
+function silences(story: Played): Map<string, number> {
+  const answered = story.family('source_last_success_timestamp_seconds');
+  return new Map(Array.from(answered, ([source, at]) => [source, (story.now - at * 1_000) / DAY]));
+}
+
+describe('stories/month', () => {
+  it.each(Object.entries(CASES))('a trial is polled to its last day, and nothing is refused: %s', async (_, one) => {
+    const { startDay = 0, days = 31, used, longest, happen = () => undefined } = one;
+    const start = OCTOBER + startDay * DAY;
+    const story = new Played({ start, sandbox: TRIAL, isLong: true });
+    await story.eachHour(days, (hour) => happen(story, hour));
+    // Two programs that ask within one second are another matter.
+    expect(story.requests.filter(({ counted }) => counted?.refusedBy === 'month')).toEqual([]);
+    expect(story.used).toBeGreaterThanOrEqual(used[0]);
+    expect(story.used).toBeLessThanOrEqual(used[1]);
+    for (const [source, days] of silences(story)) expect(days, source).toBeLessThan(1.2);
+    expect(longestGapOf(story, start)).toBeLessThan(longest);
+  });
+
+  it('a trial with a watched validator is polled to its last day, without the queues, and nothing is refused', async () => {
+    const network = { validators: { watch: [1], status: false, proposer_slashings: false, sync_committee: false } };
+    const story = new Played({ start: OCTOBER, sandbox: TRIAL, file: network, isLong: true });
+    await story.eachHour(31, () => undefined);
+    expect(story.statuses).not.toContain(429);
+    expect(story.used).toBeLessThanOrEqual(900);
+    // What is read once a day can wait on the last one for the new quota.
+    for (const [source, days] of silences(story))
+      expect(days, source).toBeLessThan(source.includes('network') ? 2.01 : 1.2);
+    const sent = (path: string): number => story.requests.filter(({ request }) => request.path === path).length;
+    expect(sent('/api/v2/ethereum/performance-aggregate')).toBe(30);
+    expect(sent('/api/v2/ethereum/queues')).toBe(0);
+  });
+
+  it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {
+    const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
+    await story.eachHour(10, (hour) => story.othersSpend(evenly(20, hour)));
+    const pace = (): number => story.shown('source_interval_seconds{source="machines"}') ?? 0;
+    const before = pace();
+    await story.restart();
+    // One request is booked that the program may have sent before its state was written.
+    expect(Math.abs(pace() / before - 1)).toBeLessThan(0.01);
+    await story.advance(MINUTE);
+    expect(story.requests.length).toBeLessThanOrEqual(1);
+  });
+
+  it('Hobbyist with two chains and 50 machines: everything as configured', async () => {
+    const sandbox = { plan: 'hobbyist', machines: 50 } as const;
+    const story = new Played({ start: OCTOBER, sandbox, file: { chains: { mainnet: {}, hoodi: {} } } });
+    await story.eachHour(
+      4 / 24,
+      () => undefined,
+      () => expect(shownMachines(story)).toHaveLength(50),
+    );
+    expect(story.statuses).not.toContain(429);
+    const ratios = [...story.family('budget_stretch_ratio').values()];
+    expect(ratios).toEqual(ratios.map(() => 1));
+    expect(story.log.filter(({ intervals }) => intervals)).toHaveLength(1);
+  });
+});
