@@ -2,19 +2,20 @@ import type { Written } from '../property/odd.ts';
 
 /** A field of the answer to a request. */
 export interface Place {
-  readonly path: string;
+  /** The path and the body. */
+  readonly request: string;
   readonly keys: readonly string[];
   readonly value: unknown;
 }
 
-export function leavesIn(path: string, value: unknown, keys: readonly string[] = []): Place[] {
-  if (typeof value !== 'object' || value === null) return [{ path, keys, value }];
-  return Object.entries(value).flatMap(([key, own]) => leavesIn(path, own, [...keys, key]));
+export function leavesIn(request: string, value: unknown, keys: readonly string[] = []): Place[] {
+  if (typeof value !== 'object' || value === null) return [{ request, keys, value }];
+  return Object.entries(value).flatMap(([key, own]) => leavesIn(request, own, [...keys, key]));
 }
 
 /** The name of the field, which is the same in every record. */
-export function nameOf({ path, keys }: Place): string {
-  return `${path.replace(/\d{3,}/g, 'N')} ${keys.filter((key) => !/^\d+$/.test(key)).join('.')}`;
+export function nameOf({ request, keys }: Place): string {
+  return `${request.replace(/\{.*/, '').replace(/\d{3,}/g, 'N')} ${keys.filter((key) => !/^\d+$/.test(key)).join('.')}`;
 }
 
 /** The same answer with another value there. */

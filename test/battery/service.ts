@@ -84,6 +84,8 @@ export interface Lived {
   readonly entry: Entry;
   readonly failure: Error | undefined;
   readonly exchanges: readonly Exchange[];
+  /** How many records with an odd field, or that were dropped, are told. */
+  readonly invalid: number;
 }
 
 /** One round in which every read is due, as after another key, unless the service refuses it. */
@@ -93,6 +95,7 @@ export async function turn(
   { now, worldNow = now, disturbance, without = [] }: Turn,
 ): Promise<Lived> {
   let running = '';
+  let invalid = 0;
   const exchanges: Exchange[] = [];
   const reads = source.reads.map((read) => ({
     ...read,
@@ -103,20 +106,26 @@ export async function turn(
     },
   })) satisfies Source['reads'][number][];
   const told = { ...source, reads: reads as unknown as Source['reads'] };
-  const api = apiOf((request) => {
-    const exchange = { read: running, request, now, good: worldSays(request, worldNow) };
-    exchanges.push(exchange);
-    return disturbance?.(exchange) ?? exchange.good;
-  }, now);
+  const api = apiOf(
+    (request) => {
+      const exchange = { read: running, request, now, good: worldSays(request, worldNow) };
+      exchanges.push(exchange);
+      return disturbance?.(exchange) ?? exchange.good;
+    },
+    now,
+    (_, count) => {
+      invalid += count;
+    },
+  );
   const attempts = Object.entries(before.reads).map(([name, one]) => [name, { ...one, isDueNow: true as const }]);
   const entry = { ...before, reads: Object.fromEntries(attempts) };
   const { entry: after, failure } = await round(told, api, entry, { now, inputs: inputsOf(source) ?? {} });
-  return { entry: after, failure, exchanges };
+  return { entry: after, failure, exchanges, invalid };
 }
 
 /** Several turns, one after the other. */
 export async function lived(source: Source, turns: readonly Turn[], before = emptyEntry(source)): Promise<Lived> {
-  let last: Lived = { entry: before, failure: undefined, exchanges: [] };
+  let last: Lived = { entry: before, failure: undefined, exchanges: [], invalid: 0 };
   for (const one of turns) last = await turn(source, last.entry, one);
   return last;
 }

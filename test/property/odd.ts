@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Api, createApi } from '../../src/api/client.ts';
+import { type Api, type ApiObserver, createApi } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
@@ -185,7 +185,12 @@ export function spoilt(good: Written, fault: Fault): Written {
 }
 
 /** The real client over these answers. 'away': no connection. Every wait is over at once. */
-export function apiOf(answerTo: (request: WireRequest) => Written | 'away', now = NOW): Api {
+export function apiOf(
+  answerTo: (request: WireRequest) => Written | 'away',
+  now = NOW,
+  invalidRecords: ApiObserver['invalidRecords'] = () => undefined,
+): Api {
+  const nothing = (): void => undefined;
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
   const transport = async (request: WireRequest) => {
     const answer = answerTo(request);
@@ -198,6 +203,7 @@ export function apiOf(answerTo: (request: WireRequest) => Written | 'away', now 
       transport,
       clock,
       random: () => 0,
+      observer: { requested: nothing, failed: nothing, took: nothing, invalidRecords },
       budget: { acquire: async () => ({ release: () => undefined }) },
     },
   );

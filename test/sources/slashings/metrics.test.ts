@@ -1,12 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Slashed } from '../../../src/sources/slashed.ts';
-import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
-import { entryWith } from '../../support/runs/round.ts';
-import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const GENESIS = 1606824023;
 const EPOCH = 384_000;
@@ -48,19 +44,6 @@ describe('sources/slashings/metrics', () => {
     expect(heads({ now: at - 5 * MINUTE - EPOCH - 1 })).toBe(0);
     follower.now += HOUR;
     expect(follower.value('scanned_epoch')).toBe(F);
-  });
-
-  it('says exactly when the head will be withdrawn', () => {
-    const now = Math.floor((NOW / 1000 - GENESIS) / 12);
-    const read = fc.option(fc.integer({ min: now - 1000, max: now + 300 }), { nil: undefined });
-    fc.assert(
-      fc.property(read, fc.constantFrom(MINUTE, HOUR), (slot, intervalMs) => {
-        const follower = new Follower();
-        const head = slot !== undefined && { head: { slot, epoch: 0 } };
-        follower.entry = entryWith(follower.source, { ...NO_SLASHINGS, ...head });
-        expectFirstChange((now) => follower.families({ now, of: { head: intervalMs } }));
-      }),
-    );
   });
 
   it.each<
