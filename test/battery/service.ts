@@ -75,7 +75,7 @@ export interface Turn {
   readonly now: number;
   /** By that of the service. Default: the same. */
   readonly worldNow?: number;
-  readonly disturbance?: Disturbance;
+  readonly disturbance?: Disturbance | undefined;
   /** The reads of which no attempt is made. */
   readonly without?: readonly string[];
 }
@@ -172,8 +172,8 @@ export function shownOf(source: Source, entry: Entry, now: number): Map<string, 
 }
 
 /** Fails if a sample is not a number, a counter is negative, or a sample has to be computed anew already. */
-export function expectShowable(source: Source, entry: Entry, now: number): void {
-  for (const [series, { value, until, isCounter }] of shownOf(source, entry, now)) {
+export function expectShowable(shown: ReadonlyMap<string, Shown>, now: number): void {
+  for (const [series, { value, until, isCounter }] of shown) {
     expect(Number.isFinite(value), `${series} ${value}`).toBe(true);
     if (isCounter) expect(value, series).toBeGreaterThanOrEqual(0);
     expect(until, series).toBeGreaterThan(now);
