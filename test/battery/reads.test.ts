@@ -169,35 +169,35 @@ function keyOf({ path, body = '' }: WireRequest): string {
 }
 
 /** The first field of each name in the answers. */
-function placesIn({ asked }: Subject): Place[] {
-  const all = asked.flatMap(({ request, good }) => leavesIn(keyOf(request), JSON.parse(good.body)));
+function placesIn(exchanges: readonly Exchange[]): Place[] {
+  const all = exchanges.flatMap(({ request, good }) => leavesIn(keyOf(request), JSON.parse(good.body)));
   return [...new Map(all.toReversed().map((place) => [nameOf(place), place])).values()];
 }
 
-/** With each of these in place of a field, at most two families differ: one may only accompany the other. */
-async function expectOddCostsItself(subject: Subject, oddFor: (value: unknown) => readonly unknown[]): Promise<void> {
-  const { source, read, at } = subject;
-  const now = timeOf(at);
-  const before = entryBefore(subject, at);
-  const known = shownOf(source, before, now);
-  const alone = async (disturbance?: Disturbance) => {
-    const after = await turn(source, before, { now, disturbance, without: siblingsOf(source, read) });
-    const shown = shownOf(source, after.entry, now);
-    expectSound(shown, known, now);
+/** With each of these in place of a field of the first answers, at most two families differ: one may only accompany the other. */
+async function expectOddCostsItself(
+  { source, read }: Subject,
+  oddFor: (value: unknown) => readonly unknown[],
+): Promise<void> {
+  const empty = emptyEntry(source);
+  const nothing = shownOf(source, empty, NOW);
+  const first = async (disturbance?: Disturbance) => {
+    const after = await turn(source, empty, { now: NOW, disturbance, without: siblingsOf(source, read) });
+    const shown = shownOf(source, after.entry, NOW);
+    expectSound(shown, nothing, NOW);
     return { ...after, shown, failure: after.entry.reads[read.name]?.lastError?.message };
   };
-  const { shown: whole } = await alone();
-  for (const place of placesIn(subject)) {
+  const whole = await first();
+  for (const place of placesIn(whole.exchanges)) {
     for (const odd of oddFor(place.value)) {
-      const { shown, failure, invalid } = await alone(({ request, good }) =>
+      const { shown, failure, invalid } = await first(({ request, good }) =>
         keyOf(request) === place.request ? withValue(good, place.keys, odd) : undefined,
       );
       const name = nameOf(place);
       if (NEEDED.test(name)) continue;
-      const differing = [...whole.keys(), ...shown.keys()].filter((series) => {
-        const value = shown.get(series)?.value;
-        return value !== whole.get(series)?.value && value !== known.get(series)?.value;
-      });
+      const differing = [...whole.shown.keys(), ...shown.keys()].filter(
+        (series) => shown.get(series)?.value !== whole.shown.get(series)?.value,
+      );
       const families = [...new Set(differing.map((series) => series.split(' ')[0]))];
       expect([name, odd, families, failure]).toEqual([name, odd, families.slice(0, 2), undefined]);
       // Once a record. A null or an absence may be no fault, and a field that is not read is none.
@@ -404,6 +404,8 @@ const ROWS: readonly Row[] = [
         if (dated && ends.length > 0) {
           const edge = Math.max(...ends) + dated.honestMs + Math.max(3 * MS_PER_EPOCH, 2 * read.everyMs) + 1;
           expect(until, series).toBeLessThanOrEqual(edge);
+          // A head ends with its last block.
+          expect(until, series).toBeGreaterThan(edge - MS_PER_EPOCH);
         }
       }
     },
