@@ -11,7 +11,7 @@ import { MembersAnswer, SyncCommitteeAnswer } from './answers/sync-committee.ts'
 import { PerformanceAnswer, RewardsAnswer, ValidatorRow, ValidatorsAnswer } from './answers/validators.ts';
 
 /** An endpoint of the service. Each request to it costs one of the quota (api-facts 6.1). */
-interface Definition<Q, A> {
+export interface Definition<Q, A> {
   /** The optional part of a source that needs it. Absent: the source does not work without. */
   readonly part?: Part;
   readonly priority: Priority | ((query: Q) => Priority);

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { type Api, createApi } from '../../src/api/client.ts';
+import { type Api, type ApiObserver, createApi } from '../../src/api/client.ts';
+import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
 import type { Clock } from '../../src/toolkit/lib/clock.ts';
@@ -171,20 +172,30 @@ export const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ status, headers: oddHeaders, spoil }) },
 );
 
-/**
- * The real client over hand-written answers: `good` gives the body for a path, undefined a 400. Each fault spoils one
- * answer, in order. After the last fault all answers are good.
- */
-export function oddApi(good: (path: string) => unknown, faults: readonly Fault[] = [], now = NOW): Api {
-  // Every wait is over at once.
+/** An answer of the transport, as text. */
+export interface Written {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+}
+
+/** The good answer to a request, or a spoilt one. */
+export function spoilt(good: Written, fault: Fault): Written {
+  return fault ? { ...fault, body: fault.spoil(JSON.parse(good.body)) } : good;
+}
+
+/** The real client over these answers. 'away': no connection. Every wait is over at once. */
+export function apiOf(
+  answerTo: (request: WireRequest) => Written | 'away',
+  now = NOW,
+  invalidRecords: ApiObserver['invalidRecords'] = () => undefined,
+): Api {
+  const nothing = (): void => undefined;
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
-  let requests = 0;
-  const transport = async ({ path }: WireRequest) => {
-    const fault = faults[requests];
-    requests += 1;
-    const body = good(path) ?? null;
-    if (fault) return writtenAnswer({ ...fault, body: fault.spoil(body) });
-    return writtenAnswer({ status: body === null ? 400 : 200, body: JSON.stringify(body) });
+  const transport = async (request: WireRequest) => {
+    const answer = answerTo(request);
+    if (answer === 'away') throw new RequestFailed(request.endpoint, 'network', 'made up');
+    return writtenAnswer(answer);
   };
   return createApi(
     () => ({ baseUrl: 'http://v2', v1BaseUrls: { mainnet: 'http://v1' }, key: 'k', userAgent: 'test' }),
@@ -192,6 +203,7 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
       transport,
       clock,
       random: () => 0,
+      observer: { requested: nothing, failed: nothing, took: nothing, invalidRecords },
       budget: { acquire: async () => ({ release: () => undefined }) },
     },
   );

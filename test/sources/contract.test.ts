@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { emptyEntry, entrySchema, sourceId } from '../../src/scheduler/entry.ts';
 import { inputsFor } from '../../src/scheduler/schedules.ts';
-import { NO_INPUTS } from '../../src/sources/read.ts';
 import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Family } from '../../src/toolkit/exposition/family.ts';
-import { learnGolden } from '../golden/world.ts';
 import { BY_DEFAULT, OF_SOURCES } from '../support/contract/metric-contract.ts';
-import { expectFirstChange } from '../support/exposition/first-change.ts';
-import { HOUR, timing } from '../support/time/timing.ts';
+import { timing } from '../support/time/timing.ts';
 
 const BASIC = sourcesOf(ConfigFile.parse({}));
 const ALL = sourcesOf(ConfigFile.parse({ machines: { expected: ['never'] }, validators: { watch: [12_345] } }));
-const KNOWN = [...(await learnGolden(ALL))];
 const EACH = ALL.map((source) => [sourceId(source), source] as const);
 
 function familiesOf(sources: readonly Source[]): Family[] {
@@ -38,16 +34,6 @@ describe('sources contract', () => {
     expect(new Set(reads.map(({ name }) => name)).size).toBe(reads.length);
     for (const allowed of [0, 30, 225, 600, Number.POSITIVE_INFINITY]) expect(share(allowed)).toBeGreaterThan(0);
   });
-
-  it.each(KNOWN)(
-    '%s names the time at which each sample changes without a read, and no other time',
-    (id, { value }) => {
-      const source = ALL.find((one) => sourceId(one) === id) as Source;
-      const of = { status: HOUR, duties: HOUR, rewards: HOUR, queues: HOUR };
-      expectFirstChange((now) => source.metrics(value, timing({ now, of }), NO_INPUTS));
-      expect(KNOWN.length).toBe(ALL.length);
-    },
-  );
 
   it('ends the names of counters, and of no others, in _total, and describes each family', () => {
     for (const { name, type, help } of familiesOf(ALL)) {

@@ -38,13 +38,15 @@ async function headPass(context: Context, previous: Slashings): Promise<Step> {
   if (slots.length === 0 && !previous.wasHeadEmpty) return { value: { ...previous, wasHeadEmpty: true } };
   const latest = epochIn(context, 'latest', slots);
   const state = withHead(previous, latest);
-  const { passedEpoch } = state;
+  const { passedEpoch, scannedEpoch = -1 } = state;
   const passed =
     passedEpoch === undefined ? undefined : await attempt(context, () => readEpoch(context, passedEpoch, 'head_pass'));
   const isUnread = passed instanceof Error;
   const rows = [...(passed && !isUnread ? decided(passed, latest).rows : []), ...latest.rows];
   const before = { ...state, passedEpoch: isUnread ? passedEpoch : undefined };
-  const { value, failure } = await readSlashings(context, before, unreadBlocks(before, rows, MAX_TRIES));
+  // An older answer may be of an epoch that is counted, or of one before the first.
+  const open = rows.filter(({ epoch }) => epoch > scannedEpoch);
+  const { value, failure } = await readSlashings(context, before, unreadBlocks(before, open, MAX_TRIES));
   return { value, failure: isUnread ? passed : failure };
 }
 

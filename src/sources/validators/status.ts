@@ -31,17 +31,20 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
         chunk.reduce((first, index) => Math.min(first, known.get(index)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
       let failure: Error | undefined;
       for (const chunk of dueParts(all, askedAt, timing)) {
-        const read = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
-        if (read instanceof Error) {
-          failure ??= read;
+        const answer = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
+        if (answer instanceof Error) {
+          failure ??= answer;
           // The next request would fail like this one.
-          if (!isRequestSpecific(read)) break;
+          if (!isRequestSpecific(answer)) break;
           continue;
         }
-        for (const row of read) {
+        for (const row of answer) {
           const last = known.get(row.index);
           // While its values are withdrawn its state is unknown, so the offline time restarts.
-          const before = last && isShown(chain, last, agingMs, api.now()) ? last : withoutOffline(last);
+          // A clock that has jumped ahead withdraws nothing for good: the answer is as old as is honest, or older.
+          const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
+          const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
+          const before = isKnown ? last : withoutOffline(last);
           known.set(row.index, { ...afterAnswer(row, before), askedAt: timing.now });
         }
       }

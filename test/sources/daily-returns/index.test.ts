@@ -8,7 +8,7 @@ import {
 } from '../../../src/sources/daily-returns/index.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
 import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
-import { samplesOf, seriesIn } from '../../support/exposition/samples.ts';
+import { samplesOf } from '../../support/exposition/samples.ts';
 import { entryWith, round, scheduleAt } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
@@ -76,31 +76,6 @@ describe('sources/daily-returns', () => {
     const api = answering(returnsPage(...bad, dayAfter(-1)));
     expect((await poll(api)).value.newest?.day).toBe(2099);
     expect(api.invalidRecords()).toBe(4);
-  });
-
-  it('fails if no day can be read', async () => {
-    const { failure, value } = await poll(answering(returnsPage(datapoint({ day: null }), 'x')));
-    expect(failure).toMatchObject({ reason: 'invalid_body' });
-    expect(value.newest).toBeUndefined();
-  });
-
-  const averages = (window_7d: unknown) => ({ ...(datapoint()['moving_averages'] as object), window_7d });
-  it.each<[string, Record<string, unknown>, number, number]>([
-    ['a null 7-day mean', { moving_averages: averages(null) }, 0, 5],
-    ['a null apr of it', { moving_averages: averages({ apr: null }) }, 0, 5],
-    ['a text in place of it', { moving_averages: averages('0.03') }, 1, 5],
-    ['no means at all', { moving_averages: undefined }, 0, 10],
-    ['a number for wei', { start_balance: 3.5e25 }, 1, 1],
-    ['an odd layer', { rewards: { total: '5', consensus_layer: [], execution_layer: '3' } }, 1, 1],
-    ['an odd start', { day_start: 2 ** 64 - 1 }, 1, 1],
-  ])('a day with %s has its other values', async (_, fields, invalid, absent) => {
-    const whole = seriesIn(dailyReturnFamilies('mainnet', [Datapoint.parse(datapoint())]), 'mainnet');
-    const api = answering(returnsPage(datapoint(fields)));
-    const { value, failure } = await poll(api);
-    const shown = seriesIn(dailyReturnFamilies('mainnet', value.newest ? [value.newest] : []), 'mainnet');
-    expect([failure, api.invalidRecords()]).toEqual([undefined, invalid]);
-    expect(Object.keys(shown)).toHaveLength(Object.keys(whole).length - absent);
-    expect(Object.keys(whole)).toEqual(expect.arrayContaining(Object.keys(shown)));
   });
 
   describe('the path', () => {

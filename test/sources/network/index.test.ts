@@ -4,15 +4,12 @@ import { type Network, networkSource } from '../../../src/sources/network/index.
 import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { type FakeApi, failing, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
-import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { seriesIn } from '../../support/exposition/samples.ts';
 import { round, scheduleAt } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
 const NOW = 1_795_071_300_000;
-/** The end of the last epoch of the answer. */
-const END = (1_606_824_023 + 490_225 * 384) * 1000;
 const SOURCE = networkSource({ chain: 'mainnet', intervalMs: HOUR, chains: 1 });
 
 type Answers = Partial<Record<SentRequest['endpoint'], (request: SentRequest) => unknown>>;
@@ -130,25 +127,6 @@ describe('the network', () => {
     },
   );
 
-  it.each<[string, object, readonly string[], number]>([
-    ['an end that never comes', { estimated_processed_at: 2 ** 64 - 1 }, ['queue_end_timestamp_seconds exit'], 1],
-    [
-      'a null end',
-      { estimated_processed_at: { epoch: null, timestamp: null } },
-      ['queue_end_timestamp_seconds exit'],
-      0,
-    ],
-    ['a text for a count', { count: 'many' }, ['queue_validators exit'], 1],
-    ['a number for wei', { balance: 1.28e22 }, ['queue_balance_ether exit'], 1],
-  ])('%s of a queue costs that value alone', async (_, odd, absent, invalid) => {
-    const { deposit_queue, exit_queue } = QUEUES.data;
-    const api = serviceOf({ queues: () => ({ data: { deposit_queue, exit_queue: { ...exit_queue, ...odd } } }) });
-    const { value, failure } = await poll(api);
-    expect([failure, api.invalidRecords()]).toEqual([undefined, invalid]);
-    const whole = Object.keys(ofQueues(shown((await poll(serviceOf())).value)));
-    expect(Object.keys(ofQueues(shown(value)))).toEqual(whole.filter((series) => !absent.includes(series)));
-  });
-
   it('an answer about no queue that can be read fails', async () => {
     const { failure } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue: 1, exit_queue: [] } }) }));
     expect(failure).toMatchObject({ endpoint: 'queues', reason: 'invalid_body' });
@@ -179,28 +157,6 @@ describe('the network', () => {
       expect(isRefused(withoutRefusals(SOURCE, next.entry))).toBe(false);
     },
   );
-
-  it('withdraws the duties by their last epoch and the queues by their reading, also when polls fail', async () => {
-    const { value, entry } = await poll(serviceOf());
-    const api = serviceOf({ queues: failing('server_error') });
-    const { value: later } = await poll(api, entry, NOW + HOUR);
-    expect(ofQueues(shown(later, NOW + 2 * HOUR))).toEqual(ofQueues(shown(value)));
-    expect(expectFirstChange((now) => families(later, now), NOW + HOUR)).toBe(NOW + 2 * HOUR + 1);
-    expect(ofQueues(shown(later, NOW + 2 * HOUR + 1))).toEqual({});
-    // The same answer an hour later makes them no younger.
-    const until = END + 6 * 384_000 + 2 * HOUR;
-    expect(shown(later, until)).toHaveProperty('network_epoch');
-    expect(shown(later, until + 1)).toEqual({});
-    expect(shown(later, NOW + 2 * DAY, { duties: DAY })).toHaveProperty('network_epoch');
-  });
-
-  it('an older answer does not replace the duties', async () => {
-    const { value, entry } = await poll(serviceOf());
-    const range = { epoch: { start: 489_700, end: 489_924 } };
-    const api = serviceOf({ network_performance: () => ({ ...NETWORK_PERFORMANCE, range }) });
-    const { value: later } = await poll(api, entry, NOW + HOUR);
-    expect(later.performance).toEqual(value.performance);
-  });
 
   it('neither reads nor shows the queues where the budget leaves them out', async () => {
     const { entry: before } = await poll(serviceOf());

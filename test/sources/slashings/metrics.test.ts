@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Slashed } from '../../../src/sources/slashed.ts';
-import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { E, F, Follower, following } from '../../support/runs/follower.ts';
 import { HOUR, MINUTE } from '../../support/time/timing.ts';
@@ -46,16 +44,6 @@ describe('sources/slashings/metrics', () => {
     expect(heads({ now: at - 5 * MINUTE - EPOCH - 1 })).toBe(0);
     follower.now += HOUR;
     expect(follower.value('scanned_epoch')).toBe(F);
-  });
-
-  it('says exactly when the head will be withdrawn', async () => {
-    const follower = await following();
-    const age = fc.integer({ min: -HOUR, max: 3 * HOUR });
-    fc.assert(
-      fc.property(age, fc.constantFrom(MINUTE, HOUR), (ageMs, head) => {
-        expectFirstChange((now) => follower.families({ now, of: { head } }), follower.now + ageMs);
-      }),
-    );
   });
 
   it.each<

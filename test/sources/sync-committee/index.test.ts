@@ -19,12 +19,6 @@ function read(body: unknown, before: SyncCommittee = {}, now = NOW) {
 }
 
 describe('sources/sync-committee', () => {
-  it('ignores a period that goes back', async () => {
-    const { value } = await read(answer(1700));
-    expect((await read(answer(1699), value)).value).toEqual(value);
-    expect((await read(answer(1701), value)).value.period?.number).toBe(1701);
-  });
-
   // The last cannot have begun: no later period would ever replace it.
   it.each([{}, { data: null, range: null }, { data: { period: '1700' } }, { data: [] }, answer(9999)])(
     'takes %j for a failure',

@@ -17,7 +17,6 @@ import {
   next,
   performanceAnswer,
   poll,
-  rangeOf,
   rewardsAnswer,
   serviceOf,
   sizesAsked,
@@ -152,18 +151,6 @@ describe.each([
     expect(changesAt(familiesOf(alone, NOW + 20 * EPOCH, MANY))).toBe(until + 1);
     expect(value(state, until)).toBeDefined();
     expect(value(state, until + 1)).toBeUndefined();
-  });
-
-  it('an older answer replaces nothing', async () => {
-    const { entry: known } = await poll(serviceOf(), undefined, MANY);
-    const old = { ...(answer as object), range: rangeOf(444_075) };
-    const { value: state } = await next(
-      serviceWith(() => old),
-      known,
-      MANY,
-      NOW + NINE,
-    );
-    expect(state[read].map(({ sums }) => sums)).toEqual(known.value[read].map(({ sums }) => sums));
   });
 
   it.each(['server_error', 'invalid_body', 'bad_request'] as const)(
@@ -422,17 +409,6 @@ describe('the rewards of watched validators', () => {
     const { value: state, failure } = await poll(rewarding(answer, answer), undefined, MANY);
     expect(failure).toMatchObject({ endpoint: 'validators_rewards', reason: 'invalid_body' });
     expect(seriesOf(state)).toEqual({});
-  });
-
-  it.each([6, '0.5', {}, '9'.repeat(31)])('of an answer with a penalty of %j are used but for it', async (penalty) => {
-    const odd = rewardsAnswer({ total_penalty: penalty });
-    const api = rewarding(rewardsAnswer(), odd);
-    const { value: state, failure } = await poll(api, undefined, MANY);
-    expect([failure, api.invalidRecords()]).toEqual([undefined, 1]);
-    const { penalties_ether: _, ...others } = seriesOf(
-      (await poll(rewarding(rewardsAnswer(), rewardsAnswer()), undefined, MANY)).value,
-    );
-    expect(seriesOf(state)).toEqual(others);
   });
 
   // As a validator of 2,048 ETH has it: the service estimates from what others earn.

@@ -77,27 +77,6 @@ function off(epoch: number): FakeApi {
 }
 
 describe('the status of watched validators', () => {
-  it.each([
-    [
-      'a number for a balance in every row',
-      { balances: { current: 32e18, effective: '32000000000000000000' } },
-      12,
-      12,
-      undefined,
-    ],
-    ['no balances at all', { balances: null }, 0, 12, undefined],
-    ['a text for online', { online: 'yes' }, 12, 0, 12 * 32.002422501],
-    ['a flag that is a number', { slashed: 0 }, 12, 12, 12 * 32.002422501],
-    ['an odd epoch of its exit', { life_cycle_epochs: { exit: -1, withdrawable: 'never' } }, 12, 12, 12 * 32.002422501],
-  ])('%s costs that field alone', async (_, odd, invalid, online, balance) => {
-    const api = serving(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [i + 1, odd])));
-    const { value: state, failure } = await poll(api, undefined, OPTIONS);
-    expect([failure, api.invalidRecords()]).toEqual([undefined, invalid]);
-    expect(byStatus(state)).toEqual({ active_ongoing: 12 });
-    expect(value(state, 'validators_online')).toBe(online);
-    expect(value(state, 'validators_balance_ether')).toBe(balance);
-  });
-
   it('counts a status that is newer than this program, or cannot be read, as unknown', async () => {
     const { value: state } = await poll(
       serving({ 1: { status: 'exit_requested' }, 2: { status: 7 } }),
@@ -106,14 +85,6 @@ describe('the status of watched validators', () => {
     );
     expect(byStatus(state)).toEqual({ active_ongoing: 10, unknown: 2 });
     expect(value(state, 'validators_online')).toBe(12);
-  });
-
-  it('fails if no row says whose it is: the offline validators of before stay', async () => {
-    const { entry, value: before } = await poll(serving({ 3: { online: false } }), undefined, OPTIONS);
-    const odd = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [i + 1, { validator: { index: `${i}` } }]));
-    const { value: state, failure } = await next(serving(odd), entry, OPTIONS, NOW + EPOCH);
-    expect(failure).toMatchObject({ endpoint: 'validators', reason: 'invalid_body' });
-    expect(state.validators).toEqual(before.validators);
   });
 
   it('is requested for ten at a time, as the specification and the facts say', async () => {
@@ -250,15 +221,6 @@ describe('the status of watched validators', () => {
     }
     expect(byStatus(entry.value)).toEqual({ active_ongoing: 12 });
     expect(pageOf(entry.value).notices?.map(({ alert }) => alert)).toEqual(['BeaconchainValidatorOffline']);
-  });
-
-  it('keeps what it knows where an answer is older, of each validator', async () => {
-    const first = await poll(off(444_377));
-    const old = { 3: { status: 'exited_unslashed', balances: { current: '1', effective: '0' } }, 4: null };
-    const { value: state } = await next(serving(old, 444_077), first.entry, OPTIONS, NOW + EPOCH);
-    expect(state.validators.map(({ askedAt: _, ...one }) => one)).toEqual(
-      first.value.validators.map(({ askedAt: _, ...one }) => one),
-    );
   });
 
   it('withdraws by the epoch of the answer: what is five hours old when it comes is not shown as now', async () => {
