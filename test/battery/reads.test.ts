@@ -413,7 +413,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe.each(SUBJECTS.map((one) => [`${sourceId(one.source)} ${one.read.name}`, one] as const))('%s', (_, subject) => {
-  for (const row of ROWS) it.skipIf(!row.applies(subject))(row.promise, () => row.holds(subject));
+  for (const row of ROWS.filter((one) => one.applies(subject))) it(row.promise, () => row.holds(subject));
 });
 
 it.each(ROWS.map((row) => [row.promise, row] as const))('a read can show that %s', (_, { applies }) => {
