@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Endpoint } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../src/facts/chain.ts';
@@ -65,10 +64,6 @@ export interface Exchange {
 
 /** What is answered in place of the good answer; undefined: that. 'away': nothing. */
 export type Disturbance = (exchange: Exchange) => Written | 'away' | undefined;
-
-function isOf(endpoint: Endpoint, { request }: Exchange): boolean {
-  return request.endpoint === endpoint;
-}
 
 export interface Turn {
   /** By the clock of the program. */
