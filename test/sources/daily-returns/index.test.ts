@@ -78,8 +78,11 @@ describe('sources/daily-returns', () => {
     expect(api.invalidRecords()).toBe(4);
   });
 
-  it('fails if no day can be read', async () => {
-    const { failure, value } = await poll(answering(returnsPage(datapoint({ day: null }), 'x')));
+  it.each([
+    ['can be read', [datapoint({ day: null }), 'x']],
+    ['has begun', [dayAfter(30), dayAfter(31)]],
+  ])('fails if no day %s', async (_, days) => {
+    const { failure, value } = await poll(answering(returnsPage(...days)));
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(value.newest).toBeUndefined();
   });
