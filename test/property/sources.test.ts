@@ -73,7 +73,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
       const begun = slotAt('mainnet', now) - latest * 32 + 1;
       const words: Record<string, number> = { latest, finalized: latest - 2 };
       const [asked = '', slot] = askedFor(path).split('/');
-      if (slot !== undefined) return { status: 'OK', data: [slashing(Number(slot), [1, 2, Number(slot)])] };
+      if (slot !== undefined)
+        return { status: 'OK', data: [{ ...slashing(Number(slot), [1, 2, Number(slot)]), proposerindex: 3 }] };
       const epoch = words[asked] ?? Number(asked);
       if (epoch > latest) return undefined;
       const rows = epochRows(epoch, { 0: { attesterslashingscount: 1 } }, epoch === latest ? begun : 32);
