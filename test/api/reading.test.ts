@@ -101,7 +101,7 @@ describe('api/reading: an answer', () => {
     [{ end: '4' }, undefined, 'range.epoch'],
   ])('of performance with the epoch %j has the range %j', (epoch, range, place) => {
     const { value, odd } = readAnswer(PerformanceAnswer, { data: PERFORMANCE, range: { epoch } });
-    expect([value?.range, odd?.place]).toEqual([range, place]);
+    expect([value?.data.duties.attestation.assigned, value?.range, odd?.place]).toEqual([1, range, place]);
   });
 
   it.each([

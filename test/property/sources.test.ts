@@ -74,7 +74,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
       const words: Record<string, number> = { latest, finalized: latest - 2 };
       const [asked = '', slot] = askedFor(path).split('/');
       if (slot !== undefined)
-        return { status: 'OK', data: [{ ...slashing(Number(slot), [1, 2, Number(slot)]), proposerindex: 3 }] };
+        return { status: 'OK', data: [{ ...slashing(Number(slot), [1, 2, Number(slot)]), proposerindex: 1 }] };
       const epoch = words[asked] ?? Number(asked);
       if (epoch > latest) return undefined;
       const rows = epochRows(epoch, { 0: { attesterslashingscount: 1 } }, epoch === latest ? begun : 32);
