@@ -27,7 +27,7 @@ export interface Api {
    * Reads the records of a list field by field. A record with an odd field is counted once, and keeps its other fields. A record
    * that is not plausible is counted and dropped. This is not part of the schema where it depends on the time, because zod
    * compiles every new schema.
-   * @throws RequestFailed if there are records, and none of them can be read
+   * @throws RequestFailed if there are records, and none of them can be read and is plausible
    */
   records<S extends z.ZodType>(
     endpoint: Endpoint,
@@ -156,7 +156,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
 
     records(endpoint, record, items, isPlausible) {
       const read = recordsInPart(endpoint, record, items, isPlausible);
-      expectReadable(endpoint, read);
+      expectReadable(endpoint, { count: read.count, unreadable: read.count - read.records.length });
       return read.records;
     },
     recordsInPart,

@@ -1,9 +1,10 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import { type Chain, epochEnd, HONEST } from '../facts/chain.ts';
+import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST } from '../facts/chain.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
+import { Index } from './answers/fields.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
 import { NetworkPerformanceAnswer, QueuesAnswer } from './answers/network.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from './answers/slots.ts';
@@ -284,13 +285,13 @@ function endOfLatest(
   { chain, path }: DatedRequest,
 ): UnixMs | undefined {
   if (!path.includes('/latest/')) return undefined;
-  const epochs = data.map((row) => valueAt(row, ['epoch'])).filter((epoch) => typeof epoch === 'number');
+  const epochs = data.flatMap((row) => Index.safeParse(valueAt(row, ['epoch'])).data ?? []);
   const epoch = epochs.sort((a, b) => a - b)[epochs.length >> 1];
   return epoch === undefined ? undefined : epochEnd(chain, epoch);
 }
 
 /**
- * The age of an answer, if it is more than honest, otherwise 0. Undefined: its age proves nothing.
+ * The age of an answer, if it is more than honest, otherwise 0. Undefined: its age proves nothing, as that of one from the future.
  * @param finalityDelayMs How much longer than usual finality takes. Undefined: not known
  */
 export function behindMs(
@@ -303,7 +304,7 @@ export function behindMs(
   const of = chain ?? (body as Partial<OfChain> | undefined)?.chain;
   const at = of && dated?.at(answer, { chain: of, path });
   const delayMs = dated?.isFinal ? finalityDelayMs : 0;
-  if (!dated || at === undefined || delayMs === undefined) return undefined;
+  if (!dated || at === undefined || at - now > DATED_AHEAD_MS || delayMs === undefined) return undefined;
   return now - at > dated.honestMs + delayMs ? now - at : 0;
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isObject } from '../toolkit/lib/is-object.ts';
+import { ODD } from './answers/fields.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
 
@@ -25,12 +26,12 @@ export interface Reading<T> {
 export function readRecord<S extends z.ZodType>(record: S, item: unknown): Reading<z.output<S>> {
   // Anything else in its place is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
   if (!isObject(item) && !(record instanceof z.ZodString)) return { odd: { place: '', message: 'expected an object' } };
-  return readFields(record, item, 1);
+  return readFields(record, item);
 }
 
 /** Reads an answer, whose `data` is one record or holds lists of them. It is bad if nothing in `data` can be read. */
 export function readAnswer<T>(envelope: z.ZodType<T>, json: unknown): Reading<T> {
-  const read = readFields(envelope, json, 2);
+  const read = readFields(envelope, json);
   return read.odd && isObject(read.value) && !isKnown(read.value['data']) ? { odd: read.odd } : read;
 }
 
@@ -80,11 +81,10 @@ export function expectReadable(
     throw new RequestFailed(endpoint, 'invalid_body', 'none of the records can be read');
 }
 
-/** An object in an object in a field that is absent takes a pass each. */
-const MAX_PASSES = 4;
+/** An object in an object in a field that is absent takes a pass each, after the one that finds what is odd. */
+const MAX_PASSES = 5;
 
-/** @param depth How long the path of a field is at least: a shorter one is that of the whole */
-function readFields<S extends z.ZodType>(schema: S, input: unknown, depth: number): Reading<z.output<S>> {
+function readFields<S extends z.ZodType>(schema: S, input: unknown): Reading<z.output<S>> {
   let parsed = schema.safeParse(input);
   if (parsed.success) return { value: parsed.data };
   const [first] = parsed.error.issues;
@@ -92,8 +92,8 @@ function readFields<S extends z.ZodType>(schema: S, input: unknown, depth: numbe
   const rest = structuredClone(input);
   for (let passes = 1; passes < MAX_PASSES && !parsed.success; passes += 1) {
     const { issues } = parsed.error;
-    if (issues.some((issue) => isIdentity(issue) || fieldOf(issue).length < depth)) break;
-    for (const issue of issues) replace(rest, fieldOf(issue), isObjectExpected(issue) ? {} : null);
+    if (issues.some((issue) => isIdentity(issue) || fieldOf(issue).length === 0)) break;
+    for (const issue of issues) replace(rest, fieldOf(issue), passes === 1 ? ODD : isObjectExpected(issue) ? {} : null);
     parsed = schema.safeParse(rest);
   }
   return parsed.success ? { value: parsed.data, odd } : { odd };

@@ -92,8 +92,8 @@ export class EventLog {
 
   /** Records have a field that cannot be read. The first one of each endpoint and field is logged. */
   unreadable(endpoint: Endpoint, { place, message }: Odd): void {
-    const field = place.replace(/\d+/g, '*');
-    if (!this.#hasChanged(`${endpoint} ${field}`, message)) return;
+    const field = place.replace(/(?<=^|\.)\d+(?=\.|$)/g, '*');
+    if (!this.#hasChanged(`${endpoint} ${field}`, 'odd')) return;
     const help = 'update the exporter, or report the output of check --probe';
     this.#log.warn({ endpoint, field, err: message, help }, 'a record cannot be read as a whole');
   }

@@ -1,3 +1,4 @@
+import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 
@@ -24,6 +25,8 @@ export const HONEST = {
   /** Over 24 hours of finalized epochs. */
   sums: 6 * MS_PER_EPOCH,
 } as const satisfies Record<string, Milliseconds>;
+/** What is known of an epoch in progress is dated by its end. */
+export const DATED_AHEAD_MS: Milliseconds = CLOCK_AHEAD_MS + MS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 export const MS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;

@@ -1,5 +1,4 @@
-import { MS_PER_EPOCH } from '../facts/chain.ts';
-import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
+import { DATED_AHEAD_MS, MS_PER_EPOCH } from '../facts/chain.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Timing } from './read.ts';
 
@@ -18,15 +17,12 @@ export function maxAge(honestMs: Milliseconds, intervalMs: Milliseconds): Millis
   return honestMs + Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
-/** What is known of an epoch in progress is dated by its end. */
-const AHEAD_MS = CLOCK_AHEAD_MS + MS_PER_EPOCH;
-
 /**
  * The first time at which a value is too old. Undefined: the value is not shown at `now`. A value from far ahead of our clock
  * was read before the clock was set back, so its age is unknown.
  */
 export function shownUntil({ at }: Dated, maxAgeMs: Milliseconds, now: UnixMs): UnixMs | undefined {
-  return now - at <= maxAgeMs && at - now <= AHEAD_MS ? at + maxAgeMs + 1 : undefined;
+  return now - at <= maxAgeMs && at - now <= DATED_AHEAD_MS ? at + maxAgeMs + 1 : undefined;
 }
 
 /** The value, and until when it is shown. Undefined: the value is not shown at `now`. */

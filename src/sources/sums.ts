@@ -18,14 +18,15 @@ function allKnown<T>(values: readonly Maybe<T>[]): T[] | undefined {
 }
 
 /**
- * The weighted mean of the known values. Undefined if a weight is not known. A single value needs none, and is returned without a
- * rounding error.
+ * The weighted mean of the values whose weight is not 0. Undefined if one of them or a weight is not known. A single value needs
+ * no weight, and is returned without a rounding error.
  */
 export function meanOf(
   values: readonly (readonly [value: Maybe<number>, weight: Maybe<number>])[],
 ): number | undefined {
-  const known = values.flatMap(([value, weight]) => (value == null || weight === 0 ? [] : [{ value, weight }]));
-  if (known.length <= 1) return known[0]?.value;
-  const all = sumOfAll(known.map(({ weight }) => weight));
-  return all && known.reduce((sum, { value, weight }) => sum + value * (weight ?? 0), 0) / all;
+  const weighed = values.filter(([, weight]) => weight !== 0);
+  const known = allKnown(weighed.map(([value]) => value));
+  if (!known || known.length === 1) return known?.[0];
+  const all = sumOfAll(weighed.map(([, weight]) => weight));
+  return all && known.reduce((sum, value, i) => sum + value * (weighed[i]?.[1] ?? 0), 0) / all;
 }

@@ -5,6 +5,7 @@ import {
   Count,
   Index,
   identity,
+  Paging,
   PushedAt,
   Ratio,
   Score,
@@ -14,6 +15,7 @@ import {
   ValidatorIndex,
   Wei,
 } from '../../src/api/answers/fields.ts';
+import { PerformanceAnswer } from '../../src/api/answers/validators.ts';
 import { readAnswer, readRecord } from '../../src/api/reading.ts';
 
 const Row = z.object({
@@ -70,6 +72,9 @@ describe('api/reading: a record', () => {
   });
 });
 
+const DUTY = { assigned: 1, missed: 0 };
+const PERFORMANCE = { duties: { attestation: DUTY, proposal: null, sync_committee: null } };
+
 describe('api/reading: an answer', () => {
   const Envelope = z.object({
     data: z.object({ a: Count.nullish(), b: Count.nullish() }),
@@ -88,6 +93,26 @@ describe('api/reading: an answer', () => {
     [null, undefined],
   ])('with the data %j has %j', (data, expected) => {
     expect(readAnswer(Envelope, { data, range }).value?.data).toEqual(expected);
+  });
+
+  it.each([
+    [{ end: 7 }, { epoch: 7 }, undefined],
+    [undefined, undefined, undefined],
+    [{ end: '4' }, undefined, 'range.epoch'],
+  ])('of performance with the epoch %j has the range %j', (epoch, range, place) => {
+    const { value, odd } = readAnswer(PerformanceAnswer, { data: PERFORMANCE, range: { epoch } });
+    expect([value?.data.duties.attestation.assigned, value?.range, odd?.place]).toEqual([1, range, place]);
+  });
+
+  it.each([
+    [null, null, undefined],
+    [{}, {}, undefined],
+    [{ next_cursor: 7 }, { next_cursor: false }, 'paging'],
+    [[], { next_cursor: false }, 'paging'],
+    ['x', { next_cursor: false }, 'paging'],
+  ])('with the paging %j has %j, and an odd one is told', (paging, expected, place) => {
+    const { value, odd } = readAnswer(z.object({ data: z.array(z.unknown()), paging: Paging }), { data: [1], paging });
+    expect([value?.paging, odd?.place]).toEqual([expected, place]);
   });
 
   it('is bad without its epoch', () => {

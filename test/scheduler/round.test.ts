@@ -144,12 +144,13 @@ describe('scheduler/round', () => {
       expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
     });
 
-    it('head: ten minutes without a block are none, and other views than the latest prove nothing', async () => {
+    it('head: ten minutes without a block are none, and other views than the latest prove nothing, nor do epochs that cannot be', async () => {
       const end = (1_742_213_400 + (E + 1) * 384) * 1000;
       const answer = ({ path }: SentRequest) => (path.includes('latest') ? rowsOf(E, E, E + 9, E) : rowsOf(7));
       expect(await behind(head, answer, end + 10 * MINUTE)).toBe(0);
       expect(await behind(head, answer, end + 10 * MINUTE + 1)).toBe(10 * MINUTE + 1);
-      expect(await behind(head, () => rowsOf(), end)).toBeUndefined();
+      const none = [[], [-1e308, -5], [1e308], [E, E + 9, E + 9]];
+      for (const epochs of none) expect(await behind(head, () => rowsOf(...epochs), end)).toBeUndefined();
     });
 
     it('the newest answer of a run counts: a chunk that is late alone is no service that is behind', async () => {

@@ -54,12 +54,12 @@ describe('sums', () => {
     expect([weiOfAll(['1', null]), weiOfAll([])]).toEqual([undefined, undefined]);
   });
 
-  it('a mean leaves out what is not known, and is not known without a weight', () => {
+  it('a mean leaves out what weighs nothing, and is not known without a value or a weight', () => {
     expect(
       meanOf([
         [0.5, 1],
         [1, 3],
-        [null, 9],
+        [null, 0],
       ]),
     ).toBe(0.875);
     expect([
@@ -67,9 +67,13 @@ describe('sums', () => {
         [0.5, 1],
         [1, null],
       ]),
+      meanOf([
+        [0.5, 1],
+        [null, 9],
+      ]),
       meanOf([[0.7, 0]]),
       meanOf([]),
-    ]).toEqual([undefined, undefined, undefined]);
+    ]).toEqual([undefined, undefined, undefined, undefined]);
     expect(meanOf([[0.1, null]])).toBe(0.1);
   });
 });

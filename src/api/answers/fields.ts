@@ -69,8 +69,13 @@ export function identity<S extends z.ZodType>(schema: S) {
   return z.custom<z.output<S>>(isRead, { params: { isIdentity: true } }).optional();
 }
 
+/** What stands in place of an odd field before it is null. */
+export const ODD = Symbol('odd');
+
+/** A field of which null says something. An odd one is read as `odd`. */
+export function orOdd<S extends z.ZodType, const T>(schema: S, odd: T) {
+  return z.union([schema, z.custom<typeof ODD>((value) => value === ODD).transform(() => odd)]);
+}
+
 /** Where the next page is. A `next_cursor` of false cannot be followed. */
-export const Paging = z.union([
-  z.object({ next_cursor: z.string().nullish() }).nullish(),
-  z.unknown().transform(() => ({ next_cursor: false as const })),
-]);
+export const Paging = orOdd(z.object({ next_cursor: z.string().nullish() }).nullish(), { next_cursor: false } as const);

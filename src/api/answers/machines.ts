@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { Bytes, identity, Paging, PushedAt, Quantity, Text } from './fields.ts';
+import { Bytes, identity, orOdd, Paging, PushedAt, Quantity, Text } from './fields.ts';
 
 /** Unsigned in the service's storage (api-facts 1.1). */
-const Amount = Quantity.nullish();
+const Measured = Quantity.nullish();
 const Size = Bytes.nullish();
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
 const ZeroIfAbsent = Quantity.nullable().default(0);
@@ -12,11 +12,11 @@ const Label = Text.nullish();
 const common = { timestamp: PushedAt, machine: identity(Label), exporter_version: Label };
 
 const process = {
-  cpu_process_seconds_total: Amount,
+  cpu_process_seconds_total: Measured,
   memory_process_bytes: Size,
   client_name: Label,
   client_version: Label,
-  client_build: Amount,
+  client_build: Measured,
   sync_eth2_fallback_configured: FalseIfAbsent,
   sync_eth2_fallback_connected: FalseIfAbsent,
 };
@@ -30,24 +30,24 @@ function freeOf(free: number | null | undefined, total: number | null | undefine
 export const SystemRecord = z
   .object({
     ...common,
-    cpu_cores: Amount,
-    cpu_threads: Amount,
-    cpu_node_system_seconds_total: Amount,
-    cpu_node_user_seconds_total: Amount,
-    cpu_node_iowait_seconds_total: Amount,
-    cpu_node_idle_seconds_total: Amount,
+    cpu_cores: Measured,
+    cpu_threads: Measured,
+    cpu_node_system_seconds_total: Measured,
+    cpu_node_user_seconds_total: Measured,
+    cpu_node_iowait_seconds_total: Measured,
+    cpu_node_idle_seconds_total: Measured,
     memory_node_bytes_total: Size,
     memory_node_bytes_free: Size,
     memory_node_bytes_cached: Size,
     memory_node_bytes_buffers: Size,
     disk_node_bytes_total: Size,
     disk_node_bytes_free: Size,
-    disk_node_io_seconds: Amount,
-    disk_node_reads_total: Amount,
-    disk_node_writes_total: Amount,
+    disk_node_io_seconds: Measured,
+    disk_node_reads_total: Measured,
+    disk_node_writes_total: Measured,
     network_node_bytes_total_receive: Size,
     network_node_bytes_total_transmit: Size,
-    misc_node_boot_ts_seconds: Amount,
+    misc_node_boot_ts_seconds: Measured,
     misc_os: Label,
   })
   .transform((record): typeof record => ({
@@ -74,7 +74,7 @@ export const NodeRecord = z.object({
   network_peers_connected: ZeroIfAbsent,
   sync_eth1_connected: FalseIfAbsent,
   sync_eth2_synced: FalseIfAbsent,
-  sync_beacon_head_slot: Amount,
+  sync_beacon_head_slot: Measured,
   sync_eth1_fallback_configured: FalseIfAbsent,
   sync_eth1_fallback_connected: FalseIfAbsent,
 });
@@ -88,7 +88,8 @@ export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
 export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>] }[Process];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
-const items = z.array(z.unknown()).nullish();
+/** False: the list cannot be read. */
+const items = orOdd(z.array(z.unknown()).nullish(), false);
 
 /** api-facts 2. An array without records may be left out. */
 export const MachineMetricsPage = z.object({

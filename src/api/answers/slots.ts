@@ -1,7 +1,18 @@
 import * as z from 'zod';
-import { Count, Index, isValidatorIndex, Quantity, Root, Share, ValidatorIndex as ValidatorNumber } from './fields.ts';
+import {
+  Count,
+  Index,
+  isValidatorIndex,
+  orOdd,
+  Quantity,
+  Root,
+  Share,
+  ValidatorIndex as ValidatorNumber,
+} from './fields.ts';
 
 const ZeroIfNone = Count.nullish().transform((count) => count ?? 0);
+/** Null: it cannot be read, so there may be some. */
+const Announced = orOdd(ZeroIfNone, null);
 
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
 const STATUSES = ['0', '1', '2', '3'] as const;
@@ -26,8 +37,8 @@ export const SlotRow = z
     blockroot: Root.nullish(),
     parentroot: Root.nullish(),
     attestationscount: ZeroIfNone,
-    attesterslashingscount: ZeroIfNone,
-    proposerslashingscount: ZeroIfNone,
+    attesterslashingscount: Announced,
+    proposerslashingscount: Announced,
     depositscount: ZeroIfNone,
     voluntaryexitscount: ZeroIfNone,
     withdrawalcount: ZeroIfNone,

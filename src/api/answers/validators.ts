@@ -19,7 +19,8 @@ export const Status = z.enum(STATUSES);
 export type Status = z.infer<typeof Status>;
 
 /** The epoch at which an answer was computed. */
-export const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
+const Epoch = z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]);
+export const Range = z.object({ epoch: Epoch });
 
 /** api-facts 10.1. The rows are read one by one. */
 export const ValidatorsAnswer = z.object({ data: z.array(z.unknown()), range: Range, paging: Paging });
@@ -71,7 +72,11 @@ export const PerformanceAnswer = z.object({
       .nullish(),
     duties: z.object({ attestation: Attestation, proposal: Successful, sync_committee: Successful }),
   }),
-  range: Range.nullish(),
+  /** Undefined: the answer does not date itself. */
+  range: z
+    .object({ epoch: Epoch.nullish() })
+    .nullish()
+    .transform((range) => (range?.epoch == null ? undefined : { epoch: range.epoch })),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 

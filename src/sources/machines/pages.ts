@@ -29,7 +29,9 @@ export async function requestPage(
   const records: MachineRecord[] = [];
   let [count, unreadable] = [0, 0];
   for (const process of PROCESSES) {
-    const items = data[`${process}_metrics`] ?? [];
+    const list = data[`${process}_metrics`] ?? [];
+    // A list that cannot be read counts as one such record.
+    const items = list === false ? [null] : list;
     count += items.length;
     const read = api.recordsInPart('machine_metrics', RECORDS[process], items, (one) => isPlausible(one, api.now()));
     for (const record of read.records) records.push([process, record] as MachineRecord);

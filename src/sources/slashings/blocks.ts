@@ -109,7 +109,7 @@ export async function readSlashings(context: Context, previous: Slashings, block
     const own = await attempt(context, () => recordsIn(context, 'attester_slashings', AttesterSlashing, block));
     if (own instanceof Error) failure ??= own;
     const byIdentity = new Map(own instanceof Error ? [] : own.map((record) => [identityOf(record), record]));
-    const complete = byIdentity.size >= block.attesterslashingscount;
+    const complete = !(own instanceof Error) && byIdentity.size >= (block.attesterslashingscount ?? 0);
     const counted = countSlashings(noteTry(state, block, complete), block.slot, byIdentity);
     for (const slashing of counted.observed) context.events.push(slashingEvent(context.options.watch, slashing));
     ({ state } = counted);
@@ -141,20 +141,25 @@ function readOf({ reads }: Slashings, { slot, blockroot }: SlotRow): Slashings['
 /**
  * Reads who was slashed as a proposer, with one request for each block of a finalized epoch that announces such slashings. A
  * block is done when as many validators were read as its row announces. Once the service refuses this, the rest is no failure.
+ * Without names only a block is asked for whose number cannot be read, and its failure is none.
  */
 export async function readNames(context: Context, previous: Slashings, rows: readonly SlotRow[]): Promise<Step> {
+  const { readsProposerNames } = context.options;
   let state = previous;
   for (const row of rows) {
-    if (!context.options.readsProposerNames || context.isRefused('proposer_slashings')) break;
-    if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
+    const { proposerslashingscount: announced } = row;
+    if (context.isRefused('proposer_slashings')) break;
+    const isAsked = announced === null || (readsProposerNames && announced > 0);
+    if (row.status !== '1' || !isAsked || state.namedSlots.includes(row.slot)) continue;
     const records = await attempt(context, () => recordsIn(context, 'proposer_slashings', ProposerSlashing, row));
     if (records instanceof Error) {
-      return { value: state, failure: context.isRefused('proposer_slashings') ? undefined : records };
+      const isFailure = readsProposerNames && !context.isRefused('proposer_slashings');
+      return { value: state, failure: isFailure ? records : undefined };
     }
     const validators = new Set(records.map(({ proposerindex }) => proposerindex));
     state = addNames(context, state, row.slot, validators);
-    if (validators.size < row.proposerslashingscount) {
-      const counts = `${row.proposerslashingscount} proposer slashings, but only ${validators.size} could be read`;
+    if (announced !== null && validators.size < announced) {
+      const counts = `${announced} proposer slashings, but only ${validators.size} could be read`;
       return { value: state, failure: implausible(`slot ${row.slot} reports ${counts}`, 'proposer_slashings') };
     }
     state = { ...state, namedSlots: [...state.namedSlots, row.slot] };

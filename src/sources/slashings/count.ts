@@ -98,7 +98,9 @@ export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotR
   const sum = (value: (row: SlotRow) => number | null | undefined): number =>
     blocks.reduce((total, row) => total + (value(row) ?? 0), 0);
   const { totals } = state;
-  const lastProposerSlashing = blocks.findLast((row) => row.proposerslashingscount > 0)?.slot;
+  const proposerSlashingsOf = ({ slot, proposerslashingscount: announced }: SlotRow): number =>
+    announced ?? state.proposerSlashed.filter(([, included]) => included === slot).length;
+  const lastProposerSlashing = blocks.findLast((row) => proposerSlashingsOf(row) > 0)?.slot;
   return {
     ...state,
     tried: undefined,
@@ -117,7 +119,7 @@ export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotR
       withdrawals: totals.withdrawals + sum((row) => row.withdrawalcount),
       transactions: totals.transactions + sum((row) => row.exec_transactions_count),
       gasUsed: totals.gasUsed + sum((row) => row.exec_gas_used),
-      proposerSlashings: totals.proposerSlashings + sum((row) => row.proposerslashingscount),
+      proposerSlashings: totals.proposerSlashings + sum(proposerSlashingsOf),
     },
   };
 }

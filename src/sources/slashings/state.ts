@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { Index, Slashed } from '../slashed.ts';
 
-const Quantity = z.number().nonnegative().nullish();
+const Figure = z.number().nonnegative().nullish();
 
 /** An epoch as it was read. */
 export interface EpochRows {
@@ -26,12 +26,12 @@ export type Proposal = z.infer<typeof Proposal>;
 export const Head = z.object({
   slot: Index,
   epoch: Index,
-  syncaggregate_participation: Quantity,
-  exec_base_fee_per_gas: Quantity,
-  exec_gas_used: Quantity,
-  exec_gas_limit: Quantity,
-  exec_transactions_count: Quantity,
-  exec_block_number: Quantity,
+  syncaggregate_participation: Figure,
+  exec_base_fee_per_gas: Figure,
+  exec_gas_used: Figure,
+  exec_gas_limit: Figure,
+  exec_transactions_count: Figure,
+  exec_block_number: Figure,
 });
 export type Head = z.infer<typeof Head>;
 

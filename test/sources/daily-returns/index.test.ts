@@ -78,6 +78,12 @@ describe('sources/daily-returns', () => {
     expect(api.invalidRecords()).toBe(4);
   });
 
+  it('fails if no day has begun', async () => {
+    const { failure, value } = await poll(answering(returnsPage(dayAfter(30), dayAfter(31))));
+    expect(failure).toMatchObject({ reason: 'invalid_body' });
+    expect(value.newest).toBeUndefined();
+  });
+
   describe('the path', () => {
     /** What an answer to an unknown path may be. */
     const UNKNOWN = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status'] as const;

@@ -112,6 +112,20 @@ describe('sources/machines/sweep', () => {
     });
   });
 
+  it('asks for the page after one whose only list of records cannot be read, and fails if there is none', async () => {
+    const odd = { system_metrics: { a: 1 }, validator_metrics: [], node_metrics: [] };
+    const pages = (cursor: string | null) => {
+      const api = fakeApi(() =>
+        api.requests.length === 1
+          ? { data: odd, paging: { next_cursor: cursor } }
+          : machinesPage({ node: [nodeRecord()] }),
+      );
+      return poll(api);
+    };
+    expect(await pages('more')).toMatchObject({ failure: undefined, value: { machines: [{ name: 'node-a' }] } });
+    expect(await pages(null)).toMatchObject({ failure: { reason: 'invalid_body' }, value: { machines: [] } });
+  });
+
   it('keeps a page whose cursor cannot be read, and fails', async () => {
     const page = { ...(machinesPage({ system: [systemRecord()] }) as object), paging: { next_cursor: 7 } };
     const { failure, value } = await poll(answering(page));

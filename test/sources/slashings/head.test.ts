@@ -127,6 +127,15 @@ describe('the head pass of slashings', () => {
       ]);
     });
 
+    it.each(['1', -1, 1e308, {}])('are requested once where the number is %j, which is not "none"', async (odd) => {
+      follower.chain.slash(slot, [1]);
+      follower.chain.change(slot, { attesterslashingscount: odd });
+      follower.chain.change(slot + 1, { attesterslashingscount: odd });
+      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`, `slot/${slot + 1}`]);
+      expect(await follower.poll()).toEqual(['latest']);
+      expect(slashed()).toEqual([[1]]);
+    });
+
     it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
       for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
       const stop = new AbortController();

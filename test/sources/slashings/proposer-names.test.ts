@@ -44,6 +44,14 @@ describe('the names of slashed proposers', () => {
     expect(shown(follower)).toEqual([]);
   });
 
+  it.each([true, false])('are counted where their number cannot be read, with names: %s', async (readsNames) => {
+    const follower = await settled({ 0: [3], 4: [5, 6] }, readsNames);
+    for (const i of [0, 1, 4]) follower.chain.change(SLOT + i, { proposerslashingscount: '2' });
+    expect(await namesAsked(follower)).toEqual([`names/${SLOT}`, `names/${SLOT + 1}`, `names/${SLOT + 4}`]);
+    expect(follower.value('proposer_slashings_total')).toBe(3);
+    expect(follower.failure).toBeUndefined();
+  });
+
   it('asks once for each finalized block that has one, and names the watched validators', async () => {
     const follower = await settled({ 4: [3], 9: [12, 8] });
     expect(await namesAsked(follower)).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);

@@ -29,6 +29,14 @@ describe('sources/sync-committee', () => {
     },
   );
 
+  it.each([null, undefined, 'x', { epoch: 'x', timestamp: { start: 5, end: 2 ** 64 } }])(
+    'keeps the period where its range is %j',
+    async (range) => {
+      const { failure, value } = await read({ ...(answer(1700) as object), range });
+      expect([failure, value.period?.number]).toEqual([undefined, 1700]);
+    },
+  );
+
   it('is due five minutes after the end of the period', async () => {
     const now = END_1700 - 20 * HOUR;
     const { entry } = await read(answer(1700), {}, now);
