@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST } from '../facts/chain.ts';
+import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../facts/chain.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
@@ -24,7 +24,7 @@ export interface Definition<Q, A> {
   /** The structure around the records. */
   readonly envelope: z.ZodType<A>;
   /** Absent: nothing dates an answer, or its age proves nothing. */
-  readonly dated?: Dated<NoInfer<A>>;
+  readonly dated?: Dating<NoInfer<A>>;
   /** 404 means that the service has none of the validators. */
   readonly is404None?: true;
   /** Whether 403 may mean that the plan takes fewer identifiers at once. */
@@ -34,12 +34,12 @@ export interface Definition<Q, A> {
 }
 
 /** An answer is as old as what it says, not as its reading. */
-interface Dated<A> {
+interface Dating<A> {
   /** When that ended. Undefined: this answer does not say it. */
   at(answer: A, request: DatedRequest): UnixMs | undefined;
   /** How old it may honestly be when the answer arrives. */
   readonly honestMs: Milliseconds;
-  /** It is about finalized epochs: while finality is lost, it is honestly older. */
+  /** It is about finalized epochs: it can be no newer than these. */
   readonly isFinal?: true;
 }
 
@@ -271,7 +271,8 @@ function mayBeTooLarge({ identifiers }: OfValidators): boolean {
   return identifiers.length > IDENTIFIERS_OF_AGGREGATE[1];
 }
 
-interface Ranged {
+/** An answer that may say to which epoch it reaches. */
+export interface Ranged {
   readonly range?: { readonly epoch: number } | null | undefined;
 }
 
@@ -290,22 +291,49 @@ function endOfLatest(
   return epoch === undefined ? undefined : epochEnd(chain, epoch);
 }
 
+/** The newest epoch that was known to be final: when it ended, and when that was read. */
+export interface Finality {
+  readonly at: UnixMs;
+  readonly readAt: UnixMs;
+}
+
+/** How new the service is, by its answers to a read. */
+export interface Freshness {
+  /** When its newest data ended. Absent: no answer says it. */
+  readonly dataAt?: UnixMs;
+  /** How old these were at the last answer, if that is more than honest, otherwise 0. Absent: not known. */
+  readonly behindMs?: Milliseconds;
+}
+
+/** What is known of finality is of now. */
+const FINALITY_KNOWN_MS = 4 * MS_PER_EPOCH;
+/** Finality is two epochs old in the best case. Later than that, the sums have the rest of their honest age. */
+const SUMS_AFTER_FINALITY_MS = HONEST.sums - 2 * MS_PER_EPOCH;
+
 /**
- * The age of an answer, if it is more than honest, otherwise 0. Undefined: its age proves nothing, as that of one from the future.
- * @param finalityDelayMs How much longer than usual finality takes. Undefined: not known
+ * What another answer changes. An older one does not replace the newest data, which are older by then.
+ * @param finality Undefined: not known. Then old sums prove nothing
  */
-export function behindMs(
+export function freshnessAfter(
+  { dataAt: newestAt }: Freshness,
   { endpoint, chain, body, path }: Pick<ApiRequest, 'endpoint' | 'chain' | 'body' | 'path'>,
   answer: unknown,
   now: UnixMs,
-  finalityDelayMs: Milliseconds | undefined,
-): Milliseconds | undefined {
+  finality: Finality | undefined,
+): Freshness {
   const { dated } = ENDPOINTS[endpoint] as Definition<never, unknown>;
   const of = chain ?? (body as Partial<OfChain> | undefined)?.chain;
   const at = of && dated?.at(answer, { chain: of, path });
-  const delayMs = dated?.isFinal ? finalityDelayMs : 0;
-  if (!dated || at === undefined || at - now > DATED_AHEAD_MS || delayMs === undefined) return undefined;
-  return now - at > dated.honestMs + delayMs ? now - at : 0;
+  // What is ahead of our clock is wrong, or was read before the clock was set back.
+  const times = [at, newestAt].filter((one) => one !== undefined && one - now <= DATED_AHEAD_MS);
+  if (!dated || at === undefined || times.length === 0) return {};
+  const dataAt = Math.max(...(times as UnixMs[]));
+  const ageMs = now - dataAt;
+  if (ageMs <= dated.honestMs) return { dataAt, behindMs: 0 };
+  if (!dated.isFinal) return { dataAt, behindMs: ageMs };
+  if (finality && finality.at - dataAt <= SUMS_AFTER_FINALITY_MS) return { dataAt, behindMs: 0 };
+  const isKnown = finality && Math.abs(now - finality.readAt) <= FINALITY_KNOWN_MS;
+  return { dataAt, ...(isKnown && { behindMs: ageMs }) };
 }
 
 /** A request without its host and key. */

@@ -135,7 +135,7 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
     ),
     family(
       'service_behind_seconds',
-      'How old the data of the last answers were when they came, if that is older than usual, otherwise 0; absent if no answer says it',
+      'How old the newest data of the service were at its last answer, if that is older than usual, otherwise 0; absent if no answer says it',
       behind,
     ),
   ];

@@ -1,3 +1,4 @@
+import type { Freshness } from '../api/endpoints.ts';
 import { PASSING, RequestFailed } from '../api/errors.ts';
 import type { Last, Read, Timing } from '../sources/read.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
@@ -78,8 +79,8 @@ export interface Measured {
   /** Undefined: no limit was known. */
   readonly pace?: ReadPace | undefined;
   readonly requests: number;
-  /** How old the data of the oldest answer were when it arrived, if that is more than honest, otherwise 0. Undefined: no age. */
-  readonly behindMs?: Milliseconds | undefined;
+  /** What its answers change. */
+  readonly freshness?: Freshness;
   /** By how much the clock was set since the round began. */
   readonly stepMs: Milliseconds;
   /** Undefined: it succeeded, or is refused. */
@@ -93,12 +94,11 @@ export interface Measured {
 const MAX_STEP_MS = MS_PER_MINUTE;
 
 export function afterRun(before: Attempt, measured: Measured): Attempt {
-  const { roundAt, end, durationMs, requests, pace, failure, isRefused, hasEnded, stepMs, behindMs } = measured;
+  const { roundAt, end, durationMs, requests, pace, failure, isRefused, hasEnded, stepMs, freshness } = measured;
   const { pausedUntil, isDueNow, ...rest } = before;
   // The value that the run has found is kept, but the run may have missed data, and its end is not known.
   if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
-  const behind = behindMs === undefined ? {} : { behindMs };
-  const tried = { ...withPace(rest, pace), ...behind, lastAttemptAt: roundAt, durationMs };
+  const tried = { ...withPace(rest, pace), ...freshness, lastAttemptAt: roundAt, durationMs };
   if (!failure) {
     const { failingSince, ...others } = tried;
     if (isRefused) return { ...others, failuresInARow: 0 };

@@ -28,7 +28,8 @@ const Attempt = z.object({
   intervalMs: z.number().positive().exactOptional(),
   /** Whether the budget stretched it. */
   isStretched: z.literal(true).exactOptional(),
-  /** How old the data of its last answers were when they came, if that is more than honest, otherwise 0. Absent: not known. */
+  /** When the newest data of its answers ended, and how old these were at the last one (`Freshness`). */
+  dataAt: unixMs.exactOptional(),
   behindMs: milliseconds.exactOptional(),
   /** Requests that each of the last successful attempts took, newest last. */
   costs: z.array(z.number()).exactOptional(),

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import { type ApiRequest, behindMs, type Endpoint, type Part } from '../api/endpoints.ts';
+import { type ApiRequest, type Endpoint, type Freshness, freshnessAfter, type Part } from '../api/endpoints.ts';
 import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
@@ -118,7 +118,7 @@ async function run(
     // The read works with the time at which the round began.
     stepMs: clock.now() - begun.at - (clock.monotonic() - begun.monotonic),
     requests: noted.requests(),
-    behindMs: noted.behindMs(),
+    freshness: noted.freshness(),
     pace: isPaceKnown ? pace : undefined,
     failure,
     isRefused: isOff,
@@ -151,9 +151,10 @@ function ownTimeSince(
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
 function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, events: SourceEvent[]) {
   const { endpoints } = read;
-  const wasAnswered = attemptOf(before, read).lastSuccessAt !== undefined;
+  const last = attemptOf(before, read);
+  const wasAnswered = last.lastSuccessAt !== undefined;
   let [requests, refusals] = [0, before.refusals];
-  const ages: Milliseconds[] = [];
+  let freshness: Freshness = {};
 
   /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
   function isOffNow(part: Part | undefined): boolean {
@@ -192,8 +193,8 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
         const answer = await api.request(request, signal);
         if (part) refusals = withoutRefusal(refusals, part);
         else if (mayEnd) noteEnd(endpoint);
-        const behind = behindMs(request, answer, api.now(), inputs.finalityDelayMs);
-        if (behind !== undefined) ages.push(behind);
+        const known = { ...last, ...freshness };
+        freshness = { ...freshness, ...freshnessAfter(known, request, answer, api.now(), inputs.finality) };
         return answer;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -207,8 +208,7 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     api: noted,
     requests: () => requests,
     refusals: () => refusals,
-    /** By the newest of the answers: a chunk that is late alone is no service that is behind. Undefined: none had an age. */
-    behindMs: () => (ages.length > 0 ? Math.min(...ages) : undefined),
+    freshness: () => freshness,
     isRefused: isOffNow,
   };
 }

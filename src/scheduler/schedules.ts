@@ -226,7 +226,7 @@ export function failuresOf(view: Pick<SourceView, 'entry' | 'reads'>): Attempt[]
   return attemptsOn(view).filter(({ failuresInARow }) => failuresInARow > 0);
 }
 
-/** How old the data of the last answers were, if that is more than honest, otherwise 0. Undefined: no answer has an age. */
+/** How old the newest data were at the last answer, if that is more than honest, otherwise 0; the oldest of the reads. */
 export function behindOf(view: Pick<SourceView, 'entry' | 'reads'>): Milliseconds | undefined {
   const ages = attemptsOn(view).flatMap(({ behindMs }) => behindMs ?? []);
   return ages.length > 0 ? Math.max(...ages) : undefined;

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { Endpoint, Part } from '../api/endpoints.ts';
+import type { Endpoint, Finality, Part } from '../api/endpoints.ts';
 import type { LogLevel } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Slashed } from './slashed.ts';
@@ -51,8 +51,7 @@ export interface Inputs {
   seatsOf(period: number): readonly number[] | undefined;
   /** The watched validators that are slashed according to their status. */
   readonly slashedByStatus: readonly Slashed[];
-  /** How much longer than usual finality takes. Undefined: not known. */
-  readonly finalityDelayMs?: Milliseconds | undefined;
+  readonly finality?: Finality | undefined;
   /** Whether another source shows the watched validators that were slashed, from the blocks of the chain. */
   readonly showsSlashed: boolean;
 }

@@ -135,7 +135,7 @@ describe('scheduler/round', () => {
 
     it.each([
       ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
-      ['sums', sums, 6, ended, { inputs: { finalityDelayMs: 0 } }],
+      ['sums', sums, 6, ended, { inputs: { finality: { at: endOf(E + 5), readAt: endOf(E + 6) } } }],
     ] as const)('%s: beyond the honest age it is the age, otherwise 0', async (_, source, honest, answer, more) => {
       const limit = endOf(E) + honest * 384_000;
       expect(await behind(source, answer(E), limit, more)).toBe(0);
@@ -160,12 +160,32 @@ describe('scheduler/round', () => {
       expect(all).toBe(45 * 384_000);
     });
 
-    it('sums while finality is lost for weeks are not behind, nor where nobody knows it', async () => {
+    it('sums while finality is lost for weeks are not behind, nor where nobody knows it, or has known it for long', async () => {
       const now = endOf(E) + 14 * 24 * HOUR;
-      const lost = { inputs: { finalityDelayMs: 14 * 24 * HOUR } };
-      expect(await behind(sums, ended(E), now, lost)).toBe(0);
+      const lost = (ago = 0) => ({ inputs: { finality: { at: endOf(E), readAt: now - ago } } });
+      for (const ago of [0, HOUR]) {
+        expect(await behind(sums, ended(E), now, lost(ago))).toBe(0);
+        expect(await behind(sums, ended(E - 4), now, lost(ago))).toBe(0);
+      }
+      expect(await behind(sums, ended(E - 5), now, lost())).toBe(14 * 24 * HOUR + 5 * 384_000);
+      expect(await behind(sums, ended(E - 5), now, lost(4 * 384_000 + 1))).toBeUndefined();
       expect(await behind(sums, ended(E), now)).toBeUndefined();
-      expect(await behind(sums, ended(E - 7), now, lost)).toBe(14 * 24 * HOUR + 7 * 384_000);
+    });
+
+    it('by the newest data, however old the last answer is; an answer from ahead of our clock is none', async () => {
+      const at = (epoch: number, now: number, before?: Entry) =>
+        round(
+          status,
+          fakeApi(() => validatorsAnswer(epoch, [])),
+          before,
+          { now },
+        );
+      const ahead = await at(E + 5, endOf(E));
+      expect(ahead.entry.reads['only']?.behindMs).toBeUndefined();
+      const first = await at(E, endOf(E) + 2 * HOUR, ahead.entry);
+      expect(first.entry.reads['only']?.behindMs).toBe(2 * HOUR);
+      const older = await at(E - 46, endOf(E) + 4 * HOUR, first.entry);
+      expect(older.entry.reads['only']?.behindMs).toBe(4 * HOUR);
     });
 
     it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {

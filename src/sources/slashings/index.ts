@@ -1,5 +1,5 @@
-import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import type { Finality } from '../../api/endpoints.ts';
+import { EPOCHS_PER_DAY, epochEnd } from '../../facts/chain.ts';
 import type { Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
@@ -8,7 +8,7 @@ import { headRead } from './head.ts';
 import { slashingFamilies } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import { slashingsPage } from './page.ts';
-import { isSampled, MIN_LAG } from './pass.ts';
+import { isSampled } from './pass.ts';
 import { slashingsProbing } from './probe.ts';
 import { Slashings } from './state.ts';
 
@@ -26,7 +26,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     page: (value, timing, { linked }) => slashingsPage(options, value, timing, linked),
     more: {
       probe: slashingsProbing(options),
-      gives: (state) => ({ showsSlashed: true, finalityDelayMs: finalityDelayMs(options, state) }),
+      gives: (state) => ({ showsSlashed: true, finality: finalityOf(options, state) }),
       leavesOut(timing) {
         if (timing.of('head') !== undefined) return '';
         return isSampled(timing)
@@ -37,10 +37,11 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
   };
 }
 
-function finalityDelayMs({ chain }: SlashingsOptions, state: Slashings): Milliseconds | undefined {
-  const { finalizedEpoch, finalityReadAt } = state;
-  if (finalizedEpoch === undefined || finalityReadAt === undefined) return undefined;
-  return Math.max(0, epochAt(chain, finalityReadAt) - MIN_LAG - finalizedEpoch) * MS_PER_EPOCH;
+function finalityOf({ chain }: SlashingsOptions, state: Slashings): Finality | undefined {
+  const { finalizedEpoch, finalityReadAt: readAt } = state;
+  return finalizedEpoch === undefined || readAt === undefined
+    ? undefined
+    : { at: epochEnd(chain, finalizedEpoch), readAt };
 }
 
 /**

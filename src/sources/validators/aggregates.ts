@@ -1,7 +1,13 @@
-import { type ApiRequest, type Endpoint, IDENTIFIERS_OF_AGGREGATE, requestTo } from '../../api/endpoints.ts';
+import {
+  type ApiRequest,
+  type Endpoint,
+  IDENTIFIERS_OF_AGGREGATE,
+  type Ranged,
+  requestTo,
+} from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { epochEnd, HONEST } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochEnd, HONEST } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, rangesOf } from '../../facts/watch.ts';
 import { dueParts, fresh, keepNewer, maxAge } from '../ages.ts';
@@ -11,13 +17,13 @@ import type { Read, Timing } from '../read.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import { rewardsOf } from './rewards.ts';
 import type { FreshSums, GroupSums, Validators } from './state.ts';
+import { isShown } from './status.ts';
 
 /** Sums over 24 hours change slowly: one read in so many intervals of the status, about an hour by default. */
 const STATUS_INTERVALS = 9;
 
-interface Ranged {
-  readonly range?: { readonly epoch: number } | null | undefined;
-}
+/** A validator is `withdrawal_*` at the earliest 256 epochs after it left, which are 27 hours. */
+const WITHOUT_RECENT_DUTIES = /^(not_found|pending_|withdrawal_)/;
 
 interface Aggregate<A extends Ranged, S> {
   /** Also its key in the value. */
@@ -67,6 +73,18 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       // After a start the duties, which come before the rewards, try large chunks again.
       let hasSmallChunks = previous.hasSmallChunks === true && !(isFirst && name === 'duties');
 
+      const statuses = new Map(previous.validators.map((one) => [one.index, one]));
+
+      /** Any other had duties in the 24 hours, or may have had: then a 404 is a passing fault, and half of a sum is not known. */
+      function hadNoDuties(index: number): boolean {
+        const one = statuses.get(index);
+        if (!one || !isShown(chain, one, timing.of('status') ?? intervalMs, timing.now)) return false;
+        const { status, epoch, exitEpoch = epoch } = one;
+        return (
+          WITHOUT_RECENT_DUTIES.test(status) || (status.startsWith('exited_') && exitEpoch + EPOCHS_PER_DAY <= epoch)
+        );
+      }
+
       async function answersOf(group: WatchedGroup): Promise<A[]> {
         const answers: A[] = [];
         for (const identifiers of chunksOf(group.watch, hasSmallChunks ? small : large)) {
@@ -78,7 +96,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
               hasSmallChunks = true;
               return answersOf(group);
             }
-            if (!isNoneFound(error) || isAnyActive(previous, identifiers)) throw error;
+            if (!isNoneFound(error) || !identifiers.every(hadNoDuties)) throw error;
           }
         }
         return answers;
@@ -115,12 +133,6 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       return { value: { ...previous, [name]: [...sums.values()].filter((one) => one), hasSmallChunks }, failure };
     },
   };
-}
-
-/** The service must know the duties of an active validator: then a 404 is a passing fault, and half of a sum is not known. */
-function isAnyActive({ validators }: Validators, identifiers: readonly number[]): boolean {
-  const asked = new Set(identifiers);
-  return validators.some(({ index, status }) => asked.has(index) && status.startsWith('active'));
 }
 
 /** The sums of a group. Undefined: not read, or about another set of validators. */

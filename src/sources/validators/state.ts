@@ -18,8 +18,10 @@ const Validator = z.object({
   askedAt: z.number(),
   /** The epoch of the first answer of an unbroken row that reports it as offline. */
   offlineSince: Index.optional(),
-  /** The epoch of the first answer of an unbroken row that lacks it, while it keeps its values. */
-  missingSince: Index.optional(),
+  /** The first answer of an unbroken row that lacks it, while it keeps its values: its epoch, and when it came (Unix ms). */
+  missing: z.object({ epoch: Index, at: z.number() }).optional(),
+  /** From this epoch on it has no duties, once it has left. */
+  exitEpoch: Index.optional(),
   slashed: Slashed.optional(),
   /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
   wasUnslashed: z.boolean().optional(),

@@ -1,8 +1,9 @@
 import { ValidatorRow } from '../../api/answers/validators.ts';
 import type { Api } from '../../api/client.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { type Chain, epochAt, epochEnd, HONEST, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, epochEnd, HONEST, MS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
 import { chunksOf, watches } from '../../facts/watch.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
@@ -45,7 +46,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
-          known.set(row.index, { ...afterAnswer(row, before), askedAt: timing.now });
+          known.set(row.index, { ...afterAnswer(row, before, api.now()), askedAt: timing.now });
         }
       }
       const watched = [...known.values()].filter(({ index }) => watches(watch, index));
@@ -54,7 +55,8 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
   };
 }
 
-function isShown(chain: Chain, { epoch }: Row, agingMs: Milliseconds, now: UnixMs): boolean {
+/** Whether the age of its answer still allows to show it. */
+export function isShown(chain: Chain, { epoch }: Row, agingMs: Milliseconds, now: UnixMs): boolean {
   return shownUntil({ at: epochEnd(chain, epoch) }, maxAge(HONEST.status, agingMs), now) !== undefined;
 }
 
@@ -77,7 +79,9 @@ async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signa
   const { data, range, paging } = answer;
   // A run over many validators takes several epochs.
   expectPastEpoch('validators', chain, range.epoch, api.now());
-  const rows = api.records('validators', ValidatorRow, data);
+  const rows = api.records('validators', ValidatorRow, data, ({ validator }) => chunk.includes(validator.index));
+  if (data.length > 0 && rows.length === 0)
+    throw new RequestFailed('validators', 'invalid_body', 'no row is about a validator that was asked for');
   const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor && paging?.next_cursor !== false;
   return chunk.flatMap((index) => {
@@ -100,6 +104,7 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
     balance: row?.balances?.current ?? null,
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
+    exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
@@ -118,13 +123,15 @@ function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): 
 }
 
 /** A known validator is not found once two answers in a row lack it, at least an epoch apart. One can be a passing fault. */
-function afterAnswer(read: Row, before: Row | undefined): Row {
+function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
   // A 404 is dated by our clock, so it stands behind any answer with the validator.
   if (before === undefined || before.status === 'not_found') return withHistory(read, before);
-  if (keepNewer(before, read, ({ epoch }) => epoch) === before) return before;
-  const { missingSince = read.epoch } = before;
-  const isPassing = read.status === 'not_found' && read.epoch <= missingSince;
-  return isPassing ? { ...before, missingSince } : withHistory(read, before);
+  const isLacking = read.status === 'not_found';
+  if (keepNewer(before, read, ({ epoch }) => epoch) === before)
+    return isLacking ? before : { ...before, missing: undefined };
+  const missing = before.missing && before.missing.at <= now ? before.missing : { epoch: read.epoch, at: now };
+  const isPassing = isLacking && (read.epoch <= missing.epoch || now - missing.at < MS_PER_EPOCH);
+  return isPassing ? { ...before, missing } : withHistory(read, before);
 }
 
 /** Since when the validator is offline and slashed. One that was slashed stays slashed. */

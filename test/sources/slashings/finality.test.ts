@@ -1,10 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { epochAt } from '../../../src/facts/chain.ts';
+import { epochAt, epochEnd } from '../../../src/facts/chain.ts';
+import { networkSource } from '../../../src/sources/network/index.ts';
+import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { withFinality } from '../../../src/sources/slashings/finalized.ts';
 import type { Slashings } from '../../../src/sources/slashings/state.ts';
+import { fakeApi } from '../../support/answers/fake-api.ts';
+import { NETWORK_PERFORMANCE } from '../../support/answers/network-answers.ts';
 import { epochRows } from '../../support/answers/slot-rows.ts';
 import { Follower } from '../../support/runs/follower.ts';
+import { round } from '../../support/runs/round.ts';
 import { HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
 /** The epoch by the clock. Two before it is the newest that can be final. */
@@ -35,6 +40,23 @@ describe('sources/slashings finality', () => {
     follower = new Follower();
     follower.chain.grow(E, F);
     await follower.poll(0);
+  });
+
+  it('tells which epoch was final when, so that the sums of the network are not behind while it is lost, nor after a restart', async () => {
+    const network = networkSource({ chain: 'mainnet', intervalMs: HOUR, chains: 1 });
+    const api = fakeApi(() => ({ ...NETWORK_PERFORMANCE, range: { epoch: F } }));
+    const behind = async (): Promise<number | undefined> => {
+      const inputs = { ...NO_INPUTS, ...follower.source.more?.gives?.(follower.state) };
+      return (await round(network, api, undefined, { now: follower.now, inputs })).entry.reads['duties']?.behindMs;
+    };
+    follower.chain.grow(epochAt('mainnet', NOW + 6 * HOUR), F);
+    await follower.poll(6 * HOUR);
+    expect(await behind()).toBe(0);
+    follower.startAnew(HOUR / 2);
+    expect(await behind()).toBe(0);
+    follower.chain.grow(epochAt('mainnet', follower.now), F + 5);
+    await follower.poll(0);
+    expect(await behind()).toBe(follower.now - epochEnd('mainnet', F));
   });
 
   it.each([1, 2, 20, 80_000])(

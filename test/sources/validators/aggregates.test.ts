@@ -181,36 +181,53 @@ describe.each([
     },
   );
 
-  it('a 404 for validators of which one is active is a passing fault: a part of a sum is not the sum', async () => {
-    const { entry: known } = await poll(serviceOf(), undefined, MANY);
-    const api = serviceWith((request) => {
-      if (identifiersOf(request).includes(101)) throw failed(request, 'not_found');
-      return answer;
+  describe.each<[string, Record<string, unknown> | null | 'unread', epoch?: number]>([
+    ['active', {}],
+    ['not read', 'unread'],
+    ['that left today', { status: 'exited_unslashed', life_cycle_epochs: { exit: 444_377 - 224 } }],
+    ['that left nobody knows when', { status: 'exited_slashed', life_cycle_epochs: null }],
+    ['that waited five hours ago', { status: 'pending_queued' }, 444_330],
+  ])('a 404 for validators %s', (_, row, epoch) => {
+    it('is a passing fault: a part of a sum is not the sum', async () => {
+      const { value: state } = await poll(oneNotFound(row, epoch), undefined, MANY);
+      expect(state[read]).toEqual([]);
+      const { value: known, entry } = await poll(serviceOf(), undefined, MANY);
+      const { value: kept, failure } = await next(oneNotFound(row, epoch), entry, MANY, NOW + NINE);
+      expect(failure).toBeInstanceOf(Error);
+      expect(kept[read]).toEqual(known[read]);
     });
-    const { value: state, failure } = await next(api, known, MANY, NOW + NINE);
-    expect(failure).toMatchObject({ reason: 'not_found' });
-    expect(state[read]).toEqual(known.value[read]);
-    const pending = (one: Validators['validators'][number]) =>
-      one.index > 100 ? { ...one, status: 'pending_queued' as const } : one;
-    const waiting = { ...known.value, validators: known.value.validators.map(pending) };
-    const { failure: none, value: rest } = await poll(
-      serviceOf({
-        validators: (request) =>
-          validatorsAnswer(
-            444_377,
-            identifiersOf(request).map((one) => validatorRow(one, one > 100 ? { status: 'pending_queued' } : {})),
-          ),
-        [asked]: (request: SentRequest) => {
-          if (identifiersOf(request).includes(101)) throw failed(request, 'not_found');
-          return answer;
-        },
-      }),
-      waiting,
-      MANY,
-    );
-    expect(none).toBeUndefined();
-    expect(rest[read]).toHaveLength(1);
   });
+
+  it.each([
+    ['that left a day ago', { status: 'exited_slashed', life_cycle_epochs: { exit: 444_377 - 225 } }],
+    ['that wait', { status: 'pending_queued' }],
+    ['that left long ago', { status: 'withdrawal_done', life_cycle_epochs: null }],
+    ['that do not exist', null],
+  ])('a 404 for validators %s means that they had no duties', async (_, row) => {
+    const { value: state, failure } = await poll(oneNotFound(row), undefined, MANY);
+    expect(failure).toBeUndefined();
+    expect(state[read]).toHaveLength(1);
+  });
+
+  /** The aggregate has nothing about 101 to 150, which are as this row. */
+  function oneNotFound(row: Record<string, unknown> | null | 'unread', epoch = 444_377): FakeApi {
+    return serviceOf({
+      validators(request) {
+        const late = identifiersOf(request).filter((index) => index > 100);
+        if (late.length > 0 && row === 'unread') throw failed(request, 'server_error');
+        return validatorsAnswer(
+          epoch,
+          identifiersOf(request).flatMap((one) =>
+            one <= 100 ? validatorRow(one) : row ? validatorRow(one, Object(row)) : [],
+          ),
+        );
+      },
+      [asked](request: SentRequest) {
+        if (identifiersOf(request).includes(101)) throw failed(request, 'not_found');
+        return answer;
+      },
+    });
+  }
 });
 
 describe('the performance of watched validators', () => {

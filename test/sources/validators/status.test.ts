@@ -266,6 +266,55 @@ describe('the status of watched validators', () => {
       expect(byStatus(third.value, NOW + 3 * EPOCH)).toEqual({ not_found: 12 });
       expect(offlineSince(third.value, NOW + 3 * EPOCH)).toEqual({});
     });
+
+    it('means nothing if another follows it a minute later, in the next epoch', async () => {
+      let { value: state } = await poll(off(444_377));
+      for (const [later, epoch] of [
+        [-30_000, 444_378],
+        [30_000, 444_379],
+      ] as const) {
+        const now = startOfEpoch(444_379) + later;
+        ({ value: state } = await poll(serviceOf({ validators: gone(epoch) }), state, OPTIONS, now));
+        expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
+      }
+    });
+
+    it('does not count together with one before an answer that has them, however old that is', async () => {
+      let { value: state } = await poll(off(444_377));
+      const answers = [gone(444_378), rows({}, 444_376), gone(444_380)];
+      for (const [i, validators] of answers.entries())
+        ({ value: state } = await poll(serviceOf({ validators }), state, OPTIONS, NOW + (i + 1) * EPOCH));
+      expect(byStatus(state, NOW + 3 * EPOCH)).toEqual({ active_ongoing: 12 });
+    });
+  });
+
+  it('fails if the rows are all about other validators, and takes nobody for gone beside such a row', async () => {
+    const { entry, value: before } = await poll(off(444_377));
+    const others = (own: readonly number[]) => () =>
+      validatorsAnswer(
+        444_379,
+        [...own, 1001].map((index) => validatorRow(index)),
+      );
+    const none = await next(serviceOf({ validators: others([]) }), entry, OPTIONS, NOW + 2 * EPOCH);
+    expect(none.failure).toMatchObject({ endpoint: 'validators', reason: 'invalid_body' });
+    expect(none.value.validators).toEqual(before.validators);
+    const now = NOW + 2 * EPOCH;
+    const { value: fresh } = await poll(serviceOf({ validators: others([1, 11]) }), undefined, OPTIONS, now);
+    expect(byStatus(fresh, now)).toEqual({ active_ongoing: 2, unread: 10 });
+  });
+
+  it('a chunk that failed, is asked alone and is late, is no service that is behind', async () => {
+    let failures = 1;
+    const validators = (request: SentRequest): unknown => {
+      const isLate = identifiersOf(request).includes(11);
+      if (isLate && failures-- > 0) throw failed(request, 'server_error');
+      return rows({}, isLate ? 444_330 : 444_377)(request);
+    };
+    const api = serviceOf({ validators });
+    const { entry } = await poll(api);
+    const alone = await next(api, entry, OPTIONS, NOW + MINUTE);
+    expect(chunksAsked(api, 'validators').at(-1)).toEqual([11, 12]);
+    expect([entry, alone.entry].map(({ reads }) => reads['status']?.behindMs)).toEqual([0, 0]);
   });
 
   it('names at most 100 that are offline, the longest first', async () => {
