@@ -118,15 +118,15 @@ describe('web/headline', () => {
 
   it('reports what the service has not found for an hour', () => {
     const head = { failuresInARow: 0, durationMs: 0, notFoundSince: NOW - HOUR };
-    const after = (ms: number): StatusInput => {
+    const failedFor = (ms: number): StatusInput => {
       const lastError = { at: NOW - HOUR + ms, reason: 'not_found', message: 'made up' };
       return changed(HEALTHY, ({ source, entry }) => {
         const isMeant = source.name === 'slashings' && source.chain === 'hoodi';
         return isMeant ? { entry: { ...entry, reads: { ...entry.reads, head: { ...head, lastError } } } } : {};
       });
     };
-    expect(texts(after(HOUR - 1))).toEqual([]);
-    expect(texts(after(HOUR))).toEqual([
+    expect(texts(failedFor(HOUR - 1))).toEqual([]);
+    expect(texts(failedFor(HOUR))).toEqual([
       'The service has not found slashings of hoodi (head) for an hour. It is asked once an hour. Look for a newer version of the exporter.',
     ]);
   });
