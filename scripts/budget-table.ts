@@ -60,7 +60,7 @@ async function sweepCost(machines: number): Promise<number> {
       ownMs: MINUTE_MS,
       agingMs: MINUTE_MS,
       isFirst: costs.length === 0,
-      stoppedMs: 0,
+      stop: undefined,
       isRefused: () => false,
       events: [],
     };

@@ -45,6 +45,8 @@ export const Ledger = z.object({
   correctionMs: z.number().exactOptional(),
   /** For how long requests may have been sent after it was written; 0: none, because the process then ended. */
   mayLackMs: z.number().exactOptional(),
+  /** When the daemon wrote it. A backfill keeps the time. */
+  aliveAt: unixMs.exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
@@ -79,8 +81,10 @@ export function emptyLedger(): Ledger {
  * if the last answer was long enough ago.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
-  const { key } = ledger;
-  if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
+  const { key, aliveAt } = ledger;
+  if (key.fingerprint !== fingerprint) {
+    return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint }, ...(aliveAt !== undefined && { aliveAt }) };
+  }
   if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
   const mayProbe = key.standing === 'revoked';
   const asking = mapBuckets(ledger, (bucket) =>

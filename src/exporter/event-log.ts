@@ -5,7 +5,7 @@ import type { Ledger } from '../budget/ledger.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import { partOf } from '../scheduler/refusals.ts';
-import { ENDPOINT_ENDED, type Ended, PART_REFUSED } from '../scheduler/round.ts';
+import { type Ended, PART_REFUSED, READ_ENDED } from '../scheduler/round.ts';
 import { type QuotaWait, requestsPerDay, type Schedule } from '../scheduler/schedules.ts';
 import type { EventTable, Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
@@ -32,9 +32,9 @@ const KEY_REFUSED = {
 
 const KERNEL_EVENTS: EventTable = {
   [PART_REFUSED]: { level: 'warn', message: 'the service refuses a part of a source' },
-  [ENDPOINT_ENDED]: {
+  [READ_ENDED]: {
     level: 'warn',
-    message: 'the service has not found an endpoint for an hour: it is asked once an hour',
+    message: 'the service has not found for an hour what it used to give: it is asked once an hour',
   },
 };
 

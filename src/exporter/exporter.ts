@@ -125,6 +125,7 @@ export class Exporter implements Pages {
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#setup, limiter.settleLedger(), clock.now()),
+      aliveAt: () => limiter.settleLedger().aliveAt,
       limitsKnown: () => areLimitsKnown(limiter.settleLedger(), this.#setup.budgetOptions, clock.now()),
       onSchedules: (schedules) => this.#events.scheduled(schedules, clock.monotonic()),
       onEvent: (source, event) => this.#events.found(source, event),
@@ -343,7 +344,7 @@ export class Exporter implements Pages {
   async #saveLedger(ledger: Ledger): Promise<void> {
     if (this.#replica?.leads() === false) return;
     this.#events.keySeen(ledger.key);
-    await this.#save(LEDGER, ledger);
+    await this.#save(LEDGER, { ...ledger, aliveAt: this.#clock.now() } satisfies Ledger);
   }
 
   async #save(name: string, value: unknown): Promise<void> {

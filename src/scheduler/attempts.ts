@@ -12,6 +12,7 @@ const LONGEST_RETRY_MS = 15 * MS_PER_MINUTE;
 /** For a failure that need not pass by itself, such as a 400. */
 const LASTING_RETRY_MS = MS_PER_HOUR;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
+const ENDED_AFTER_MS = MS_PER_HOUR;
 const ENDED_PAUSE_MS = MS_PER_HOUR;
 
 /** When a read is due, whatever the budget permits. */
@@ -86,16 +87,16 @@ export interface Measured {
   /** Undefined: it succeeded, or is refused. */
   readonly failure?: Error | undefined;
   readonly isRefused?: boolean;
-  /** Whether its first endpoint no longer exists. */
-  readonly hasEnded?: boolean;
+  /** Whether its first endpoint, one of v1, was not found. */
+  readonly isNotFound?: boolean;
 }
 
 /** A run during which the clock was set by more than this has looked for data at the wrong time. */
 const MAX_STEP_MS = MS_PER_MINUTE;
 
 export function afterRun(before: Attempt, measured: Measured): Attempt {
-  const { roundAt, end, durationMs, requests, pace, failure, isRefused, hasEnded, stepMs, freshness } = measured;
-  const { pausedUntil, isDueNow, ...rest } = before;
+  const { roundAt, end, durationMs, requests, pace, failure, isRefused, isNotFound, stepMs, freshness } = measured;
+  const { pausedUntil, isDueNow, notFoundSince = end, ...rest } = before;
   // The value that the run has found is kept, but the run may have missed data, and its end is not known.
   if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
   const tried = { ...withPace(rest, pace), ...freshness, lastAttemptAt: roundAt, durationMs };
@@ -107,14 +108,21 @@ export function afterRun(before: Attempt, measured: Measured): Attempt {
     return { ...others, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   const reason = failure instanceof RequestFailed ? failure.reason : failure.name;
-  const pauseMs = hasEnded ? ENDED_PAUSE_MS : pauseAfter(failure);
-  return {
+  const failing: Attempt = {
     ...tried,
     failuresInARow: before.failuresInARow + 1,
     ...(before.failuresInARow === 0 && { failingSince: end }),
     lastError: { at: end, reason, message: failure.message },
-    ...(pauseMs > 0 && { pausedUntil: end + pauseMs }),
+    // A time in the future is from before the clock was set back.
+    ...(isNotFound && before.lastSuccessAt !== undefined && { notFoundSince: Math.min(notFoundSince, end) }),
   };
+  const pauseMs = hasEnded(failing) ? ENDED_PAUSE_MS : pauseAfter(failure);
+  return { ...failing, ...(pauseMs > 0 && { pausedUntil: end + pauseMs }) };
+}
+
+/** Whether the service has not found for an hour what it used to give. */
+export function hasEnded({ notFoundSince, lastError }: Attempt): boolean {
+  return notFoundSince !== undefined && lastError !== undefined && lastError.at - notFoundSince >= ENDED_AFTER_MS;
 }
 
 /** If no limit was known, the last known pace stays. */

@@ -17,6 +17,8 @@ const Attempt = z.object({
   lastSuccessAt: unixMs.exactOptional(),
   durationMs: milliseconds,
   lastError: z.object({ at: unixMs, reason: z.string(), message: z.string() }).exactOptional(),
+  /** Since when every attempt failed because the service does not find what it used to give. */
+  notFoundSince: unixMs.exactOptional(),
   /**
    * The read runs at once: it failed with another key or before a sibling worked again, was refused before a reload, or
    * the clock was set meanwhile.

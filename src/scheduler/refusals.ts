@@ -5,7 +5,7 @@ import type { Read } from '../sources/read.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** The refused attempts in a row at an optional part, or at an endpoint of v1 that is none. */
+/** The refused attempts in a row at an optional part. */
 const Refusal = z.object({
   reason: z.string(),
   attempts: z.number(),
@@ -15,7 +15,7 @@ const Refusal = z.object({
 });
 type Refusal = z.infer<typeof Refusal>;
 
-/** The refusals of a source, by part or endpoint. A success ends them; the failures of an outage do not. */
+/** The refusals of a source, by part. A success ends them; the failures of an outage do not. */
 export const Refusals = z.record(z.string(), Refusal);
 export type Refusals = z.infer<typeof Refusals>;
 
@@ -50,29 +50,18 @@ export function confirmedAt(refusals: Refusals, part: Part | undefined): UnixMs 
   return refusal && !isConfirmed(refusal) && !mayPass(refusal.reason) ? refusal.lastAt + CONFIRMED_AFTER_MS : undefined;
 }
 
-export function withoutRefusal(refusals: Refusals, part: Part | Endpoint): Refusals {
+export function withoutRefusal(refusals: Refusals, part: Part): Refusals {
   if (!(part in refusals)) return refusals;
   const { [part]: _, ...others } = refusals;
   return others;
 }
 
-export function withRefusal(
-  refusals: Refusals,
-  part: Part | Endpoint,
-  { reason }: RequestFailed,
-  now: UnixMs,
-): Refusals {
+export function withRefusal(refusals: Refusals, part: Part, { reason }: RequestFailed, now: UnixMs): Refusals {
   const before = refusals[part];
   const isNext = before && mayPass(before.reason) === mayPass(reason);
   const { attempts, firstAt } = isNext ? before : { attempts: 0, firstAt: now };
   // A time in the future is from before the clock was set back.
   return { ...refusals, [part]: { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now } };
-}
-
-/** Whether an endpoint of v1 has not been found for an hour, and gave no other answer. An optional part is refused instead. */
-export function hasEnded(refusals: Refusals, endpoint: Endpoint): boolean {
-  const refusal = partOf(endpoint) === undefined ? refusals[endpoint] : undefined;
-  return refusal !== undefined && refusal.lastAt - refusal.firstAt >= MS_PER_HOUR;
 }
 
 /** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */

@@ -1,19 +1,19 @@
 import type { Api } from '../api/client.ts';
-import { type ApiRequest, type Endpoint, type Freshness, freshnessAfter, type Part } from '../api/endpoints.ts';
+import { type ApiRequest, ENDPOINTS, type Freshness, freshnessAfter, type Part } from '../api/endpoints.ts';
 import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { afterRun } from './attempts.ts';
+import { afterRun, hasEnded } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry } from './entry.ts';
-import { hasEnded, isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
+import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
 /** The events of the scheduler itself, which every source has. */
 export const PART_REFUSED = 'part_refused';
-export const ENDPOINT_ENDED = 'endpoint_ended';
+export const READ_ENDED = 'read_ended';
 
 /** What is the same for all reads of a round. */
 export interface RoundContext {
@@ -29,6 +29,8 @@ export interface RoundContext {
   readonly tried: ReadonlySet<string>;
   /** When the program began to know the source. */
   readonly startedAt: UnixMs;
+  /** When the program is known to have run before. */
+  readonly aliveAt: UnixMs | undefined;
 }
 
 /** How a run has ended. A refused read is off, and does not fail. */
@@ -53,7 +55,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
   const begun = { at: clock.now(), monotonic: clock.monotonic() };
   const events: SourceEvent[] = [];
   const runs: Round['runs'][number][] = [];
-  const stoppedMs = stoppedBefore(current, context);
+  const stop = stopBefore(current, context);
   let entry = current;
   for (const read of source.reads) {
     if (signal.aborted) break;
@@ -62,7 +64,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
     const { failuresInARow } = attemptOf(entry, read);
-    const ran = await run({ ...context, stoppedMs }, begun, entry, schedule);
+    const ran = await run({ ...context, stop }, begun, entry, schedule);
     if (!ran) break;
     entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
     events.push(...ran.events);
@@ -77,7 +79,7 @@ type Ran = Pick<Round, 'entry' | 'events'> & Ended;
 
 /** Runs one read and measures it. Undefined: the run was aborted. */
 async function run(
-  { api, clock, inputs, signal, tried, isPaceKnown, stoppedMs }: RoundContext & Pick<ReadContext, 'stoppedMs'>,
+  { api, clock, inputs, signal, tried, isPaceKnown, stop }: RoundContext & Pick<ReadContext, 'stop'>,
   begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
   before: Entry,
   { read, pace, timing }: ReadSchedule,
@@ -95,7 +97,7 @@ async function run(
     ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
     isFirst,
-    stoppedMs,
+    stop,
     isRefused: noted.isRefused,
     events,
   };
@@ -110,7 +112,6 @@ async function run(
   const isOff = isRefusal(failed) && noted.isRefused(partOf(failed.endpoint));
   const failure = isOff ? undefined : failed;
   const durationMs = clock.monotonic() - start;
-  const isEnd = isFailure(failure, 'not_found') && failure.endpoint === read.endpoints[0];
   const measured = {
     roundAt: begun.at,
     end: begun.at + clock.monotonic() - begun.monotonic,
@@ -122,16 +123,19 @@ async function run(
     pace: isPaceKnown ? pace : undefined,
     failure,
     isRefused: isOff,
-    hasEnded: isEnd && hasEnded(noted.refusals(), failure.endpoint),
+    isNotFound: noted.isNotFound(failure),
   };
-  const reads = { ...before.reads, [read.name]: afterRun(attempt, measured) };
+  const after = afterRun(attempt, measured);
+  if (hasEnded(after) && !hasEnded(attempt)) events.push({ type: READ_ENDED, read: read.name, err: failure?.message });
+  const reads = { ...before.reads, [read.name]: after };
   return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };
 }
 
-/** The attempts before a start are those of another process, which may have run until the start. */
-function stoppedBefore({ reads }: Entry, { tried, startedAt }: RoundContext): Milliseconds {
+/** From the last sign of life of the process before. A reload or a takeover is no start: this process ran before that sign. */
+function stopBefore({ reads }: Entry, { tried, startedAt, aliveAt = 0 }: RoundContext): ReadContext['stop'] {
   const attempts = Object.values(reads).flatMap(({ lastAttemptAt }) => lastAttemptAt ?? []);
-  return tried.size > 0 || attempts.length === 0 ? 0 : Math.max(0, startedAt - Math.max(...attempts));
+  const from = Math.max(aliveAt, ...attempts);
+  return tried.size > 0 || attempts.length === 0 || from >= startedAt ? undefined : { from, to: startedAt };
 }
 
 /**
@@ -151,9 +155,9 @@ function ownTimeSince(
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
 function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, events: SourceEvent[]) {
   const { endpoints } = read;
+  const [first] = endpoints;
   const last = attemptOf(before, read);
-  const wasAnswered = last.lastSuccessAt !== undefined;
-  let [requests, refusals] = [0, before.refusals];
+  let [requests, refusals, isFound] = [0, before.refusals, false];
   let freshness: Freshness = {};
 
   /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
@@ -169,16 +173,10 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
   }
 
-  /** Notes whether an endpoint of v1 is found that used to be. Other failures than of the service say nothing about it. */
-  function noteEnd(endpoint: Endpoint, error?: unknown): void {
-    if (!isFailure(error, 'not_found')) {
-      const isAnswer = error === undefined || isFailure(error, 'bad_request', 'server_error', 'invalid_body');
-      if (isAnswer) refusals = withoutRefusal(refusals, endpoint);
-    } else if (wasAnswered) {
-      const had = hasEnded(refusals, endpoint);
-      refusals = withRefusal(refusals, endpoint, error, api.now());
-      if (!had && hasEnded(refusals, endpoint)) events.push({ type: ENDPOINT_ENDED, endpoint, err: error.message });
-    }
+  /** Whether the first endpoint is one of v1 that found nothing. An optional part is refused instead. */
+  function isNotFound(failure: unknown): boolean {
+    const { part, body } = ENDPOINTS[first];
+    return isFailure(failure, 'not_found') && failure.endpoint === first && !part && !body && !isFound;
   }
 
   const noted: Api = {
@@ -188,18 +186,16 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
       // A part of another source is that source's to note.
       const { endpoint } = request;
       const part = endpoints.includes(endpoint) ? partOf(endpoint) : undefined;
-      const mayEnd = !request.body && partOf(endpoint) === undefined;
       try {
         const answer = await api.request(request, signal);
         if (part) refusals = withoutRefusal(refusals, part);
-        else if (mayEnd) noteEnd(endpoint);
+        isFound ||= endpoint === first;
         const known = { ...last, ...freshness };
         freshness = { ...freshness, ...freshnessAfter(known, request, answer, api.now(), inputs.finality) };
         return answer;
       } catch (error) {
         if (signal.aborted) throw error;
         if (part) note(part, request, error);
-        else if (mayEnd) noteEnd(endpoint, error);
         throw error;
       }
     },
@@ -208,6 +204,7 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     api: noted,
     requests: () => requests,
     refusals: () => refusals,
+    isNotFound,
     freshness: () => freshness,
     isRefused: isOffNow,
   };

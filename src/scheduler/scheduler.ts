@@ -21,6 +21,8 @@ export interface SchedulerDependencies {
    * quota is not spent.
    */
   readonly limitsKnown: () => boolean;
+  /** When the process before this one is known to have run. Undefined: not known. */
+  readonly aliveAt?: () => UnixMs | undefined;
   /** Called often with how each source runs, once the limits and the cost of each source are known. */
   readonly onSchedules: (schedules: ReadonlyMap<Source, Schedule>) => void;
   /** Called once with each event, after the value that contains it was saved. */
@@ -198,7 +200,7 @@ export class Scheduler {
 
   /** Runs the reads that are due, and saves what they found once. */
   async #round(task: Task, signal: AbortSignal): Promise<void> {
-    const { clock, api, limitsKnown, onRun } = this.#deps;
+    const { clock, api, limitsKnown, aliveAt, onRun } = this.#deps;
     const { source, tried, startedAt } = task;
     // A reload in the middle of the round changes neither its reads nor their paces.
     const known = this.#tasks.map(({ source, current }) => ({ source, current }));
@@ -220,6 +222,7 @@ export class Scheduler {
       isPaceKnown: limitsKnown(),
       tried,
       startedAt,
+      aliveAt: aliveAt?.(),
     });
     // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
     if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);

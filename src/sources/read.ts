@@ -73,11 +73,8 @@ export interface ReadContext {
   readonly agingMs: Milliseconds;
   /** Whether this is the first attempt since a start, a reload or a takeover. */
   readonly isFirst: boolean;
-  /**
-   * How long the program had not tried any read of the source when it started. 0 after its first round. A reload or a takeover
-   * is no start.
-   */
-  readonly stoppedMs: Milliseconds;
+  /** Until the program started, it did not run. Undefined after its first round. A reload or a takeover is no start. */
+  readonly stop: { readonly from: UnixMs; readonly to: UnixMs } | undefined;
   /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */

@@ -1,7 +1,9 @@
 import { PARTS } from '../api/endpoints.ts';
 import type { BudgetOptions } from '../budget/bucket.ts';
 import { ASK_AGAIN_AFTER_MS, isKeyClosed, type Ledger } from '../budget/ledger.ts';
-import { hasEnded, isRefused, partsOf } from '../scheduler/refusals.ts';
+import { hasEnded } from '../scheduler/attempts.ts';
+import { attemptOf } from '../scheduler/entry.ts';
+import { isRefused, partsOf } from '../scheduler/refusals.ts';
 import { behindOf, lastOf, type QuotaWait, type SourceView } from '../scheduler/schedules.ts';
 import { firing, firingIf, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice, type Summary, type Tone } from '../sources/content.ts';
@@ -156,9 +158,9 @@ function refusalNotices(views: readonly SourceView[]): Notice[] {
 }
 
 function endNotices(views: readonly SourceView[]): Notice[] {
-  const ended = views.flatMap(({ source: { chain, reads }, entry: { refusals } }) => {
-    const endpoints = new Set(reads.flatMap((read) => read.endpoints));
-    return [...endpoints].flatMap((one) => (hasEnded(refusals, one) ? [`${one}${chain ? ` (${chain})` : ''}`] : []));
+  const ended = views.flatMap((view) => {
+    const reads = view.source.reads.filter((read) => hasEnded(attemptOf(view.entry, read)));
+    return reads.length > 0 ? [`${nameOf(view)} (${listed(reads.map(({ name }) => name))})`] : [];
   });
   if (ended.length === 0) return [];
   const rest = '. It is asked once an hour. Look for a newer version of the exporter.';

@@ -175,7 +175,7 @@ describe('the attempts at a read', () => {
   });
 });
 
-describe('an endpoint of v1', () => {
+describe('what v1 used to give', () => {
   const SLOTS = requestTo('epoch_slots', { chain: 'mainnet', epoch: 'latest', priority: 'head_pass' });
 
   /** Answers it so each minute from `from` on, and tells at which minutes it was asked. */
@@ -207,10 +207,10 @@ describe('an endpoint of v1', () => {
 
   it('that is not found for an hour has ended: it is asked once an hour, which is told, until it is back', async () => {
     const { at, events, entry } = await asked((minute) => (minute === 0 || minute >= 200 ? 'ok' : 'not_found'), 245);
-    expect(events).toEqual(['endpoint_ended']);
+    expect(events).toEqual(['read_ended']);
     // The hour begins with the first 404.
     expect(at.filter((minute) => minute >= 60)).toEqual([60, 61, 121, 181, 241, 242, 243, 244, 245]);
-    expect(entry?.refusals).toEqual({});
+    expect(entry?.reads['only']).not.toHaveProperty('notFoundSince');
   });
 
   it.each<[string, (minute: number) => Result]>([
@@ -230,6 +230,8 @@ describe('an endpoint of v1', () => {
   it('has not ended through failures that are not its own, and an optional part is refused instead', async () => {
     const network = (minute: number): Result => (minute === 0 ? 'ok' : minute === 1 ? 'not_found' : 'network');
     expect((await asked(network, 130)).events).toEqual([]);
+    const twice = (minute: number): Result => (minute === 1 || minute === 90 ? 'not_found' : network(minute));
+    expect((await asked(twice, 130)).events).toEqual([]);
     const members = requestTo('sync_committee_members', { chain: 'mainnet', period: 'next' });
     expect((await asked((minute) => (minute === 0 ? 'ok' : 'not_found'), 130, members)).events).toEqual([
       'part_refused',

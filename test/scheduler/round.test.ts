@@ -57,16 +57,21 @@ describe('scheduler/round', () => {
   });
 
   it.each([
-    ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, 3 * HOUR],
-    ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, 0],
+    ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, { from: NOW, to: NOW + 3 * HOUR }],
+    [
+      'a start after a time in which it asked nothing',
+      { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR, tried: new Set<string>() },
+      { from: NOW + HOUR, to: NOW + 3 * HOUR },
+    ],
+    ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
     [
       'a reload or a takeover, by a process that ran all the time',
       { startedAt: NOW - HOUR, tried: new Set<string>() },
-      0,
+      undefined,
     ],
-  ])('tells how long the program was stopped before %s', async (_, since, expected) => {
-    const seen: number[] = [];
-    const source = fakeSource({ run: (value, { stoppedMs }) => ({ value: value + seen.push(stoppedMs) }) });
+  ])('tells when the program was stopped before %s', async (_, since, expected) => {
+    const seen: ReadContext['stop'][] = [];
+    const source = fakeSource({ run: (value, { stop }) => ({ value: value + seen.push(stop) }) });
     const first = await round(
       source,
       fakeApi(() => ({})),
@@ -79,7 +84,7 @@ describe('scheduler/round', () => {
       first.entry,
       { now: NOW + 4 * HOUR, ...since },
     );
-    expect(seen).toEqual([0, expected]);
+    expect(seen).toEqual([undefined, expected]);
   });
 
   it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {

@@ -116,13 +116,18 @@ describe('web/headline', () => {
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 9 sources');
   });
 
-  it('reports an endpoint that has ended', () => {
-    const refusals = { epoch_slots: { reason: 'not_found', attempts: 60, firstAt: NOW - HOUR, lastAt: NOW } };
-    const known = changed(HEALTHY, ({ source, entry }) =>
-      source.name === 'slashings' && source.chain === 'hoodi' ? { entry: { ...entry, refusals } } : {},
-    );
-    expect(texts(known)).toEqual([
-      'The service has not found epoch_slots (hoodi) for an hour. It is asked once an hour. Look for a newer version of the exporter.',
+  it('reports what the service has not found for an hour', () => {
+    const head = { failuresInARow: 0, durationMs: 0, notFoundSince: NOW - HOUR };
+    const failedFor = (ms: number): StatusInput => {
+      const lastError = { at: NOW - HOUR + ms, reason: 'not_found', message: 'made up' };
+      return changed(HEALTHY, ({ source, entry }) => {
+        const isMeant = source.name === 'slashings' && source.chain === 'hoodi';
+        return isMeant ? { entry: { ...entry, reads: { ...entry.reads, head: { ...head, lastError } } } } : {};
+      });
+    };
+    expect(texts(failedFor(HOUR - 1))).toEqual([]);
+    expect(texts(failedFor(HOUR))).toEqual([
+      'The service has not found slashings of hoodi (head) for an hour. It is asked once an hour. Look for a newer version of the exporter.',
     ]);
   });
 

@@ -35,6 +35,7 @@ export const NO_SLASHINGS: Slashings = {
   proposerSlashed: [],
   slashedByStatus: [],
   namedSlots: [],
+  stops: [],
   missedProposals: [],
   recent: [],
   totals: NOTHING,

@@ -1,4 +1,4 @@
-import { type Chain, EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochAt } from '../../facts/chain.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Last, Read, Timing } from '../read.ts';
@@ -64,8 +64,7 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
   /** By epoch. The view is one of the epochs to count, and a tie reads the next epoch before its turn. */
   const answers = new Map<number, EpochRows>();
   // A backlog needs no view. An epoch that is being tried needs one: in an outage the view fails first, so no time counts.
-  const isStopOpen = previous.stop !== undefined && previous.stop.to === undefined;
-  if (timing.of('head') === undefined || previous.isFinalityDue || isStopOpen || !isCatchingUp(previous)) {
+  if (timing.of('head') === undefined || previous.isFinalityDue || !isCatchingUp(previous)) {
     const view = await readEpoch(context, 'finalized', 'finalized_pass');
     answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch);
@@ -79,7 +78,7 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
     return answer;
   };
   const { scannedEpoch = newest } = state;
-  const { from = Infinity } = state.stop ?? {};
+  const { from = Infinity } = state.stops[0] ?? {};
   const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_PASS, from - 1);
   for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
     const step = await countNext(context, state, epoch, read);
@@ -90,18 +89,13 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
 }
 
 function afterFinality({ options, timing, api, events }: Context, previous: Slashings, epoch: number): Slashings {
-  const { chain, catchUpMs } = options;
   const finalityReadAt = api.now();
-  const state = withFinality(previous, epoch, chain, finalityReadAt);
+  const state = withFinality(previous, epoch, options.chain, finalityReadAt);
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
   const next = { ...state, isFinalityDue: false, finalityReadAt };
-  if (isSampled(timing)) return skipTo({ ...next, stop: undefined }, finalizedEpoch - 1);
-  if (!state.stop) return next;
-  // At least the newest epoch is counted, even if catch_up is short.
-  const { from, to = finalizedEpoch - Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH)) } = state.stop;
-  return { ...next, stop: from <= to ? { from, to } : undefined };
+  return isSampled(timing) ? skipTo({ ...next, stops: [] }, finalizedEpoch - 1) : next;
 }
 
 /**
@@ -109,9 +103,14 @@ function afterFinality({ options, timing, api, events }: Context, previous: Slas
  * stopped is counted: while it runs, finality that comes back loses no epoch.
  */
 function afterStop(state: Slashings): Slashings {
-  const { stop: { from, to } = {}, scannedEpoch } = state;
-  if (from === undefined || to === undefined || scannedEpoch === undefined || scannedEpoch < from - 1) return state;
-  return { ...skipTo(state, to), stop: undefined };
+  const {
+    stops: [stop, ...later],
+    scannedEpoch = -1,
+  } = state;
+  if (!stop || scannedEpoch < stop.from - 1) return state;
+  const isOver = newestToCount(state) >= stop.to;
+  const skipped = skipTo(state, Math.min(stop.to, newestToCount(state)));
+  return isOver ? afterStop({ ...skipped, stops: later }) : skipped;
 }
 
 /**

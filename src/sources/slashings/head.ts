@@ -29,8 +29,8 @@ export function headRead(options: SlashingsOptions): Read<Slashings> {
 
 /**
  * Reads the latest epoch and the slashings in its blocks. Does the same for the epoch that has passed since the last pass,
- * whose last slots may have been missing then. An older answer does not replace the head, but
- * finality follows the newest answer, even if an earlier answer was further.
+ * whose last slots may have been missing then. An older answer does not replace the head, but finality follows the newest
+ * answer, even if an earlier answer was further.
  */
 async function headPass(context: Context, previous: Slashings): Promise<Step> {
   const slots = await readSlots(context, 'latest', 'head_pass');

@@ -30,11 +30,17 @@ export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['r
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 export const MIN_LAG = 2;
 
-/** Notes a stop that was longer than `catch_up`, also if this run fails. The last attempt was up to an interval before it. */
-function withStop({ stoppedMs, timing, options }: Context, state: Slashings): Slashings {
-  if (stoppedMs <= Math.max(options.catchUpMs, timing.intervalMs)) return state;
-  // If the service finalizes as usual, this epoch was not counted yet.
-  return { ...state, stop: { from: epochAt(options.chain, timing.now - stoppedMs) - MIN_LAG } };
+/** Notes the epochs of a stop that are beyond `catch_up`, once and also if this run fails. */
+function withStop({ stop, timing, options }: Context, state: Slashings): Slashings {
+  const { chain, catchUpMs } = options;
+  // After a kill the last sign of life is up to an interval old.
+  if (!stop || stop.to - stop.from <= Math.max(catchUpMs, timing.intervalMs)) return state;
+  // If the service finalizes as usual, the first was not final before the stop. The newest at the start is counted, even if
+  // catch_up is short.
+  const from = epochAt(chain, stop.from) - MIN_LAG;
+  const to = epochAt(chain, stop.to) - MIN_LAG - Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH));
+  const isKnown = state.stops.some((one) => one.to >= to);
+  return isKnown || from > to ? state : { ...state, stops: [...state.stops, { from, to }] };
 }
 
 /** Adds what the status reports of slashed validators. This stays when the status is no longer read. */

@@ -83,8 +83,8 @@ export const Slashings = z.object({
   isFinalityDue: z.boolean().optional(),
   /** When the finalized view was last read (Unix ms). */
   finalityReadAt: z.number().optional(),
-  /** The epochs of a stop that are beyond `catch_up`. `to` is not known before finality is read. They wait for their turn. */
-  stop: z.object({ from: z.number().int(), to: z.number().int().optional() }).optional(),
+  /** The epochs of each stop that are beyond `catch_up`, ascending. They wait for their turn, which lost finality delays. */
+  stops: z.array(z.object({ from: z.number().int(), to: z.number().int() })),
   /** If the last answers about finality were lower: the epoch of the last one, and the time of the first (Unix ms). */
   lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted, or counted as skipped. -1 before the first epoch of a chain. */

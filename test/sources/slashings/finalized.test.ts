@@ -181,13 +181,38 @@ describe('sources/slashings/finalized', () => {
       expect([counted(), skipped()]).toEqual([152, 0]);
     });
 
-    it('skips only the epochs of the stop, not those before it that were not final', async () => {
+    it('skips only the epochs of each stop, not those before and between them that were not final', async () => {
       await onTime(HOUR);
       await withoutFinality(30);
       follower.startAnew(20 * EPOCH);
-      follower.chain.grow(E + 50, F + 50);
+      follower.chain.grow(E + 50, F);
+      await follower.poll(0);
+      await withoutFinality(10);
+      follower.startAnew(30 * EPOCH);
+      follower.chain.grow(E + 90, F);
+      await follower.poll(0);
+      follower.chain.grow(E + 91, F + 35);
+      await follower.poll(EPOCH);
       await caughtUp();
-      expect([counted(), skipped()]).toEqual([38, 12]);
+      expect([counted(), skipped()]).toEqual([29, 6]);
+      follower.chain.grow(E + 92, F + 92);
+      await follower.poll(EPOCH);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([58, 34]);
+    });
+
+    it('is about the stop, not about waits before and after it in which the program may not ask', async () => {
+      await onTime(HOUR);
+      follower.now += 50 * EPOCH;
+      follower.startAnew(MINUTE);
+      await advance(50);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([50, 0]);
+      follower.startAnew(20 * EPOCH);
+      await advance(120, 100 * EPOCH);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([159, 11]);
+      expect(follower.found('epochs_skipped')).toEqual([{ epochs: 11 }]);
     });
 
     it('counts those between two samples as skipped, without a word at each', async () => {

@@ -137,7 +137,8 @@ export class Follower {
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
   #tried = new Set<string>();
-  #startedAt = NOW;
+  #startedAt: number | undefined;
+  #aliveAt: number | undefined;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
     this.source = slashingsSource(slashingsOptions(options));
@@ -151,13 +152,22 @@ export class Follower {
   /** The reads that are due `afterMs` later. Returns their requests: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
   async poll(afterMs = MINUTE, budget: Budget = {}): Promise<string[]> {
     this.now += afterMs;
+    this.#startedAt ??= this.now;
     const api = fakeApi((request) => {
       const reason = this.fault(askedFor(request.path));
       if (reason) throw failed(request, reason);
       return { status: 'OK', data: this.chain.answer(request) };
     });
     const { now, inputs, signal } = this;
-    const options = { now, inputs, signal, tried: this.#tried, startedAt: this.#startedAt, ...budget };
+    const options = {
+      now,
+      inputs,
+      signal,
+      tried: this.#tried,
+      startedAt: this.#startedAt,
+      aliveAt: this.#aliveAt,
+      ...budget,
+    };
     const { entry, failure, events, ran } = await round(this.source, api, this.entry, options);
     Object.assign(this, { entry, failure, requests: api.requests });
     for (const name of ran) this.#tried.add(name);
@@ -165,8 +175,9 @@ export class Follower {
     return api.requests.map(({ path }) => askedFor(path));
   }
 
-  /** Starts the program again. */
+  /** Stops the program, and starts it again. */
   startAnew(afterMs = 0): void {
+    this.#aliveAt = this.now;
     this.reload(afterMs);
     this.#startedAt = this.now;
   }

@@ -21,6 +21,8 @@ export interface RoundOptions {
   readonly tried?: ReadonlySet<string>;
   /** When the program started. Default: at this round. */
   readonly startedAt?: number;
+  /** When it is known to have run before. */
+  readonly aliveAt?: number | undefined;
 }
 
 export type RoundResult<T> = Awaited<ReturnType<typeof round<T>>>;
@@ -33,7 +35,7 @@ export async function round<T>(
   source: Source<T>,
   api: Api | FakeApi,
   before: Entry<T> | undefined,
-  { now, allowedPerDay, inputs, signal = noSignal(), tried, startedAt = now }: RoundOptions,
+  { now, allowedPerDay, inputs, signal = noSignal(), tried, startedAt = now, aliveAt }: RoundOptions,
 ) {
   if ('at' in api) api.at = now;
   // Safe, because only this source gets the values.
@@ -46,6 +48,7 @@ export async function round<T>(
     scheduleOf: (current, at) => scheduleAt(source, current as Entry<T>, at, allowedPerDay),
     isPaceKnown: true,
     startedAt,
+    aliveAt,
     tried: tried ?? new Set(source.reads.map(({ name }) => name)),
   });
   const written = JSON.parse(JSON.stringify(entry));
