@@ -320,34 +320,6 @@ describe.skipIf(areMissing(PROMTOOL))('groups of the dashboards', () => {
     const checks = minutes.map((at) => ({ expr: `round(${expr})`, at, gives: { [labels]: 10 } }));
     expectValues([{ series, checks }]);
   });
-
-  it.each(['', ', group="home"'])('clients: who holds the keys, and who is behind the newest of yours%s', (group) => {
-    const clients = [
-      ['node-a', 'node', 'prysm', 'Connected', undefined],
-      ['node-a', 'validator', 'prysm', 'v9.10.1-beta.2', 0],
-      ['node-b', 'node', 'prysm', '10.2', undefined],
-      ['node-b', 'validator', 'prysm', 'v9.9.12', 1],
-      ['node-c', 'validator', 'lighthouse', 'Lighthouse/v8.1.0-5b2e/x86_64', 0],
-    ] as const;
-    const active = (machine: string): string =>
-      `machine_validators_active{chain="mainnet"${group}, machine="${machine}"}`;
-    const named = clients.map(([machine, process, name, version, isBehind]) => {
-      const labels = `machine="${machine}", process="${process}", client_name="${name}", client_version="${version}"`;
-      return [labels, isBehind] as const;
-    });
-    const infos = named.map(([labels]) => [`machine_client_info{chain="mainnet"${group}, ${labels}}`, 1]);
-    const behind = named.flatMap(([labels, is]) => (is === undefined ? [] : [[`chain="mainnet", ${labels}`, is]]));
-    const of = (process: string, name: string) => `chain="mainnet", process="${process}", client_name="${name}"`;
-    const keys = { [of('validator', 'prysm')]: 30, [of('validator', 'lighthouse')]: 30, [of('node', 'prysm')]: 30 };
-    const held = { [active('node-a')]: 10, [active('node-b')]: 20, [active('node-c')]: 30 };
-    const query = (panel: string, letter: string): string => interpolate(queryOf('Staking fleet', panel, letter));
-    const checks = [
-      { expr: query('Clients', 'A'), gives: Object.fromEntries(behind) },
-      { expr: query('Active keys by client', 'A'), gives: keys },
-      { expr: `60 * ${query('Active keys by client', 'B')}`, gives: keys },
-    ];
-    expectValues([{ series: replicated({ ...Object.fromEntries(infos), ...held }), checks }]);
-  });
 });
 
 describe('thresholds of the dashboards', () => {
