@@ -91,22 +91,6 @@ describe('sandbox/duties', () => {
     expect(duties.attestation).toMatchObject({ included: 0, missed: 225, avg_inclusion_delay: null });
   });
 
-  it('scores and votes of the network are good, not perfect, and add up over its blocks', () => {
-    const { data } = read(sandboxOf(), `${ETHEREUM}/performance-aggregate`, {
-      chain: 'mainnet',
-      range: { evaluation_window: '24h' },
-    });
-    const { attestation, proposal, sync_committee } = data.duties;
-    for (const score of Object.values(data.beaconscore)) {
-      expect(score).toBeGreaterThan(0.98);
-      expect(score).toBeLessThan(1);
-    }
-    expect(attestation).toMatchObject({ assigned: 216_000_000, included: 216_000_000 - attestation.missed });
-    expect(attestation.correct_head).toBeLessThan(attestation.correct_target);
-    expect(proposal).toMatchObject({ assigned: 7_200, successful: 7_200 - proposal.missed });
-    expect(sync_committee.assigned).toBe(512 * proposal.successful);
-  });
-
   it('there are no rewards of a validator that had no duties', () => {
     const sandbox = sandboxOf();
     const drawn = validatorAt(sandbox.chains.mainnet, 5, 0) as Validator;

@@ -121,11 +121,6 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ]);
   });
 
-  it.each<StateName>(['healthy', 'grouped'])('is at most three screens of a phone: %s', async (state) => {
-    const { page } = await openStatus(state, PHONE);
-    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3 * WIDTHS.phone.height);
-  });
-
   it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
     const { page, base } = await openStatus('silent', PHONE);
     await page.clock.install();
