@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import * as limits from '../deploy/grafana/src/limits.ts';
 import { STATE, STATES } from '../deploy/grafana/src/machine-state.ts';
-import { rules, severityOf, shippedThreshold, threshold } from '../deploy/grafana/src/rules.ts';
+import { RULE_FILES, rules, severityOf, shippedThreshold, threshold } from '../deploy/grafana/src/rules.ts';
 import { DUE_IN, SOURCE_STATE, SOURCE_STATES } from '../deploy/grafana/src/source-state.ts';
 import { dashboardFiles } from '../scripts/dashboards.ts';
 import { MACHINE_CONDITIONS } from '../src/sources/conditions.ts';
@@ -38,8 +38,8 @@ interface Case {
   readonly scrape?: number;
 }
 
-/** Each check gives its values, without any rules. */
-function expectValues(cases: readonly Case[]): void {
+/** Each check gives its values, with these rules and no others. */
+function expectValues(cases: readonly Case[], ruleFiles: readonly string[] = []): void {
   const tests = cases.map(({ series, checks, scrape = 60 }) => ({
     interval: `${scrape}s`,
     input_series: Object.entries(series).map(([name, value]) => ({
@@ -53,7 +53,7 @@ function expectValues(cases: readonly Case[]): void {
     })),
   }));
   const file = join(temporaryFolder(), 'queries.test.yaml');
-  writeFileSync(file, stringify({ evaluation_interval: '1m', tests }));
+  writeFileSync(file, stringify({ rule_files: ruleFiles, evaluation_interval: '1m', tests }));
   expect(runTool(PROMTOOL, ['test', 'rules', file], '')).toMatchObject({ status: 0, stderr: '' });
 }
 
@@ -332,5 +332,28 @@ describe('thresholds of the dashboards', () => {
     expect(shippedThreshold('daily_return_late_seconds')).toBe(6 * 3600);
     expect(() => threshold('gone')).toThrow('no record beaconchain:threshold:gone');
     expect(() => severityOf('Gone')).toThrow('no alert Gone');
+  });
+
+  it.skipIf(areMissing(PROMTOOL))('a number that is changed in the rules moves alert, line and colour', () => {
+    const folder = temporaryFolder();
+    const changed = RULE_FILES.map((file) => {
+      const copy = join(folder, basename(file));
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(copy, text.replace(/(record: beaconchain:threshold:disk_free_ratio\s+expr: )"0.10"/, '$1"0.50"'));
+      return copy;
+    });
+    const query = (dashboard: string, panel: string, legend: string): string =>
+      interpolate(queryOf(dashboard, panel, legend));
+    const firing = query('Staking fleet', 'Firing alerts', 'A');
+    const named = 'severity="critical", alertname="DiskAlmostFull", chain="mainnet"';
+    const labels = 'job="a", instance="a:1", chain="mainnet", machine="node-b"';
+    const series = { [`machine_disk_total_bytes{${labels}}`]: 100, [`machine_disk_free_bytes{${labels}}`]: 40 };
+    const checks = [
+      { expr: `count by (severity, alertname, chain) (${firing})`, gives: { [named]: 1 } },
+      { expr: query('Staking fleet', 'Disk free', 'alert BeaconchainDiskAlmostFull'), gives: { '': 0.5 } },
+      { expr: query('Staking machine', 'Disk free', 'A'), gives: {} },
+      { expr: query('Staking machine', 'Disk free', 'B'), gives: { 'chain="mainnet", machine="node-b"': 0.4 } },
+    ];
+    expectValues([{ series, checks }], changed);
   });
 });

@@ -89,6 +89,8 @@ describe('sandbox/duties', () => {
     const { beaconscore, duties } = read(sandbox, PERFORMANCE, about(3), NOW + 2 * DAY).data;
     expect(beaconscore).toEqual({ total: 0, attestation: 0, proposal: null, sync_committee: null });
     expect(duties.attestation).toMatchObject({ included: 0, missed: 225, avg_inclusion_delay: null });
+    const { total_reward, total_penalty, total_missed } = read(sandbox, REWARDS, about(3), NOW + 2 * DAY).data;
+    expect([total_reward, Number(total_penalty) > 0, Number(total_missed) > 0]).toEqual(['0', true, true]);
   });
 
   it('there are no rewards of a validator that had no duties', () => {

@@ -162,16 +162,4 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
       complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
     for (const what of [/inline style/, /image/]) await waitFor(() => expect(refused(what)).toBe(true));
   });
-
-  it('a reader comes from the status page to the section of an alert, and back', async () => {
-    const { page, base } = await openStatus('healthy');
-    await page.getByRole('link', { name: 'Documentation' }).click();
-    await page.getByRole('link', { name: 'Alerts' }).click();
-    expect(page.url()).toBe(`${base}/docs/alerts`);
-    await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
-    const section = page.locator('#beaconchaindiskalmostfull');
-    await waitFor(async () => expect((await section.boundingBox())?.y).toBeLessThan(100));
-    await page.getByRole('link', { name: 'Status page' }).click();
-    expect(page.url()).toBe(`${base}/`);
-  });
 });

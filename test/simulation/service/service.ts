@@ -9,7 +9,7 @@ import { refusalOf } from '../../support/answers/known-request.ts';
 import type { Counted } from '../traffic.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
-import { fleetOf, type Push, pushesIn } from './machines.ts';
+import { fleetOf, type Push, pushesOf } from './fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
 
@@ -147,7 +147,7 @@ export class Service {
     const path = view?.named(request.path, now) ?? request.path;
     const content = contentOf(this.sandbox, { ...request, path, body }, chain, now);
     if (content.status !== 200) return content;
-    if (path === '/api/v2/machine-metrics') return { ...content, pushes: pushesIn(content.body) };
+    if (path === '/api/v2/machine-metrics') return { ...content, pushes: pushesOf(content.body) };
     return { ...content, ...view?.shown(path, content.body, now) };
   }
 }
