@@ -4,6 +4,15 @@ import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import {
+  type Account,
+  charge,
+  createAccount,
+  DEMO_KEY,
+  refund,
+  spend,
+  usedOfMonth,
+} from '../../src/sandbox/account.ts';
 import { noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
@@ -27,37 +36,28 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const LOOK: Step = { fate: 'answered', others: 0, there: 0, back: 0 };
 
-/** A service that counts a month and says what is left, as of the moment at which it counted a request. */
-class MonthServer {
-  ours = 0;
-  others = 0;
-  refused = 0;
+const REQUEST = { path: '/api/v2/machine-metrics', headers: { authorization: `Bearer ${DEMO_KEY}` } };
 
-  head(fate: Step['fate']): { status: number; headers: Record<string, string> } {
-    const isOver = this.ours + this.others >= LIMIT;
-    const left = Math.max(0, LIMIT - this.ours - this.others - 1);
-    if (isOver) this.refused += 1;
-    // 429 and 5xx are given back after they were counted.
-    else if (fate !== 'failed') this.ours += 1;
-    const headers = {
-      'ratelimit-bucket': 'default',
-      'x-ratelimit-limit-second': '5',
-      'x-ratelimit-limit-month': String(LIMIT),
-      'x-ratelimit-remaining-month': String(left),
-    };
-    if (isOver) return { status: 429, headers: { ...headers, 'ratelimit-reset': '600000' } };
-    return { status: fate === 'failed' ? 500 : 200, headers: fate === 'bare' ? {} : headers };
-  }
+/** What the service says. It gives a request back that fails after it was counted. */
+function answered(account: Account, fate: Step['fate'], now: number) {
+  const charged = charge(account, REQUEST, now);
+  const { refusedBy, headers } = charged;
+  if (refusedBy) return { status: 429, headers };
+  if (fate === 'failed') refund(charged);
+  return { status: fate === 'failed' ? 500 : 200, headers: fate === 'bare' ? {} : headers };
 }
 
-async function run(steps: readonly Step[], inFlight: number): Promise<{ server: MonthServer; isClosed: boolean }> {
+async function run(steps: readonly Step[], inFlight: number) {
   const clock = new VirtualClock(OCTOBER);
   const rateLimiter = new RateLimiter(BUDGET_OPTIONS, { clock, ledger: emptyLedger() });
-  const server = new MonthServer();
+  const account = createAccount({ plan: { perSecond: 5, perMonth: LIMIT } });
+  let [spent, refused] = [0, 0];
+  const left = (): number => LIMIT - usedOfMonth(account, clock.now());
   const send = async ({ fate, there, back }: Step): Promise<void> => {
     const permit = await rateLimiter.acquire({ route: 'any', priority: 'fleet' }, noSignal());
     await clock.sleep(there);
-    const head = fate === 'lost' ? undefined : server.head(fate);
+    const head = fate === 'lost' ? undefined : answered(account, fate, clock.now());
+    if (head?.status === 429) refused += 1;
     await clock.sleep(back);
     permit.release(head);
   };
@@ -66,9 +66,12 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   for (let i = 0; i < told.length; i += inFlight) {
     const together = told.slice(i, i + inFlight);
     // Not into the last ones: what others spend between our look and our next requests cannot be known.
-    const room = LIMIT - server.ours - server.others - inFlight;
-    const others = together.reduce((sum, one) => sum + one.others, 0);
-    server.others += Math.min(others, Math.max(0, room));
+    const wanted = together.reduce((sum, one) => sum + one.others, 0);
+    const others = Math.min(wanted, Math.max(0, left() - inFlight));
+    spent += others;
+    spend(account, others, clock.now());
+    // They leave us the next second.
+    await clock.advance(1_000);
     for (const one of together) {
       send(one).catch((error: unknown) => {
         if (!(error instanceof BudgetClosed)) throw error;
@@ -77,7 +80,8 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
     await clock.advance(inFlight * 2_000);
   }
   const { default: bucket = EMPTY_BUCKET } = rateLimiter.settleLedger().buckets;
-  return { server, isClosed: quotaOf(bucket, BUDGET_OPTIONS, clock.now()).closedUntil > 0 };
+  const isClosed = quotaOf(bucket, BUDGET_OPTIONS, clock.now()).closedUntil > 0;
+  return { ours: LIMIT - left() - spent, left: left(), refused, isClosed };
 }
 
 describe('budget/long-window: property', PATIENT, () => {
@@ -85,13 +89,10 @@ describe('budget/long-window: property', PATIENT, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
         // The last answer reports the remaining requests.
-        const { server, isClosed } = await run([...steps, LOOK], 1);
-        expect(server.ours).toBeLessThanOrEqual(SHARE);
-        const left = LIMIT - server.ours - server.others;
+        const { ours, left, isClosed } = await run([...steps, LOOK], 1);
+        expect(ours).toBeLessThanOrEqual(SHARE);
         // The answer to a request that is given back does not count that one yet.
-        if (left !== 1) {
-          expect(isClosed, `${server.ours} ours, ${left} left`).toBe(server.ours === SHARE || left === 0);
-        }
+        if (left !== 1) expect(isClosed, `${ours} ours, ${left} left`).toBe(ours === SHARE || left === 0);
       }),
       cases(60),
     );
@@ -100,8 +101,7 @@ describe('budget/long-window: property', PATIENT, () => {
   it('is not refused, also with several requests under way', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 90, size: 'max' }), fc.constantFrom(1, 2, 4), async (steps, n) => {
-        const { server } = await run(steps, n);
-        expect(server.refused).toBe(0);
+        expect((await run(steps, n)).refused).toBe(0);
       }),
       cases(60),
     );

@@ -25,17 +25,7 @@ function shares(demands: readonly Demand<string, Pace>[], allowedPerDay: number)
 }
 
 describe('budget/planner', () => {
-  it('gives every source its demand if that fits, to the last request', () => {
-    const paces = plan([demand('a', 60), demand('b', 30), demand('c', 10)], 100);
-    expect([...paces.values()].map(({ configured }) => configured)).toEqual([true, true, true]);
-  });
-
-  it('divides a scarce budget by weight', () => {
-    const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000, { weight: 2 }), demand('c', 1_000)];
-    expect(shares(demands, 60)).toEqual({ a: 30, b: 20, c: 10 });
-  });
-
-  it('gives unused parts of a share to the others, by weight again', () => {
+  it('divides a scarce budget by weight, and unused parts of a share by weight again', () => {
     const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000), demand('small', 4, { weight: 4 })];
     expect(shares(demands, 64)).toEqual({ a: 45, b: 15, small: 4 });
   });

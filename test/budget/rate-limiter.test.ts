@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { withKey } from '../../src/budget/ledger.ts';
+import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/permit.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { charge, createAccount } from '../../src/sandbox/account.ts';
+import { unit } from '../../src/toolkit/lib/random.ts';
+import { NOW, noSignal, SECOND } from '../support/time/timing.ts';
+import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { bucket, LANE, Queue } from './queue.ts';
 
 /** Lets everything that waits leave, one by one, each answered at once. */
@@ -117,6 +122,39 @@ describe('budget/rateLimiter: routes', () => {
     await queue.ask('late v1', { route: 'v1', priority: 'catch_up' });
     await queue.clock.advance(1_005);
     expect(queue.log).toEqual(['v1', 'v2', 'new route']);
+  });
+});
+
+describe('budget/rateLimiter: rate', () => {
+  it.each([
+    { perSecond: 1, seconds: 900 },
+    { perSecond: 2, seconds: 450 },
+    { perSecond: 5, seconds: 200 },
+    { perSecond: 50, seconds: 30 },
+  ])('spends 90 % to all of 0.9 x $perSecond/s under a backlog, and is not refused', async ({ perSecond, seconds }) => {
+    const clock = new VirtualClock(NOW);
+    const account = createAccount({ key: 'key', plan: { perSecond } });
+    const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
+    const request = { path: '/api/v2/machine-metrics', headers: { authorization: 'Bearer key' } };
+    const refusals: unknown[] = [];
+    /** 160 ms there and back on average. */
+    const way = (i: number): Promise<void> => clock.sleep(10 + 140 * unit(perSecond, refusals.length, i));
+    async function work(i: number): Promise<never> {
+      for (;;) {
+        const permit = await rateLimiter.acquire({ route: LANE, priority: 'fleet' }, noSignal());
+        await way(i);
+        const { refusedBy, headers } = charge(account, request, clock.now());
+        refusals.push(refusedBy);
+        await way(i);
+        permit.release({ status: refusedBy ? 429 : 200, headers });
+      }
+    }
+    for (let i = 0; i < 2 * perSecond; i += 1) void work(i);
+    await clock.advance(seconds * SECOND);
+    expect(refusals.filter(Boolean)).toEqual([]);
+    const share = refusals.length / (0.9 * perSecond * seconds);
+    expect(share).toBeGreaterThanOrEqual(0.9);
+    expect(share).toBeLessThanOrEqual(1);
   });
 });
 

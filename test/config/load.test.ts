@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/sources/registry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { refusal, withConfig } from './with-config.ts';
 
+const range = (first: number, last = first) => ({ first, last });
 const LISTEN = ['web', 'listen_address'] as const;
 
 describe('config/load', () => {
@@ -60,31 +61,16 @@ log: {level: debug, format: json}
         staleAfterMs: 1_200_000,
         forgetAfterMs: 604_800_000,
         expected: ['a', '1'],
-        include: [],
-        exclude: [],
         max: 5,
         chain: 'hoodi',
         chainRules: [{ match: 'm-*', chain: 'mainnet' }],
       },
       validators: {
-        watch: {
-          mainnet: [],
-          hoodi: [
-            { first: 7, last: 7 },
-            { first: 10, last: 20 },
-            { first: 30, last: 30 },
-          ],
-        },
+        watch: { mainnet: [], hoodi: [range(7), range(10, 20), range(30)] },
         proposerSlashings: false,
-        syncCommittee: true,
-        status: true,
         intervalMs: 720_000,
       },
-      slashings: {
-        enabled: true,
-        intervalMs: 65_000,
-        catchUpMs: 0,
-      },
+      slashings: { catchUpMs: 0 },
       state: { dir: '/var/lib/exporter' },
       web: {
         listenAddresses: [{ host: '::1', port: 0 }],

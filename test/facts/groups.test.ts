@@ -19,13 +19,6 @@ describe('facts/groups', () => {
     ]);
   });
 
-  it('without groups has one part, and no label', () => {
-    const watch = watchOf([range(7, 9)]);
-    expect(watchedGroups(watch, [])).toEqual([{ watch }]);
-    expect(watchedGroups([], [])).toEqual([]);
-    expect(groupLabel(watchedGroupOf([{ watch }], 8)?.group)).toEqual({});
-  });
-
   it('has every watched validator and every one of a group exactly once, with the label of its group', () => {
     const set = fc.uniqueArray(fc.nat(40), { maxLength: 20 });
     fc.assert(

@@ -11,6 +11,7 @@ import { emptyEntry } from '../../src/scheduler/entry.ts';
 import { NO_INPUTS } from '../../src/sources/read.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { apiHarness } from '../api/api-harness.ts';
+import { datapoint, returnsPage } from '../support/answers/datapoint.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
 import { DOCUMENTED_QUEUES, NETWORK_PERFORMANCE } from '../support/answers/network-answers.ts';
 import { REWARDS, rangeOf, validatorsOptions } from '../support/answers/validators.ts';
@@ -128,6 +129,7 @@ it.each(Object.entries(fileOf<Readonly<Record<string, object>>>('documented.json
     const written: Readonly<Record<string, unknown>> = {
       '/api/v2/ethereum/performance-aggregate': NETWORK_PERFORMANCE,
       '/api/v2/ethereum/queues': DOCUMENTED_QUEUES,
+      '/api/v2/ethereum/benchmark-store': returnsPage(datapoint()),
       '/api/v2/ethereum/validators/rewards-aggregate': rewardsAnswer(REWARDS, rangeOf(490_000, 490_224)),
     };
     expect(JSON.stringify(written[path])).toBe(JSON.stringify(example));

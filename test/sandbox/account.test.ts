@@ -26,14 +26,6 @@ function asked(account: Account, now = NOW, { key = 'k', path = PATH } = {}) {
 }
 
 describe('sandbox/account', () => {
-  it('gives the headers of the documented sample after 28 requests on a trial', () => {
-    const sandbox = sandboxOf({ plan: 'free_trial' });
-    spend(sandbox.account, 27, NOW - 2 * SECOND);
-    const { status, headers } = get(sandbox, PATH);
-    expect(status).toBe(200);
-    expect(headers).toEqual({ 'content-type': 'application/json', ...DOCUMENTED_HEADERS });
-  });
-
   it('refunds a 429 in the month, and reports the month before the second until the UTC month ends', () => {
     const account = accountOf({ plan: { perSecond: 1, perMonth: 3 } });
     const refusals = [0, 1, 1000, 2000, 3000].map((time) => asked(account, NOW + time).refusedBy);

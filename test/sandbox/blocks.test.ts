@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QueuesAnswer } from '../../src/api/answers/network.ts';
-import { BAD_REQUEST, get, NOW, post, read, refusalOf, sandboxOf } from './call.ts';
+import { BAD_REQUEST, get, post, read, refusalOf, sandboxOf } from './call.ts';
 
 const ETHEREUM = '/api/v2/ethereum';
 const REWARDS = `${ETHEREUM}/block/rewards`;
@@ -63,13 +62,4 @@ describe('sandbox/blocks', () => {
       expect(refusalOf(post(sandboxOf(), REWARDS, { chain: 'mainnet', block }))).toEqual(BAD_REQUEST);
     },
   );
-});
-
-describe('sandbox/queues', () => {
-  it('have the form of v2.1, and end after now', () => {
-    const { data } = QueuesAnswer.parse(read(sandboxOf(), `${ETHEREUM}/queues`, { chain: 'mainnet' }));
-    expect(data.exit_queue).toMatchObject({ count: 400, balance: '12800000000000000000000' });
-    const ends = [data.deposit_queue, data.exit_queue].map((queue) => queue?.estimated_processed_at ?? 0);
-    expect(Math.min(...ends)).toBeGreaterThan(NOW / 1000);
-  });
 });

@@ -83,38 +83,14 @@ describe('sandbox/duties', () => {
     }
   });
 
-  it('a validator that is offline earns less, and misses and pays more, for each hour', () => {
+  it('a validator that is offline misses every attestation from then on', () => {
     const sandbox = sandboxOf();
     order(sandbox, '/-/offline?validator=3');
-    const rewards = (hours: number) => sumsOf([read(sandbox, REWARDS, about(3, 4), NOW + hours * HOUR).data]);
-    const after = [0, 2, 6, 12].map(rewards);
-    const grows = (path: string): boolean =>
-      after.every((one, i) => i === 0 || Number(one[path]) > Number(after[i - 1]?.[path]));
-    expect(after.every((one, i) => i === 0 || Number(one['.total']) < Number(after[i - 1]?.['.total']))).toBe(true);
-    expect(
-      ['.attestation.head.missed_reward', '.total_missed', '.total_penalty'].filter((path) => !grows(path)),
-    ).toEqual([]);
-    const { duties } = read(sandbox, PERFORMANCE, about(3, 4), NOW + 2 * DAY).data;
-    expect(duties.attestation).toMatchObject({ assigned: 450, included: 225, missed: 225 });
-    const { data } = read(sandbox, PERFORMANCE, about(3), NOW + 2 * DAY);
-    expect(data.beaconscore).toEqual({ total: 0, attestation: 0, proposal: null, sync_committee: null });
-    expect(data.duties.attestation).toMatchObject({ included: 0, avg_inclusion_delay: null });
-  });
-
-  it('scores and votes of the network are good, not perfect, and add up over its blocks', () => {
-    const { data } = read(sandboxOf(), `${ETHEREUM}/performance-aggregate`, {
-      chain: 'mainnet',
-      range: { evaluation_window: '24h' },
-    });
-    const { attestation, proposal, sync_committee } = data.duties;
-    for (const score of Object.values(data.beaconscore)) {
-      expect(score).toBeGreaterThan(0.98);
-      expect(score).toBeLessThan(1);
-    }
-    expect(attestation).toMatchObject({ assigned: 216_000_000, included: 216_000_000 - attestation.missed });
-    expect(attestation.correct_head).toBeLessThan(attestation.correct_target);
-    expect(proposal).toMatchObject({ assigned: 7_200, successful: 7_200 - proposal.missed });
-    expect(sync_committee.assigned).toBe(512 * proposal.successful);
+    const { beaconscore, duties } = read(sandbox, PERFORMANCE, about(3), NOW + 2 * DAY).data;
+    expect(beaconscore).toEqual({ total: 0, attestation: 0, proposal: null, sync_committee: null });
+    expect(duties.attestation).toMatchObject({ included: 0, missed: 225, avg_inclusion_delay: null });
+    const { total_reward, total_penalty, total_missed } = read(sandbox, REWARDS, about(3), NOW + 2 * DAY).data;
+    expect([total_reward, Number(total_penalty) > 0, Number(total_missed) > 0]).toEqual(['0', true, true]);
   });
 
   it('there are no rewards of a validator that had no duties', () => {

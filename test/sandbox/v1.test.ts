@@ -3,7 +3,7 @@ import { AttesterSlashing } from '../../src/api/answers/slots.ts';
 import { slotTime } from '../../src/facts/chain.ts';
 import { blocksAt } from '../../src/sandbox/chain-world.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
+import { slashedBy } from '../../src/sources/slashings/evidence.ts';
 import { get, NOW, order, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 interface Row {
@@ -36,7 +36,6 @@ function headAt(slot: number): number {
 
 /** Of mainnet epochs that are final at NOW. */
 const HISTORY = Array.from({ length: 300 }, (_, i) => rowsOf(sandboxOf(), 408_000 + i)).flat();
-const CANONICAL = HISTORY.filter((row) => row.status === '1');
 
 describe('sandbox/v1', () => {
   it('shows of the latest epoch the slots up to the head, one slot behind the clock', () => {
@@ -90,23 +89,6 @@ describe('sandbox/v1', () => {
       'syncaggregate_signature',
     ]);
     expect(missed.filter(([name, value]) => /count$|participation$/.test(name) && value !== 0)).toEqual([]);
-  });
-
-  it('announces about one attester slashing in 300 slots, and its details match', () => {
-    const sandbox = sandboxOf();
-    const announced = CANONICAL.filter((row) => row.attesterslashingscount > 0);
-    expect(announced.length).toBeGreaterThan(HISTORY.length / 600);
-    expect(announced.length).toBeLessThan(HISTORY.length / 150);
-    for (const row of announced) {
-      const records = slashingsOf(sandbox, row.slot);
-      expect(records).toHaveLength(row.attesterslashingscount);
-      for (const record of records) {
-        expect(record).toMatchObject({ block_root: row.blockroot, block_slot: row.slot, block_index: 0 });
-        expect(slashedBy(AttesterSlashing.parse(record))).toHaveLength(1);
-        expect(kindOf(AttesterSlashing.parse(record))).toBe('double_vote');
-      }
-    }
-    expect(CANONICAL.some((row) => row.proposerslashingscount > 0)).toBe(true);
   });
 
   it('slashes ordered validators in the next blocks', () => {

@@ -3,7 +3,7 @@ import type { WireRequest } from '../../src/api/transport.ts';
 import type { Headers } from '../../src/budget/headers.ts';
 import type { Charge } from '../../src/sandbox/account.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
-import type { Push } from './service/machines.ts';
+import type { Push } from './service/fleet.ts';
 
 /** One request as it left its process, and what became of it. Times are true ones, Unix ms. */
 export interface Sent {

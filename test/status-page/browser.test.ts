@@ -91,14 +91,6 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await expectGood(await open(path, options));
   });
 
-  it('shows tables of two columns whole on a phone, and a flag on one line', async () => {
-    const { page } = await open('/docs/troubleshooting', PHONE);
-    const tables = page.locator('.wide:not(:has(th:nth-child(3)))');
-    expect(await tables.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0);
-    const flags = page.locator('p code, td code').filter({ hasText: /^(check )?--\w+$/ });
-    expect(Math.max(...(await flags.evaluateAll((all) => all.map((one) => one.getClientRects().length))))).toBe(1);
-  });
-
   it('is a page of named tables to a screen reader, on a phone too', async () => {
     const { page } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
@@ -127,19 +119,6 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
       runbookUrl('BeaconchainMachineNeverSeen'),
       expect.stringMatching(/^You and the network mainnet: your validators attested/),
     ]);
-  });
-
-  it.each<StateName>(['healthy', 'grouped'])('is at most three screens of a phone: %s', async (state) => {
-    const { page } = await openStatus(state, PHONE);
-    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3 * WIDTHS.phone.height);
-  });
-
-  it.each(['remove', 'replaceChildren'])('gives the only value of a row the whole width: %s', async (way) => {
-    const { page } = await openStatus('healthy', PHONE);
-    await page.evaluate(`document.querySelectorAll('td[data-label="hoodi"]').forEach((cell) => cell.${way}())`);
-    const values = page.locator('td[data-label="mainnet"]:visible');
-    const widths = await values.evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
-    expect(Math.min(...widths)).toBeGreaterThan(WIDTHS.phone.width * 0.8);
   });
 
   it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
@@ -182,17 +161,5 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     const refused = (what: RegExp) =>
       complaints.some((text) => /Content Security Policy/.test(text) && what.test(text));
     for (const what of [/inline style/, /image/]) await waitFor(() => expect(refused(what)).toBe(true));
-  });
-
-  it('a reader comes from the status page to the section of an alert, and back', async () => {
-    const { page, base } = await openStatus('healthy');
-    await page.getByRole('link', { name: 'Documentation' }).click();
-    await page.getByRole('link', { name: 'Alerts' }).click();
-    expect(page.url()).toBe(`${base}/docs/alerts`);
-    await page.goto(`${base}/docs/alerts#beaconchaindiskalmostfull`);
-    const section = page.locator('#beaconchaindiskalmostfull');
-    await waitFor(async () => expect((await section.boundingBox())?.y).toBeLessThan(100));
-    await page.getByRole('link', { name: 'Status page' }).click();
-    expect(page.url()).toBe(`${base}/`);
   });
 });

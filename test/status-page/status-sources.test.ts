@@ -43,25 +43,6 @@ describe('web/status-sources', () => {
     expect(html`${row?.[5] ?? ''}`.text).toContain('1 min ago');
   });
 
-  it('shows those with trouble first, and folds the others', () => {
-    const late = withFirst(MACHINES, { attempt: { failuresInARow: 1 } });
-    const { rows, shown, brief } = sourcesTable([MACHINES, late], NOW);
-    expect([shown, brief]).toEqual([1, '1 of 2 up']);
-    expect([...rows].map(([, badge]) => html`${badge ?? ''}`.text)).toEqual([
-      '<span class="badge warning">failing</span>',
-      '<span class="badge good">up</span>',
-    ]);
-  });
-
-  it('says of a source that it is checked if most of its polls find nothing new', () => {
-    const { rows } = sourcesTable(HEALTHY.views, NOW);
-    const checked = [...rows]
-      .filter(([, , , , pace]) => `${pace}`.startsWith('checked'))
-      .map(([name = '']) => html`${name}`);
-    const names = new Set(checked.map(({ text }) => text.replace(/ <.*/, '')));
-    expect([...names]).toEqual(['daily returns', 'sync committee']);
-  });
-
   it('shows last and next poll, the effective interval, and the last error', () => {
     const pace = { ...MACHINES.first.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const view = withFirst(MACHINES, { pace, attempt: { lastError: error('rate_limited') } });

@@ -27,20 +27,6 @@ function textOf(cell: Cell = ''): string {
 }
 
 describe('web/status', () => {
-  it('is in the order of the reader: machines, validators, then what folds', async () => {
-    const { tables } = await pageIn('healthy');
-    const briefs = tables.map(({ title, shown, brief }) => [title, shown === 0 ? brief : 'open']);
-    expect(briefs).toEqual([
-      ['Machines', 'open'],
-      ['Validators', 'open'],
-      ['You and the network', expect.stringMatching('^mainnet: your validators attested 100.00 %')],
-      ['Proposals and slashings', 'mainnet: 2 proposed, 0 missed'],
-      ['Last slashings', undefined],
-      ['Sources', '9 of 9 up'],
-      ['Budget', expect.stringMatching('Plan: 5 per second without a quota')],
-    ]);
-  });
-
   it('has a row for each group: machines, validators, stake, earned and missed; what is not known stays empty', async () => {
     const { columns, rows } = tableOf(await pageIn('grouped'), 'Groups');
     expect(columns).toEqual(['Group', 'Machines', 'Validators', 'Stake', 'Earned in 24 h', 'Missed in 24 h']);

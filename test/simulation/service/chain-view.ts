@@ -1,15 +1,16 @@
-import { type AttesterSlashing, blocksAt, epochOf, type Offence } from '../../../src/sandbox/chain-world.ts';
-import { recordsOfSlot, rowsOfEpoch, rowsOfSlot } from '../../../src/sandbox/v1.ts';
+import { type AttesterSlashing, blocksAt, epochOf } from '../../../src/sandbox/chain-world.ts';
+import { rowsOfSlot } from '../../../src/sandbox/v1.ts';
 import { canonicalBlocks } from './chain-truth.ts';
 import type { WorldChain } from './world-chain.ts';
 
-/** A list of the chain as the service sends it. */
+/** An answer about the chain as it is sent. */
 export interface ChainAnswer {
-  /** The JSON of the list. */
-  readonly list: string;
+  readonly body: string;
   /** A process has the whole answer. */
   readonly onDelivered: () => void;
 }
+
+const NOTHING = '{"status":"OK","data":[]}';
 
 /** How the service shows a chain, which can be late or go back. */
 export class ChainView {
@@ -18,8 +19,6 @@ export class ChainView {
   readonly #canonicalRead = new Map<number, ReadonlySet<string>>();
   /** Slashings that a process has read in a block that it had read as canonical. */
   readonly slashingsRead = new Set<AttesterSlashing>();
-  /** The rendered lists of final epochs. */
-  readonly #lists = new Map<number, string>();
   /** The view `latest` is this many epochs behind, for some answers or until a time. */
   #behind: { readonly epochs: number; times: number; readonly until: number } | undefined;
   /** Slots whose block is shown as scheduled, until a time. */
@@ -57,31 +56,26 @@ export class ChainView {
     this.chain.calm();
   }
 
-  epochOf(selector: string, now: number): number {
-    if (selector === 'finalized') return this.chain.finalized;
-    return selector === 'latest' ? this.chain.latest - this.#epochsBehind(now) : Number(selector);
+  /** The path with the epoch that the service takes for its name. */
+  named(path: string, now: number): string {
+    const { finalized, latest } = this.chain;
+    if (!path.includes('/epoch/latest/')) return path.replace('/epoch/finalized/', `/epoch/${finalized}/`);
+    return path.replace('/latest/', `/${latest - this.#epochsBehind(now)}/`);
   }
 
-  /** undefined: the service refuses the request. */
-  rows(epoch: number, now: number): ChainAnswer | undefined {
-    const { latest, firstSlot, world } = this.chain;
-    if (epoch > latest || epoch * 32 < firstSlot) return undefined;
-    for (const [slot, until] of this.#hidden) if (now >= until) this.#hidden.delete(slot);
-    const roots = new Set(canonicalBlocks(world, epoch).map(({ root }) => root));
-    return { list: this.#listOf(epoch), onDelivered: () => this.#canonicalRead.set(epoch, roots) };
-  }
-
-  /** The slashing records of a slot. */
-  records(offence: Offence, slot: number, now: number): ChainAnswer {
+  /** The answer of the service to a path without names, as it is sent now. */
+  shown(path: string, body: string, now: number): ChainAnswer {
+    const [, number, list] = /\/(\d+)\/(\w+)$/.exec(path) ?? [];
+    if (list === 'slots') return this.#rows(Number(number), body, now);
+    const slot = Number(number);
     const { fromSlot, until } = this.#hiddenDetails;
-    if (slot >= fromSlot && now < until) return { list: '[]', onDelivered: () => undefined };
-    const { world } = this.chain;
-    const blocks = offence === 'attester' ? blocksAt(world, slot) : [];
+    const isHidden = slot >= fromSlot && now < until;
+    const blocks = list === 'attesterslashings' && !isHidden ? blocksAt(this.chain.world, slot) : [];
     const onDelivered = (): void => {
       const known = blocks.filter(({ root }) => this.#canonicalRead.get(epochOf(slot))?.has(root));
       for (const one of known.flatMap(({ attesterSlashings }) => attesterSlashings)) this.slashingsRead.add(one);
     };
-    return { list: JSON.stringify(recordsOfSlot(world, offence, slot, now)), onDelivered };
+    return { body: isHidden ? NOTHING : body, onDelivered };
   }
 
   #epochsBehind(now: number): number {
@@ -91,17 +85,19 @@ export class ChainView {
     return behind.epochs;
   }
 
-  #listOf(epoch: number): string {
-    const known = this.#lists.get(epoch);
-    if (known !== undefined && this.#hidden.size === 0) return known;
-    const { world, headSlot, finalized } = this.chain;
-    const hidden = [...this.#hidden.keys()].filter((slot) => epochOf(slot) === epoch && slot <= headSlot);
-    const shown = rowsOfEpoch(world, epoch, 0).filter(({ slot }) => !hidden.includes(Number(slot)));
-    const scheduled = hidden.flatMap((slot) =>
-      rowsOfSlot({ ...world, blocks: new Map([[slot, []]]), finalized: -1 }, slot, 0),
+  #rows(epoch: number, body: string, now: number): ChainAnswer {
+    const { world, headSlot } = this.chain;
+    const roots = new Set(canonicalBlocks(world, epoch).map(({ root }) => root));
+    const onDelivered = (): void => void this.#canonicalRead.set(epoch, roots);
+    const hidden = [...this.#hidden].flatMap(([slot, until]) => (now < until && slot <= headSlot ? [slot] : []));
+    const inEpoch = hidden.filter((slot) => epochOf(slot) === epoch);
+    if (inEpoch.length === 0) return { body, onDelivered };
+    const rows: { slot: number }[] = JSON.parse(body).data;
+    const scheduled = inEpoch.flatMap((slot) =>
+      rowsOfSlot({ ...world, blocks: new Map([[slot, []]]), finalized: -1 }, slot, now),
     );
-    const list = JSON.stringify([...shown, ...scheduled].sort((a, b) => Number(a['slot']) - Number(b['slot'])));
-    if (epoch <= finalized && this.#hidden.size === 0) this.#lists.set(epoch, list);
-    return list;
+    const data = [...rows.filter(({ slot }) => !inEpoch.includes(slot)), ...scheduled];
+    data.sort((a, b) => Number(a.slot) - Number(b.slot));
+    return { body: JSON.stringify({ status: 'OK', data }), onDelivered };
   }
 }

@@ -1,6 +1,7 @@
 import { addMachine, createFleet, type Fleet, type Keeping, pushesIn } from '../../../src/sandbox/machines.ts';
 import { type Process, recordOf, type SimulatedMachine } from '../../../src/sandbox/machines-records.ts';
 import { HOUR } from '../../support/time/timing.ts';
+import type { ServiceSetting } from './setting.ts';
 
 export interface CountingFleetOptions extends Partial<Keeping> {
   readonly machines: number | readonly string[];
@@ -63,4 +64,30 @@ export function newestIn(
 ) {
   const wanted = { ...span, machines: [machineIn(fleet, name)], processes: [process] };
   return pushesIn(fleet, wanted, now).next().value?.time;
+}
+
+/** A record as a client reads it. */
+export interface Push {
+  readonly machine: string;
+  /** `system`, `validator` or `node`. */
+  readonly array: string;
+  /** Unix ms. */
+  readonly time: number;
+}
+
+interface Answer {
+  readonly data: Readonly<Record<string, readonly { readonly machine: string; readonly timestamp: number }[]>>;
+}
+
+export function fleetOf({ seed, missing, pageSizeOver, lag, longestPage, machines }: ServiceSetting): Fleet {
+  const lateMs = (i: number): number => (lag.of === 'all' || (lag.of === 'one' && i === 0) ? lag.ms : 0);
+  return countingFleet({ machines, seed, missing: { machine: missing }, pageSizeOver, longestPage, lateMs });
+}
+
+/** The records of a page. */
+export function pushesOf(page: string): Push[] {
+  const { data }: Answer = JSON.parse(page);
+  return Object.entries(data).flatMap(([name, records]) =>
+    records.map(({ machine, timestamp }) => ({ machine, array: name.replace('_metrics', ''), time: timestamp })),
+  );
 }

@@ -1,14 +1,15 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain } from '../../../src/facts/chain.ts';
-import { type Account, charge, isV1, refund, renew, spend, usedOfMonth } from '../../../src/sandbox/account.ts';
+import { type Account, charge, refund, renew, spend, usedOfMonth } from '../../../src/sandbox/account.ts';
 import { contentOf } from '../../../src/sandbox/answer.ts';
+import type { ChainWorld } from '../../../src/sandbox/chain-world.ts';
 import type { Fleet } from '../../../src/sandbox/machines.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import type { Counted } from '../traffic.ts';
 import { type ChainAnswer, ChainView } from './chain-view.ts';
 import { Disturbances } from './disturbances.ts';
-import { fleetOf, type Push, pushesIn } from './machines.ts';
+import { fleetOf, type Push, pushesOf } from './fleet.ts';
 import type { ServiceSetting } from './setting.ts';
 import { WorldChain } from './world-chain.ts';
 
@@ -22,27 +23,24 @@ export interface Served {
   readonly onDelivered: () => void;
 }
 
-interface Content {
+interface Content extends Partial<ChainAnswer> {
   readonly status: number;
   readonly body: string;
   readonly pushes?: readonly Push[];
-  readonly chainAnswer?: ChainAnswer;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const REFUSED = '{"error":"refused"}';
-const BAD_V1: Content = { status: 400, body: '{"status":"ERROR: invalid epoch parameter","data":null}' };
 
 /**
  * The API of the simulation: a synchronous state machine that depends only on its setting, the seed, the requests and the
  * orders. Its parts take orders, and know what is true. `now` is the true time, Unix ms.
  */
 export class Service {
-  /** All but the chains; all, where it was given. */
   readonly sandbox: Sandbox;
   readonly disturbances = new Disturbances();
-  readonly #chains: Readonly<Record<Chain, ChainView>>;
-  readonly #hasChains: boolean;
+  /** undefined: no story moves the chains. */
+  readonly #chains: Readonly<Record<Chain, ChainView>> | undefined;
   setting: ServiceSetting;
 
   /** @param sandbox What it shows, chains too, in place of what is drawn from the setting. */
@@ -50,16 +48,17 @@ export class Service {
     this.setting = setting;
     const { seed, dayDelayMs, liveliness } = setting;
     const publication = { delayMs: dayDelayMs, spread: 0.5 };
-    this.sandbox = sandbox ?? new Sandbox({ ...setting, seed: String(seed), publication, machines: fleetOf(setting) });
-    this.#hasChains = sandbox === undefined;
-    const view = (name: Chain, i: number): ChainView =>
-      new ChainView(new WorldChain(name, { seed: seed + i, liveliness }, start));
-    this.#chains = { mainnet: view('mainnet', 0), hoodi: view('hoodi', 1) };
+    const drawn = { seed: String(seed), publication, machines: fleetOf(setting), slotsPerSlashing: Infinity };
+    this.sandbox = sandbox ?? new Sandbox({ ...setting, ...drawn });
+    const { mainnet, hoodi } = this.sandbox.chains;
+    const view = (world: ChainWorld): ChainView => new ChainView(new WorldChain(world, liveliness, start));
+    this.#chains = sandbox ? undefined : { mainnet: view(mainnet), hoodi: view(hoodi) };
   }
 
-  /** A chain at this time, with its orders. */
+  /** A chain at this time, with its orders. @throws RangeError where no story moves it */
   chain(name: Chain, now: number): ChainView {
-    const view = this.#chains[name];
+    const view = this.#chains?.[name];
+    if (!view) throw new RangeError(`no story moves ${name}`);
     view.chain.moveTo(now);
     return view;
   }
@@ -133,32 +132,23 @@ export class Service {
   /** A good answer, unless its body is spoilt on the way. */
   #served(request: WireRequest, now: number, headers: Record<string, string>, counted: Served['counted']): Served {
     const chain: Chain = request.base.includes('hoodi') ? 'hoodi' : 'mainnet';
-    const { status, body: text, pushes = [], chainAnswer } = this.#content(request, chain, now);
-    if (status !== 200) return { status, headers, body: text, counted, onDelivered: () => undefined };
+    const content = this.#content(request, chain, now);
+    const { status, body: text, pushes = [], onDelivered = () => undefined } = content;
+    if (status !== 200) return { status, headers, body: text, counted, onDelivered };
     const { body, isWhole } = this.disturbances.sent(request.endpoint, text);
-    const onDelivered = (): void => {
-      if (isWhole) chainAnswer?.onDelivered();
-    };
-    return { status, headers, body, counted: { ...counted, pushes: isWhole ? pushes : [] }, onDelivered };
+    if (!isWhole) return { status, headers, body, counted, onDelivered: () => undefined };
+    return { status, headers, body, counted: { ...counted, pushes }, onDelivered };
   }
 
   #content(request: WireRequest, chain: Chain, now: number): Content {
-    const { path, body = '' } = request;
-    if (isViewRefused(path, this.setting.views)) return { status: 400, body: REFUSED };
-    if (this.#hasChains && isV1(path)) return this.#v1(path, chain, now);
-    const content = contentOf(this.sandbox, { ...request, body }, chain, now);
-    const isPage = path === '/api/v2/machine-metrics' && content.status === 200;
-    return { ...content, ...(isPage && { pushes: pushesIn(content.body) }) };
-  }
-
-  #v1(path: string, chain: Chain, now: number): Content {
-    const [, selector = '', list] = /^\/api\/v1\/\w+\/(\w+)\/(\w+)$/.exec(path) ?? [];
-    const view = this.chain(chain, now);
-    const offence = list === 'proposerslashings' ? 'proposer' : 'attester';
-    const answer =
-      list === 'slots' ? view.rows(view.epochOf(selector, now), now) : view.records(offence, Number(selector), now);
-    if (!answer) return BAD_V1;
-    return { status: 200, body: `{"status":"OK","data":${answer.list}}`, chainAnswer: answer };
+    const { body = '' } = request;
+    if (isViewRefused(request.path, this.setting.views)) return { status: 400, body: REFUSED };
+    const view = this.#chains && this.chain(chain, now);
+    const path = view?.named(request.path, now) ?? request.path;
+    const content = contentOf(this.sandbox, { ...request, path, body }, chain, now);
+    if (content.status !== 200) return content;
+    if (path === '/api/v2/machine-metrics') return { ...content, pushes: pushesOf(content.body) };
+    return { ...content, ...view?.shown(path, content.body, now) };
   }
 }
 

@@ -1,5 +1,5 @@
-import { CHAINS, type Chain as ChainName, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
-import { type AttesterSlashing, chainWorld } from '../../../src/sandbox/chain-world.ts';
+import { CHAINS, epochAt, SECONDS_PER_SLOT } from '../../../src/facts/chain.ts';
+import type { AttesterSlashing, ChainWorld } from '../../../src/sandbox/chain-world.ts';
 import { between, unit } from '../../../src/toolkit/lib/random.ts';
 import { Chain, slashingOf } from './chain.ts';
 
@@ -35,8 +35,8 @@ export class WorldChain extends Chain {
   /** Slashings that no block includes again. */
   readonly #dropped = new Set<AttesterSlashing>();
 
-  constructor(name: ChainName, { seed, liveliness }: { seed: number; liveliness: number }, start: number) {
-    super(chainWorld(name, { seed }), epochAt(name, start) - PAST_EPOCHS);
+  constructor(world: ChainWorld, liveliness: number, start: number) {
+    super(world, epochAt(world.chain, start) - PAST_EPOCHS);
     this.#liveliness = liveliness;
     this.moveTo(start);
     this.finalizedAtStart = this.finalized;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { Played } from './played.ts';
-import { shownMachines, TRIAL } from './trial.ts';
+import { TRIAL } from './trial.ts';
 
 /** A month of 31 days. */
 const OCTOBER = Date.UTC(2026, 9, 1);
@@ -106,19 +106,5 @@ describe('stories/month', () => {
     expect(Math.abs(pace() / before - 1)).toBeLessThan(0.01);
     await story.advance(MINUTE);
     expect(story.requests.length).toBeLessThanOrEqual(1);
-  });
-
-  it('Hobbyist with two chains and 50 machines: everything as configured', async () => {
-    const sandbox = { plan: 'hobbyist', machines: 50 } as const;
-    const story = new Played({ start: OCTOBER, sandbox, file: { chains: { mainnet: {}, hoodi: {} } } });
-    await story.eachHour(
-      4 / 24,
-      () => undefined,
-      () => expect(shownMachines(story)).toHaveLength(50),
-    );
-    expect(story.statuses).not.toContain(429);
-    const ratios = [...story.family('budget_stretch_ratio').values()];
-    expect(ratios).toEqual(ratios.map(() => 1));
-    expect(story.log.filter(({ intervals }) => intervals)).toHaveLength(1);
   });
 });

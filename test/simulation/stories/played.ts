@@ -61,11 +61,10 @@ export class Played {
   }
 
   /** Each hour of so many days, after something has happened at its beginning. */
-  async eachHour(days: number, happen: (hour: number) => void, see: (hour: number) => void = () => undefined) {
+  async eachHour(days: number, happen: (hour: number) => void): Promise<void> {
     for (let hour = 0; hour < days * 24; hour += 1) {
       happen(hour);
       await this.advance(HOUR);
-      see(hour);
     }
   }
 

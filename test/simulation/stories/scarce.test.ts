@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { Played } from './played.ts';
 import { TRIAL } from './trial.ts';
 
@@ -44,5 +44,23 @@ describe('stories/scarce', () => {
     expect(planned).toBeGreaterThanOrEqual(0.97 * Math.min(one.perDay, 1_779));
     expect(sent.some(({ request }) => request.path.includes('/latest/'))).toBe(one.isHeadRead);
     expect((story.shown(SKIPPED) ?? 0) > skipped).toBe(one.isSampled);
+  });
+
+  it('after a stop of half a day reads more than 45 epochs a minute at a request a second, and skips none', async () => {
+    const sandbox = { plan: { perSecond: 1 }, slotsPerSlashing: 20_000 };
+    const story = new Played({ sandbox, file: SLASHINGS_ONLY, latency: { low: 150, high: 150 } });
+    const counted = (what: string): number => story.shown(`${what}{chain="mainnet"}`) ?? Number.NaN;
+    const slots = (): number => [...story.family('slots_total').values()].reduce((sum, one) => sum + one, 0);
+    await story.advance(10 * MINUTE);
+    const [from, before] = [counted('scanned_epoch'), slots()];
+    await story.restart(DAY / 2);
+    const start = story.now;
+    await story.advance(3 * MINUTE);
+    const scanned = counted('scanned_epoch');
+    expect(scanned - from).toBeGreaterThan(100);
+    expect([scanned, counted('skipped_epochs_total')]).toEqual([counted('finalized_epoch'), 0]);
+    expect(slots() - before).toBe(32 * (scanned - from));
+    const heads = story.requests.filter(({ request }) => request.path.includes('latest')).map(({ at }) => at);
+    for (const [i, at] of heads.entries()) expect(at - (heads[i - 1] ?? start)).toBeLessThan(80_000);
   });
 });
