@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SHAPES } from '../test/support/faults/body-shapes.ts';
+import { SHAPES } from './body-shapes.ts';
 import type { Observation } from './observe.ts';
 import { build, Child, startExporter, timed } from './program.ts';
 import { digits, summary, table, verdict } from './report.ts';

@@ -2,8 +2,9 @@
  * The sandbox in a separate process. The argument is the number of machines. Sends its URL and key to the
  * parent. After the parent sends a shape, it answers with the largest bodies of this shape that the exporter accepts.
  */
-import { largeBodies } from '../test/support/faults/body-shapes.ts';
+
 import { FaultServer } from '../test/support/faults/fault-server.ts';
+import { largeBodies } from './body-shapes.ts';
 
 export interface Service {
   readonly url: string;

@@ -7,13 +7,14 @@ import { check } from '../../src/commands/check.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import { STATE_VERSION } from '../../src/facts/version.ts';
 import { jsonLogger } from '../../src/toolkit/lib/log.ts';
+import type { Mistake } from '../../src/toolkit/yaml/mistakes.ts';
 import { temporaryFolder } from '../support/files/files.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 
-async function checkWith(ledger: Ledger): Promise<string> {
+async function checkWith(ledger: Ledger, warnings: Mistake[] = []): Promise<string> {
   const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
   writeFileSync(join(config.state.dir, 'ledger.json'), JSON.stringify({ version: STATE_VERSION, value: ledger }));
-  return check({ config, key: 'key', log: jsonLogger('error'), warnings: [], now: Date.now() });
+  return check({ config, key: 'key', log: jsonLogger('error'), warnings, now: Date.now() });
 }
 
 /** What `check` says of the limits if an exporter has left this ledger. */
@@ -23,6 +24,13 @@ async function limitsWith(ledger: Ledger): Promise<string> {
 }
 
 describe('commands/check', () => {
+  it('tells what does not work as intended apart from mistakes', async () => {
+    const warnings = [{ place: 'config.yaml', line: 2, path: 'machines.expected[0]', message: 'made up' }];
+    expect(await checkWith(emptyLedger(), warnings)).toMatch(
+      /^The configuration is valid\.\nWarning: config\.yaml:2: machines\.expected\[0\]: made up\n/,
+    );
+  });
+
   it('says of a start that got no answer that nothing is known', async () => {
     expect(await limitsWith(emptyLedger())).toBe(
       'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +

@@ -122,18 +122,6 @@ describe('exporter/reload', () => {
     }
   });
 
-  it('is logged when /metrics shows it', async () => {
-    const world = await start();
-    world.configure({ machines: { interval: '2m' } });
-    const shown: number[] = [];
-    world.lines.push = ({ msg }) =>
-      msg === 'configuration reloaded'
-        ? shown.push(world.shown().value('beaconchain_source_interval_seconds', 'machines'))
-        : 0;
-    await world.reload();
-    expect(shown).toEqual([120]);
-  });
-
   it('a stop waits for the reload that has begun, and for no other', async () => {
     const world = await start();
     const first = world.exporter.reload();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { LeaseLost, type Replica, type ReplicaEvents } from '../../src/toolkit/state/replica.ts';
+import { logLines } from '../support/log/log-lines.ts';
 import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
@@ -10,8 +11,8 @@ import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'k';
 
-/** An exporter of which the test says when it leads. `ledger`: the document that another replica left. */
-async function setUp(ledger: unknown = undefined) {
+/** An exporter of which the test says when it leads. `ledger`: the document that another process left. */
+async function setUp(ledger: unknown = undefined, isReplica = true) {
   const clock = new VirtualClock(NOW);
   const role = { leads: false };
   let requests = 0;
@@ -34,13 +35,15 @@ async function setUp(ledger: unknown = undefined) {
     resign: () => undefined,
   } as unknown as Replica;
   const settings = { config: defaultConfig(), key: KEY };
+  const { log, lines } = logLines();
   const reading = { gate: Promise.resolve() };
   const exporter = await startInProcess({
     settings,
     readAgain: () => reading.gate.then(() => settings),
     clock,
+    log,
     documents,
-    replica,
+    ...(isReplica && { replica }),
     outside: sending(() => {
       requests += 1;
       return Promise.reject(new Error('made up'));
@@ -50,6 +53,7 @@ async function setUp(ledger: unknown = undefined) {
   return {
     clock,
     exporter,
+    said: (message: string) => lines.filter(({ level, msg }) => level === 'error' && msg === message).length,
     shown: () => Buffer.concat(exporter.metrics('text', false)).toString(),
     reading,
     written,
@@ -110,17 +114,19 @@ describe('exporter/roles', () => {
     expect(shown()).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
   });
 
-  it('asks nothing after a takeover while access is revoked: only the operator may ask again', async () => {
+  it.each([
+    ['start', false],
+    ['takeover', true],
+  ])('asks nothing after a %s soon after access was revoked, and says why', async (_, isReplica) => {
     const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
     const since = NOW + MINUTE;
-    const { clock, requests, lead } = await setUp({
-      ...ledger,
-      key: { ...ledger.key, standing: 'revoked', since },
-    });
+    const key = { ...ledger.key, standing: 'revoked', since };
+    const { clock, requests, lead, said } = await setUp({ ...ledger, key }, isReplica);
     await clock.advance(12 * MINUTE);
     lead();
     await clock.advance(5 * MINUTE);
     expect(requests()).toBe(0);
+    expect(said('access is revoked')).toBe(1);
   });
 
   it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {

@@ -135,11 +135,8 @@ const GRANDINE_SYSTEM: Pushed = {
   disk_node_writes_total: 0,
 };
 const GRANDINE_BEACON: Pushed = { ...NODE, ...grandine, sync_eth1_connected: true, slasher_active: false };
-/** Only what requests and responses took. */
-const rpc: Pushed = { network_libp2p_bytes_total_receive: 9_126_805, network_libp2p_bytes_total_transmit: 61_708_288 };
 const unmeasured: Pushed = { cpu_process_seconds_total: 0, memory_process_bytes: 0 };
 export const GRANDINE = {
-  both: [{ ...GRANDINE_BEACON, ...rpc }, { ...VALIDATOR, ...grandine }, GRANDINE_SYSTEM],
   // Without --metrics, and without keys.
   unmeasured: [
     { ...GRANDINE_BEACON, ...unmeasured, network_peers_connected: 0 },

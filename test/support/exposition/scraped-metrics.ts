@@ -54,13 +54,6 @@ export class Metrics {
     return [...new Set(own.map(({ labels }) => labels['reason'] ?? ''))];
   }
 
-  /** Failed requests with this reason, of all endpoints. */
-  failures(reason: string): number {
-    return this.of('beaconchain_api_request_failures_total')
-      .filter(({ labels }) => labels['reason'] === reason)
-      .reduce((sum, { value }) => sum + value, 0);
-  }
-
   invalidRecords(endpoint: string): number {
     return (
       this.of('beaconchain_api_invalid_records_total').find(({ labels }) => labels['endpoint'] === endpoint)?.value ?? 0

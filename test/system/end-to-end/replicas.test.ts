@@ -20,7 +20,6 @@ const GOOD = [200, 200, 200, 200];
 class Node {
   readonly api: FaultServer;
   readonly #redis: string;
-  readonly #folder = temporaryFolder();
   readonly process: Running;
 
   constructor(api: FaultServer, redis: string) {
@@ -32,16 +31,14 @@ class Node {
     });
   }
 
-  /** Returns the file. */
-  configure(more = ''): string {
+  configure(): string {
     return configFile(
       `${asking(this.api.url)}budget: {plan: scale}
 machines: {interval: 1s}
 slashings: {interval: 1s}
 state: {redis: {url: "${this.#redis}"}}
 web: {listen_address: "127.0.0.1:0"}
-${more}`,
-      this.#folder,
+`,
     );
   }
 
@@ -60,10 +57,6 @@ ${more}`,
   async statuses(): Promise<number[]> {
     const port = await portOf(this.process);
     return Promise.all(['/metrics', '/-/ready', '/-/healthy', '/'].map(async (path) => (await ask(port, path)).status));
-  }
-
-  async reload(): Promise<number> {
-    return (await ask(await portOf(this.process), '/-/reload', { method: 'POST' })).status;
   }
 }
 
@@ -99,16 +92,6 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     const before = await polledAt();
     await waitFor(async () => expect(await polledAt()).toBeGreaterThan(before ?? 0));
     expect(a.api.requests.length).toBeGreaterThan(0);
-    expect(b.api.requests).toEqual([]);
-  });
-
-  it('a follower that reads another configuration keeps to it, and still asks for nothing', async () => {
-    b.configure('sync_committee: {enabled: false}\n');
-    expect(await b.reload()).toBe(200);
-    expect(await b.value('source_up', { source: 'sync_committee' })).toBeUndefined();
-    b.configure();
-    expect(await b.reload()).toBe(200);
-    expect(await b.value('source_up', { source: 'sync_committee' })).toBe(1);
     expect(b.api.requests).toEqual([]);
   });
 

@@ -8,8 +8,6 @@ import { ahead, type Running, startServe } from '../../support/programs/program.
 const HOUR = 3_600;
 const DAY = 86_400;
 const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
-/** The hours before it are over, whenever the tests run. */
-const END = MIDNIGHT - 6 * HOUR;
 /** Of two UTC days. */
 const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
@@ -114,28 +112,6 @@ describe('system/programs/backfill', () => {
     // As many as the line above says, give or take the one that a passing second rounds away.
     expect(api.requests.length).toBeGreaterThanOrEqual(107);
     expect(api.requests.length).toBeLessThanOrEqual(108);
-  });
-
-  it('says that the service left records out, and repeats a daily value at each step', async () => {
-    const api = await startService(KEY, FAST);
-    const machines = new BackfillRuns(api);
-    const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
-    expect(stderr).toMatch(
-      /Records are 240 s apart, .*: the service leaves out records of long ranges.*--full-resolution/,
-    );
-
-    const daily = new BackfillRuns(api);
-    await daily.run('--source=daily-returns', '--chain=mainnet', '--window=7d', '--step=6h');
-    const times = [...textOf(daily).matchAll(/^beaconchain_daily_return_day\{[^}]*\} \d+ (\d+)$/gm)].map(([, at]) =>
-      Number(at),
-    );
-    expect(
-      times
-        .toSorted((a, b) => a - b)
-        .slice(0, 9)
-        .map((at, i, all) => at - (all[0] ?? 0) - i * 21_600),
-    ).toEqual(Array.from({ length: 9 }, () => 0));
-    expect(Math.max(...times)).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
   it('overwrites nothing, and goes on only with the same flags', async () => {

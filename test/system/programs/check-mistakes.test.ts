@@ -115,23 +115,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(contentOf(folder)).toEqual(['config.yaml']);
   });
 
-  it('check tells warnings apart from mistakes, and does not fail for them', async () => {
-    const folder = folderWith(
-      'machines:\n  expected: [a]\n  exclude: [a]\n  stale_after: 30m\nbudget: {plan: {per_second: 1, per_month: 500}}\nslashings: {interval: 10s}\n',
-    );
-    const { code, stdout, stderr } = await run('check', folder);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const [head, ...rest] = stdout.replaceAll(folder, 'FOLDER').split('\n');
-    expect(head).toBe('The configuration is valid.');
-    expect(rest.filter((line) => line.startsWith('Warning:'))).toEqual([
-      'Warning: FOLDER/config.yaml:2: machines.expected[0]: "a" is also in machines.exclude: it has no series and no alerts',
-      expect.stringMatching(
-        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\) plus the minute between two pushes: values are withdrawn between polls\. Set stale_after to auto\.$/,
-      ),
-    ]);
-  });
-
-  it('serve logs them at the start and at each reload', async () => {
+  it('serve logs warnings at the start and at each reload', async () => {
     const folder = folderWith(
       'log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\nweb: {external_url: "http://a"}\n',
     );

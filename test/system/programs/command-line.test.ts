@@ -10,18 +10,11 @@ import { ANY_PORT, preloaded, ran, start, startExporter, waitFor } from '../../s
 const KEY = 'a-key-that-nobody-may-see';
 
 describe('system/programs/command-line', () => {
-  it('--help names every command and goes to stdout, with 0', async () => {
-    const { stdout, ...ended } = await ran(['--help']);
-    expect(ended).toEqual({ code: 0, stderr: '' });
-    for (const word of ['serve', 'check', 'sandbox', 'demo', '--config.file', '--web.listen-address', '--log.level']) {
-      expect(stdout).toContain(word);
-    }
-  });
-
-  it('--version is the version of the package, with 0', async () => {
-    const { code, stdout } = await ran(['--version']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/);
+  it.each([
+    ['--help', /\bserve\b[\s\S]*\bdemo\b[\s\S]*--config\.file/],
+    ['--version', /^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/],
+  ])('%s goes to stdout, with 0', async (flag, text) => {
+    expect(await ran([flag])).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
   });
 
   it.each(['start', 'demo'])('npm run %s on an old Node says which one it needs', async (name) => {

@@ -1,19 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import { listen } from '../../support/network/listen.ts';
-import { freePort } from '../../support/network/ports.ts';
-import {
-  ANY_PORT,
-  ordersPort,
-  portOf,
-  type Running,
-  ran,
-  startExporter,
-  waitFor,
-} from '../../support/programs/program.ts';
+import { ANY_PORT, ordersPort, portOf, type Running, startExporter, waitFor } from '../../support/programs/program.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
@@ -90,25 +79,5 @@ describe('system/programs/demo', () => {
         expect(answer, url).toBe(other);
       }
     }
-  });
-
-  it('links in its alerts lead to where a browser on this machine finds it', async () => {
-    const web = await freePort();
-    const open = startExporter(['demo', `--web.listen-address=0.0.0.0:${web}`, '--sandbox.listen-address=:0']);
-    await portOf(open);
-    expect((await scrape(web)).match(/^beaconchain_exporter_external_url_info.*$/m)?.[0]).toBe(
-      `beaconchain_exporter_external_url_info{url="http://localhost:${web}"} 1`,
-    );
-    expect(open.lines('a setting is unsafe or does not work as intended')).toEqual([]);
-  });
-
-  it('names the flag if the address of the sandbox is taken', async () => {
-    const taken = await listen(createServer());
-    const address = `--sandbox.listen-address=:${taken}`;
-    const refused = await ran(['demo', ANY_PORT, address]);
-    expect(refused.code).toBe(3);
-    expect(refused.stderr).toBe(
-      `the address 127.0.0.1:${taken} is taken: choose another one with --sandbox.listen-address\n`,
-    );
   });
 });

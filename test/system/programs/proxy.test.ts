@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesValue } from '../../support/exposition/exposition-text.ts';
 import { startService } from '../../support/faults/service.ts';
-import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/network/certificates.ts';
 import { startForwardProxy } from '../../support/network/forward-proxy.ts';
-import { allUp, asking, portOf, type Running, ran, startServe, waitFor } from '../../support/programs/program.ts';
+import { allUp, asking, portOf, type Running, startServe, waitFor } from '../../support/programs/program.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
 const KEY = 'k3y-0f+the/user-that-nobody-may-see';
@@ -68,23 +66,5 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     expect(leaksOf(PASSWORD, await said(program, port))).toEqual([]);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
     expect(program.stderr).toBe('');
-  });
-
-  it('check --probe and backfill take the same way', async () => {
-    const url = await startOverTls();
-    const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
-    const env = { BEACONCHAIN_API_KEY: KEY, ...proxied(proxy.port) };
-    const file = `--config.file=${configFile(config(url))}`;
-    const check = await ran(['check', '--probe', '--yes', file], env);
-    expect(check.code, check.stderr).toBe(0);
-    const { length: asked } = proxy.tunnels;
-    expect(asked).toBeGreaterThan(0);
-    const flags = ['--source=daily-returns', `--output=${join(temporaryFolder(), 'past.om')}`, '--yes'];
-    const backfill = await ran(['backfill', file, ...flags], env);
-    expect(backfill.code, backfill.stderr).toBe(0);
-    expect(proxy.tunnels.length).toBeGreaterThan(asked);
-    expect(
-      leaksOf(PASSWORD, { check: check.stdout + check.stderr, backfill: backfill.stdout + backfill.stderr }),
-    ).toEqual([]);
   });
 });

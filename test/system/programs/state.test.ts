@@ -7,7 +7,6 @@ import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { openFileStore } from '../../../src/toolkit/state/file.ts';
 import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition/exposition-text.ts';
 import { SOURCES } from '../../support/exposition/scraped-metrics.ts';
-import { refusal, tooMany } from '../../support/faults/faults.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
@@ -77,27 +76,6 @@ describe.concurrent('system/programs/state', () => {
     await second.stop();
     for (const name of readdirSync(dir)) expect(name).toMatch(/^([a-z_-]+\.json|lock)$/);
   });
-
-  it.each([
-    ['revoked', 'access is revoked', tooMany({ 'x-ratelimit-limit-month': '0' }), 'api_access_revoked', 1],
-    ['refused', 'the API key is refused', refusal(401), 'api_key_valid', 0],
-  ] as const)(
-    '%s access is asked after by no restart within ten minutes, and the log says why nothing happens',
-    async (standing, why, fault, metric, shown) => {
-      const api = await startService(KEY, fault);
-      const dir = join(temporaryFolder(), 'state');
-      const first = startServe(config(api.url, dir), KEY);
-      // A stop that takes longer than it may ends without a write.
-      await waitFor(() => expect(readFileSync(join(dir, 'ledger.json'), 'utf8')).toContain(`"${standing}"`));
-      await first.stop();
-      const second = startServe(config(api.url, dir), KEY);
-      const port = await portOf(second);
-      const help = expect.stringContaining('BEACONCHAIN_API_KEY');
-      expect(await second.line(why)).toMatchObject({ level: 'error', since: expect.any(String), help });
-      expect(seriesValue(await scrape(port), `beaconchain_${metric}`)).toBe(shown);
-      expect(api.requests).toHaveLength(1);
-    },
-  );
 
   it('a daemon whose directory was replaced, and has another holder, ends with one line and writes nothing', async () => {
     const api = await startService(KEY);

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../support/faults/service.ts';
 import { configFile, temporaryFolder } from '../../support/files/files.ts';
-import { ask } from '../../support/network/ask.ts';
 import { listen } from '../../support/network/listen.ts';
 import {
   ANY_PORT,
   asking,
-  portOf,
   preloaded,
   type Running,
   startExporter,
@@ -67,12 +65,6 @@ describe('system/programs/stopping', () => {
     });
     await program.line('looking up');
     await expectOrderlyStop(program, 'SIGTERM');
-  });
-
-  it('demo stops although a scraper keeps its connection open', async () => {
-    const program = startExporter(['demo', ANY_PORT]);
-    await ask(await portOf(program), '/metrics', { headers: { connection: 'keep-alive' } });
-    await expectOrderlyStop(program, 'SIGINT');
   });
 
   it.each(['serve', 'demo', 'sandbox'])('%s stops in order if the signal comes before it has loaded', async (name) => {

@@ -5,7 +5,7 @@ import { startService } from '../../support/faults/service.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
 import { ask } from '../../support/network/ask.ts';
 import { makeCertificate } from '../../support/network/certificates.ts';
-import { ANY_PORT, asking, portOf, startExporter, startServe } from '../../support/programs/program.ts';
+import { asking, portOf, startServe } from '../../support/programs/program.ts';
 import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 import { basic, hashOf, tlsSection } from '../../support/web/web-config.ts';
 
@@ -25,16 +25,6 @@ function secureFile(): string {
 }
 
 describe.concurrent('system/programs/web-config', () => {
-  it.skipIf(areMissing(OPENSSL))('demo serves as it says, from wherever it is started', async () => {
-    const tls = { rejectUnauthorized: false };
-    const demo = startExporter(['demo', ANY_PORT, '--log.format=json', `--web.config.file=${secureFile()}`]);
-    const port = await portOf(demo);
-    expect((await demo.line('demo: open the url'))['url']).toBe(`https://127.0.0.1:${port}`);
-    expect((await ask(port, '/metrics', { tls })).status).toBe(401);
-    expect((await ask(port, '/metrics', { tls, headers: HEADERS })).status).toBe(200);
-    expect(await demo.stop()).toEqual({ code: 0, signal: null });
-  });
-
   it.skipIf(areMissing(OPENSSL))('a reload takes other users, and says where only a restart helps', async () => {
     const api = await startService('key');
     const file = secureFile();

@@ -38,24 +38,4 @@ describe('metrics/encode', () => {
       ].join('\n'),
     );
   });
-
-  it('writes the parts of a histogram under one header', () => {
-    const samples = [
-      { suffix: '_bucket', labels: { le: '0.1' }, value: 1 },
-      { suffix: '_bucket', labels: { le: '+Inf' }, value: 2 },
-      { suffix: '_sum', labels: {}, value: 0.3 },
-      { suffix: '_count', labels: {}, value: 2 },
-    ];
-    const family: Family = { name: 'a_seconds', type: 'histogram', help: 'Help.', samples };
-    expect(encodeFamily(family, 'text').split('\n').slice(1)).toEqual([
-      '# TYPE a_seconds histogram',
-      'a_seconds_bucket{le="0.1"} 1',
-      'a_seconds_bucket{le="+Inf"} 2',
-      'a_seconds_sum 0.3',
-      'a_seconds_count 2',
-      '',
-    ]);
-    const one = { ...family, samples: [{ labels: {}, value: 1 }] };
-    expect(encodeFamily(one, 'openmetrics').split('\n')).toContain('# UNIT a_seconds seconds');
-  });
 });

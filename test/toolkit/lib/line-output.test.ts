@@ -1,8 +1,5 @@
-import { openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LineOutput } from '../../../src/toolkit/lib/line-output.ts';
-import { cannotMount, smallDisk } from '../../support/files/small-disk.ts';
 import { stoppedReader } from '../../support/log/stopped-reader.ts';
 import { waitFor } from '../../support/programs/program.ts';
 
@@ -11,21 +8,6 @@ function lineOf(index: number): string {
 }
 
 describe('lib/line-output', () => {
-  it.skipIf(cannotMount())('says how many lines a full disk lost when there is room again, and cuts no line', () => {
-    const disk = smallDisk(8);
-    const file = join(disk.dir, 'log');
-    const output = new LineOutput(openSync(file, 'a'));
-    output.onRecovery = (lines) => output.write(`${lines} lines were dropped\n`);
-    disk.leave(1);
-    for (let index = 0; index < 7; index += 1) output.write(`${index}`.padEnd(999, '.').concat('\n'));
-    expect(output.dropped).toBe(2);
-    disk.leave(2);
-    output.write('again\n');
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    expect(lines.map((line) => line.replace(/\.+$/, ''))).toEqual([...'01234', 'again', '2 lines were dropped']);
-    expect(lines.map((line) => line.length).slice(0, 5)).toEqual(Array(5).fill(999));
-  });
-
   it('keeps a burst for a slow reader, whole and in order, its last line before the end included', async () => {
     const reader = stoppedReader();
     const output = new LineOutput(reader.fd);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -94,16 +94,5 @@ describe('state/file', () => {
     await documents.save('machines', VALUE);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     expect(statSync(join(dir, 'machines.json')).mode & 0o777).toBe(0o600);
-  });
-
-  it('follows no link when it writes', async () => {
-    const dir = temporaryFolder();
-    const victim = join(temporaryFolder(), 'victim');
-    writeFileSync(victim, 'precious');
-    const { documents } = await open(dir);
-    symlinkSync(victim, join(dir, 'machines.json'));
-    await documents.save('machines', VALUE);
-    expect(readFileSync(victim, 'utf8')).toBe('precious');
-    expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 });

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -24,7 +23,6 @@ import { NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
 const RIVAL = join(import.meta.dirname, 'rival.ts');
-const AS_NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'];
 const CONTAINER = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 
 /** Another process that uses the directory. */
@@ -203,20 +201,6 @@ describe('state/lock', () => {
       else mkdirSync(join(dir, 'lock'));
       await expect(open(dir)).rejects.toThrow(`${dir}/lock: it is not a regular file. Correct this`);
       expect([readFileSync(other, 'utf8'), statSync(other).mode & 0o777]).toEqual(['of another program', 0o644]);
-    },
-  );
-
-  it.runIf(process.getuid?.() === 0).each([0o666, 0o600])(
-    'of another user is taken or refused by its mode (%d)',
-    async (mode) => {
-      const dir = temporaryFolder();
-      chmodSync(dir, 0o777);
-      writeFileSync(join(dir, 'lock'), '');
-      chmodSync(join(dir, 'lock'), mode);
-      const rival = new Rival(dir, AS_NOBODY);
-      const opened = await rival.ask('open');
-      const why = `${dir}/lock: permission denied, EACCES (to user 65534). Correct this, `;
-      expect(opened).toContain(mode === 0o666 ? 'held' : why);
     },
   );
 });

@@ -141,13 +141,6 @@ describe('web/server', () => {
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
 
-  it.each([
-    ['http://exporter.example:10032/metrics', 200],
-    ['http://exporter.example/nothing', 404],
-  ])('the absolute form of a target is answered: %s', async (target, status) => {
-    expect((await ask(await serve(), target)).status).toBe(status);
-  });
-
   it('the status page may run its one script alone, load nothing from elsewhere, not be framed, and send no referrer', async () => {
     const port = await serve({ pages: pagesOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
     const { headers, body } = await ask(port, '/');

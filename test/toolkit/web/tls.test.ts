@@ -68,20 +68,6 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
   });
 
   it.each([
-    ['TLS 1.2 by default', '', { maxVersion: 'TLSv1.2' }, 'TLSv1.2'],
-    ['TLS 1.2 at most', '  max_version: TLS12\n', {}, 'TLSv1.2'],
-    [
-      'TLS 1.1 if it is configured',
-      '  min_version: TLS11\n',
-      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-      'TLSv1.1',
-    ],
-  ] as const)('speaks %s', async (_name, more, tls, version) => {
-    const { port } = await serve(more);
-    expect(await shaken(port, tls, (socket) => socket.getProtocol())).toBe(version);
-  });
-
-  it.each([
     ['TLS 1.1 by default', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
     [
       'a suite that is not among those chosen',

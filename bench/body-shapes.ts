@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Fault } from './fault-server.ts';
+import type { Fault } from '../test/support/faults/fault-server.ts';
 
 const MIB = 2 ** 20;
 
