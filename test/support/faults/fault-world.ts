@@ -14,7 +14,11 @@ import { VirtualClock } from '../time/virtual-clock.ts';
 import { FaultServer } from './fault-server.ts';
 
 export const INTERVAL = 5 * MINUTE;
-export const STALE_AFTER = 10 * MINUTE;
+const STALE_AFTER = 10 * MINUTE;
+/** Of the head by the time of its slot: ten minutes, which are honest, and three epochs. */
+const HEAD_STALE_AFTER = 10 * MINUTE + 3 * 384_000;
+/** Then nothing of the machines and the head is shown, unless it was read anew. */
+export const ALL_STALE_AFTER = HEAD_STALE_AFTER + MINUTE;
 const KEY = `k3y-0f+the/user's="&%account`;
 
 export interface FaultWorldOptions {
@@ -157,20 +161,22 @@ const MAX_AHEAD_SECONDS = 300;
 /** The series that should be withdrawn at `now` (Unix ms). */
 function tooOld(metrics: Metrics, now: number): string[] {
   // A time minutes ahead is from before the clock was set back. The age of the value is unknown.
-  const isOld = (seconds: number | undefined): boolean => {
+  const isOld = (seconds: number | undefined, staleAfter: number): boolean => {
     const age = now / 1000 - (seconds ?? 0);
-    return age > STALE_AFTER / 1000 + SLACK_SECONDS || age < -MAX_AHEAD_SECONDS - SLACK_SECONDS;
+    return age > staleAfter / 1000 + SLACK_SECONDS || age < -MAX_AHEAD_SECONDS - SLACK_SECONDS;
   };
   const seen = new Map<string, number>();
   for (const { labels, value } of metrics.of('beaconchain_machine_last_seen_timestamp_seconds')) {
     const machine = labels['machine'] ?? '';
     seen.set(machine, Math.max(seen.get(machine) ?? 0, value));
   }
-  const slashingsAt = metrics.value('beaconchain_source_last_success_timestamp_seconds', 'slashings');
+  const headAt = metrics.value('beaconchain_genesis_timestamp_seconds') + 12 * metrics.value('beaconchain_head_slot');
   return metrics
     .withdrawable()
     .filter(({ name, labels }) =>
-      isOld(name.startsWith('beaconchain_head_') ? slashingsAt : seen.get(labels['machine'] ?? '')),
+      name.startsWith('beaconchain_head_')
+        ? isOld(headAt, HEAD_STALE_AFTER)
+        : isOld(seen.get(labels['machine'] ?? ''), STALE_AFTER),
     )
     .map(({ name, labels }) => `${name}${JSON.stringify(labels)}`);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
-import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
+import { ALL_STALE_AFTER, FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
 const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');
@@ -25,7 +25,7 @@ it('system/faults/disk: a write that fails is counted and told, and all is well 
   expect((await world.ask('/')).body.toString()).toContain('The state could not be written');
   // What cannot be written is not shown: a restart would take it back.
   expect(polledAt(during)).toBe(polledAt(before));
-  await world.pass(STALE_AFTER);
+  await world.pass(ALL_STALE_AFTER);
   expect((await world.look()).withdrawable()).toEqual([]);
   disk.isFull = false;
   const known = world.service.requests.length;
