@@ -81,21 +81,17 @@ describe('budget/bucket', () => {
     });
   });
 
-  describe('hour', () => {
-    const hourly = (left: number): Record<string, string> => headers([5, 100, 50_000], [4, left, 40_000]);
-
-    it('is a separate window if it differs from the month: closed when used up, open at the full hour', () => {
-      const at = OCTOBER + HOUR / 2;
-      const bucket = told(EMPTY_BUCKET, hourly(0), { at });
-      expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR);
-      expect(opensAt(bucket, OCTOBER + HOUR)).toBe(0);
-      expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
-        limit: 100,
-        own: 0,
-        since: OCTOBER + HOUR,
-      });
-      expect(monthAt(bucket, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
+  it('has an hour that is a separate window if it differs from the month: closed when used up, open at the full hour', () => {
+    const at = OCTOBER + HOUR / 2;
+    const bucket = told(EMPTY_BUCKET, headers([5, 100, 50_000], [4, 0, 40_000]), { at });
+    expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR);
+    expect(opensAt(bucket, OCTOBER + HOUR)).toBe(0);
+    expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
+      limit: 100,
+      own: 0,
+      since: OCTOBER + HOUR,
     });
+    expect(monthAt(bucket, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
   });
 
   describe('month', () => {
