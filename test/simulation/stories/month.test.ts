@@ -102,8 +102,8 @@ describe('stories/month', () => {
     const pace = (): number => story.shown('source_interval_seconds{source="machines"}') ?? 0;
     const before = pace();
     await story.restart();
-    // One request is booked that the program may have sent before its state was written.
-    expect(Math.abs(pace() / before - 1)).toBeLessThan(0.01);
+    // The mean of others falls a little with each hour in which they are not heard of. Without them it would be a half.
+    expect(Math.abs(pace() / before - 1)).toBeLessThan(0.02);
     await story.advance(MINUTE);
     expect(story.requests.length).toBeLessThanOrEqual(1);
   });
