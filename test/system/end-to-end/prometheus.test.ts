@@ -124,9 +124,9 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
         },
       },
     );
-    // Rates need two scrapes, and the first comes five seconds after the start.
-    const requested = 'increase(beaconchain_api_requests_total{job="demo", endpoint="machine_metrics"}[1m]) > 1';
-    await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1));
+    // Rates need two scrapes, and the first comes five seconds after the start. The history has no process.
+    const scraped = 'increase(process_cpu_seconds_total{job="demo"}[1m]) > 0';
+    await waitFor(async () => expect(await prometheus.query(scraped)).toHaveLength(1));
     const up = 'min(beaconchain_source_up{job="demo"}) == 1';
     await waitFor(async () => expect(await prometheus.query(up)).toHaveLength(1));
   });

@@ -4,7 +4,7 @@ import type { FailureReason } from '../../../src/api/errors.ts';
 import { sourcesOf } from '../../../src/sources/registry.ts';
 import { type Metrics, SOURCES } from '../../support/exposition/scraped-metrics.ts';
 import { type Fault, FaultServer } from '../../support/faults/fault-server.ts';
-import { ALL_STALE_AFTER, FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
+import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/faults/fault-world.ts';
 import {
   BETWEEN,
   CONNECTION_FAULTS,
@@ -140,8 +140,8 @@ describe.skipIf(areMissing(OPENSSL))('system/faults', () => {
     // Once more, with something to show.
     const asked = world.service.requests.length;
     await trouble.begin(world);
-    await world.pass(ALL_STALE_AFTER);
-    if (!row.shows) expect((await world.look()).withdrawable()).toEqual([]);
+    await world.pass(STALE_AFTER + MINUTE);
+    if (!row.shows) expect((await world.look()).of('beaconchain_machine_cpu_cores')).toEqual([]);
     const times = world.service.requests.slice(asked).map(({ at }) => at);
     if (row.closes) expect(Math.min(...pausesIn(times))).toBeGreaterThanOrEqual(waits[0]);
     await trouble.end(world);
