@@ -136,7 +136,9 @@ describe.concurrent('system/programs/check', () => {
       return { ...answer, body: JSON.stringify({ ...body, data: [{ ...first, slot: 'x' }, ...rest] }) };
     };
     const { code, stdout } = await probed({ request });
-    expect(stdout).toContain('epoch_slots of mainnet: 1 record unreadable in whole or in part, the first because of slot: ');
+    expect(stdout).toContain(
+      'epoch_slots of mainnet: 1 record unreadable in whole or in part, the first because of slot: ',
+    );
     expect(code).toBe(4);
   });
 
