@@ -325,9 +325,9 @@ export function freshnessAfter(
   const of = chain ?? (body as Partial<OfChain> | undefined)?.chain;
   const at = of && dated?.at(answer, { chain: of, path });
   // What is ahead of our clock is wrong, or was read before the clock was set back.
-  const times = [at, newestAt].filter((one) => one !== undefined && one - now <= DATED_AHEAD_MS);
+  const times = [at, newestAt].flatMap((one) => (one !== undefined && one - now <= DATED_AHEAD_MS ? [one] : []));
   if (!dated || at === undefined || times.length === 0) return {};
-  const dataAt = Math.max(...(times as UnixMs[]));
+  const dataAt = Math.max(...times);
   const ageMs = now - dataAt;
   if (ageMs <= dated.honestMs) return { dataAt, behindMs: 0 };
   if (!dated.isFinal) return { dataAt, behindMs: ageMs };

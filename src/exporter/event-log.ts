@@ -95,7 +95,7 @@ export class EventLog {
     const field = place.replace(/(?<=^|\.)\d+(?=\.|$)/g, '*');
     if (!this.#hasChanged(`${endpoint} ${field}`, 'odd')) return;
     const help = 'update the exporter, or report the output of check --probe';
-    this.#log.warn({ endpoint, field, err: message, help }, 'a record cannot be read as a whole');
+    this.#log.warn({ endpoint, field, err: message, help }, 'a record cannot be read in full');
   }
 
   /** An event whose value is saved. */

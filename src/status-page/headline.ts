@@ -168,9 +168,9 @@ function endNotices(views: readonly SourceView[]): Notice[] {
 }
 
 function behindNotices(views: readonly SourceView[]): Notice[] {
-  const behind = views.filter((view) => (behindOf(view) ?? 0) > 0);
-  const oldest = Math.max(0, ...behind.map((view) => behindOf(view) ?? 0));
-  return firingIf('BeaconchainServiceBehind', behind.map(nameOf), span(oldest));
+  const ages = views.map((view) => behindOf(view) ?? 0);
+  const behind = views.filter((_, i) => Number(ages[i]) > 0);
+  return firingIf('BeaconchainServiceBehind', behind.map(nameOf), span(Math.max(0, ...ages)));
 }
 
 /** A replica that does not poll has no overdue sources. */

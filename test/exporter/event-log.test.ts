@@ -46,7 +46,7 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
 describe('exporter/event-log: odd fields', () => {
   it('are told once for each endpoint and field, and again after a start or a reload', () => {
     const odd = { place: 'data.3.balances.current', message: 'expected string, received number' };
-    const line = { level: 'warn', msg: 'a record cannot be read as a whole', endpoint: 'validators', err: odd.message };
+    const line = { level: 'warn', msg: 'a record cannot be read in full', endpoint: 'validators', err: odd.message };
     events.unreadable('validators', odd);
     events.unreadable('validators', { place: 'data.7.balances.current', message: 'expected string, received null' });
     expect(told()).toEqual([expect.objectContaining({ ...line, field: 'data.*.balances.current' })]);

@@ -29,7 +29,7 @@ export interface Reply extends Answered {
   /** The last answer. Undefined if none came. */
   readonly answer: ReportedAnswer | undefined;
   readonly read: number;
-  /** Why the first of them could not be read as a whole. */
+  /** Why the first of them could not be read in full. */
   readonly firstReason: string | undefined;
   /** The fields that the exporter reads and that the answer does not have. */
   readonly absent: readonly string[];

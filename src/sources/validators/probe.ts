@@ -25,7 +25,7 @@ function firstOf(watch: Watch, count: number): number[] {
   return indicesOf(watch).take(count).toArray();
 }
 
-/** Nothing if an answer that can be read as a whole is missing. */
+/** Nothing if an answer that can be read in full is missing. */
 function foundIn({ chain, watch }: ValidatorsOptions, answers: readonly Answered[]): string[] {
   const answer = answers.find(({ endpoint }) => endpoint === 'validators');
   if (!answer || answer.failure || answer.unreadable > 0 || valueAt(answer.result, ['paging', 'next_cursor']))
