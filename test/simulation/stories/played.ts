@@ -20,7 +20,7 @@ export interface Scene {
   readonly isLong?: boolean;
 }
 
-const LONG = { refreshMs: HOUR, napMs: 10 * MINUTE };
+const LONG = { refreshMs: HOUR, napMs: HOUR };
 const VIEWS = { latest: true, finalized: true, committee: true };
 /** A supervisor starts it again after 5 s. */
 const RESTARTED_MS = 6 * SECOND;

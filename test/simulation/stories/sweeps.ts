@@ -8,7 +8,7 @@ import { Played } from './played.ts';
 
 const OFF = { enabled: false };
 export const MACHINES_ONLY = { slashings: OFF, daily_returns: OFF, sync_committee: OFF };
-const STEP_MS = SECOND;
+const STEP_MS = 4 * SECOND;
 /** A sweep is shown so soon after its last request, which may time out. */
 const SHOWN_WITHIN_MS = 20 * SECOND;
 
@@ -60,7 +60,7 @@ export class PlayedFleet extends Played {
     return this.sweeps.slice(before);
   }
 
-  /** Looks each second. */
+  /** Looks every four seconds. */
   override async until(end: number): Promise<void> {
     while (this.now < end) {
       await super.until(Math.min(this.now + STEP_MS, end));
