@@ -69,7 +69,7 @@ describe('fuzz sources', PATIENT, () => {
           for (const [series, right] of shownOf(source, whole[faults.length - 1] as Entry, now))
             if (!right.isCounter && !FOR_GOOD.test(series)) expect(shown.get(series)?.value, series).toBe(right.value);
         }),
-        cases(50),
+        cases(20),
       );
     },
   );
@@ -108,7 +108,7 @@ describe('fuzz records', PATIENT, () => {
         const read = apiOf(() => 'away').records('machine_metrics', schema, items);
         expect(read.length === 3 ? read.toSpliced(place, 1) : read).toEqual([expected, expected]);
       }),
-      cases(50),
+      cases(20),
     );
   });
 });

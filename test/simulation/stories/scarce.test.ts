@@ -5,7 +5,7 @@ import { TRIAL } from './trial.ts';
 
 /** The last days of a month: a quota of so many a month has as much a day. */
 const NOVEMBER = Date.UTC(2026, 10, 1);
-const DAYS = 3;
+const DAYS = 2;
 const SKIPPED = 'skipped_epochs_total{chain="mainnet"}';
 const OFF = { enabled: false };
 const SLASHINGS_ONLY = { machines: OFF, daily_returns: OFF, sync_committee: OFF };
