@@ -7,7 +7,7 @@ import { configFile, temporaryFolder } from '../files/files.ts';
 import { scrape } from '../network/ask.ts';
 import { atTheEnd } from '../vitest/cleanup.ts';
 
-/** `PROGRAM=dist/main.js` runs the tests on the program as it is published. */
+/** `npm test` starts the program as it is published, in half the time of the source. */
 export const MAIN = resolve(process.env['PROGRAM'] ?? join(import.meta.dirname, '../../../src/main.ts'));
 
 /** Variables for paths, for libfaketime and for the locale. */
