@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer as createMailServer } from 'node:net';
 import { join } from 'node:path';
 import { text as read } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { temporaryFolder } from '../support/files/files.ts';
 import { makeCertificate } from '../support/network/certificates.ts';
@@ -30,13 +30,29 @@ function renderNtfy({ searchParams }: URL, body: string): string {
   return runTool(KUBECTL, ['label', '--local', '-f', '-', 'a=b', output], object).stdout;
 }
 
-/** All strings of a message, and so everything that could be shown. */
-function stringsOf(name: string, url: URL, body: string): string {
-  if (name === 'ntfy') return renderNtfy(url, body);
-  if (name === 'pushover') return [...new URLSearchParams(body || url.search).values()].join('\n');
-  const strings: string[] = [];
-  JSON.parse(body, (_, value) => (typeof value === 'string' ? strings.push(value) : value));
-  return strings.join('\n');
+/** The most characters of a field that the services take: https://discord.com/developers/docs/resources/message and others. */
+const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  discord: { title: 256, description: 4_096 },
+  ntfy: { body: 32_768, shown: 4_096 },
+  pagerduty: { summary: 1_024 },
+  pushover: { title: 250, message: 1_024, url: 512 },
+  slack: { text: 40_000 },
+  telegram: { text: 4_096 },
+};
+
+/** All texts of a message by their fields, and so everything that could be shown. */
+function textsOf(name: string, url: URL, body: string): (readonly [field: string, text: string])[] {
+  if (name === 'ntfy') return [['shown', renderNtfy(url, body)]];
+  if (name === 'pushover') return [...new URLSearchParams(body || url.search)];
+  const texts: (readonly [string, string])[] = [];
+  JSON.parse(body, (field, value) => (typeof value === 'string' ? texts.push([field, value]) : value));
+  return texts;
+}
+
+/** Why the service refuses a message. */
+function refusalsOf(name: string, texts: readonly (readonly [field: string, text: string])[]): string[] {
+  const tooLong = texts.filter(([field, { length }]) => length > (MOST[name]?.[field] ?? Number.POSITIVE_INFINITY));
+  return tooLong.map(([field, { length }]) => `${name}: ${field} has ${length} characters`);
 }
 
 describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/alertmanager/receivers', () => {
@@ -67,13 +83,19 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     expect(runTool(AMTOOL, ['check-config', file])).toMatchObject({ status: 0 });
   });
 
-  it('each says what, where, since when and what to do, then that it is over, and nothing else', async () => {
-    const arrived = new Map<string, string>();
+  const arrived = new Map<string, string>();
+  const refused: string[] = [];
+  let port = 0;
+  beforeAll(async () => {
     const web = createServer(async (request, response) => {
       const url = new URL(request.url ?? '', 'http://stand-in');
       const [, name = ''] = url.pathname.split('/');
-      arrived.set(name, stringsOf(name, url, await read(request)));
-      response.setHeader('Content-Type', 'application/json').end(ACCEPTED);
+      const body = await read(request);
+      const texts = textsOf(name, url, body);
+      const refusals = refusalsOf(name, [...texts, ['body', body]]);
+      refused.push(...refusals);
+      arrived.set(name, texts.map(([, text]) => text).join('\n'));
+      response.writeHead(refusals.length > 0 ? 400 : 200, { 'Content-Type': 'application/json' }).end(ACCEPTED);
     });
     const base = `http://127.0.0.1:${await listen(web)}`;
     // The address of Pushover cannot be configured: a proxy leads to the stand-in.
@@ -101,22 +123,71 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     Object.assign(all.telegram_configs[0], { api_url: `${base}/telegram` });
     all.pushover_configs[0].http_config = { proxy_url: base, tls_config: { insecure_skip_verify: true } };
     const templates = [join(FOLDER, 'receivers/message.tmpl')];
-    const route = { receiver: all.name, group_wait: '0s', group_interval: '1s' };
-    const { port } = await startAlertmanager(() => stringify({ templates, route, receivers: [all] }));
-    const labels = { alertname: 'BeaconchainMachineOffline', severity: 'critical', subject: 'machine', job: 'noise' };
-    const [summary, link] = ['Machine node-a (mainnet) is silent', 'http://a.test/docs/alerts'];
-    const annotations = { summary, description: 'noise', runbook_url: link };
-    const play = async (endsAt: string | undefined, shown: (string | RegExp)[], hidden: RegExp): Promise<void> => {
-      arrived.clear();
-      const body = new Blob([JSON.stringify([{ labels, annotations, endsAt }])], { type: 'application/json' });
-      await fetch(`http://127.0.0.1:${port}/api/v2/alerts`, { method: 'POST', body });
-      await waitFor(() => expect([...arrived.keys()].sort()).toEqual(NAMES));
-      for (const [name, text] of arrived) {
-        for (const part of shown) expect(text, name).toMatch(part);
-        expect(text, name).not.toMatch(hidden);
-      }
-    };
-    await play(undefined, [summary, /critical alert since .*\d\d:\d\d/, link], /noise|Resolved/);
-    await play(new Date().toISOString(), [`Resolved: ${summary}`, /alert from .*\d\d:\d\d.* to /], /noise|since/);
+    const route = { receiver: all.name, group_by: ['alertname'], group_wait: '1s', group_interval: '1s' };
+    ({ port } = await startAlertmanager(() => stringify({ templates, route, receivers: [all] })));
   });
+
+  /** Sends so many alerts, every third with another text that is already resolved, and waits until all services show the text. */
+  async function play(
+    alerts: readonly object[],
+    shown: (name: string) => (string | RegExp)[],
+    hidden: RegExp,
+  ): Promise<void> {
+    arrived.clear();
+    const body = new Blob([JSON.stringify(alerts)], { type: 'application/json' });
+    await fetch(`http://127.0.0.1:${port}/api/v2/alerts`, { method: 'POST', body });
+    await waitFor(() => {
+      expect([...arrived.keys()].sort()).toEqual(NAMES);
+      for (const [name, text] of arrived) for (const part of shown(name)) expect(text, name).toMatch(part);
+    });
+    for (const [name, text] of arrived) expect(text, name).not.toMatch(hidden);
+    expect(refused).toEqual([]);
+  }
+
+  /** An alert with the longest texts that ours have. */
+  function alertOf(alertname: string, machine: string, endsAt?: string): object {
+    const group = Number(machine.slice(-1)) % 2 ? 'home' : 'office';
+    const labels = { alertname, severity: 'critical', subject: 'machine', machine, group, job: 'noise' };
+    const annotations = {
+      summary: `Machine ${machine} (mainnet) is silent`,
+      description: 'Check its power, network and clients. '.repeat(10),
+      explorer_url: 'https://beaconcha.in/validator/12345',
+      runbook_url: `http://a.test/docs/alerts#${alertname.toLowerCase()}`,
+    };
+    return { labels, annotations, endsAt };
+  }
+
+  it('each says what, where, since when and what to do, then that it is over, and nothing else', async () => {
+    const summary = 'Machine node-1 (mainnet) is silent';
+    const link = 'http://a.test/docs/alerts#one';
+    const firing = [summary, /critical alert since .*\d\d:\d\d/, link, /Check its power/, /in\/validator\/12345/];
+    await play([alertOf('One', 'node-1')], () => firing, /noise|Resolved/);
+    const resolved = [`Resolved: ${summary}`, /alert from .*\d\d:\d\d.* to /];
+    await play([alertOf('One', 'node-1', new Date().toISOString())], () => resolved, /noise|since/);
+  });
+
+  it.each([19, 100, 5_000])(
+    'of %i alerts, the first of which is over, each names ten and counts the rest',
+    async (count) => {
+      const over = new Date().toISOString();
+      const alerts = (isOver: (i: number) => boolean): object[] =>
+        Array.from({ length: count }, (_, i) => alertOf(`Of${count}`, `node-${i}`, isOver(i) ? over : undefined));
+      const firing = alerts(() => false).length - Math.ceil(count / 3);
+      const shown = (name: string): (string | RegExp)[] => {
+        if (name === 'ntfy') return [/^\d+ alerts or more: Machine node-\d*[^0]\b/, `and ${count - 10} more`];
+        const groups = name === 'pushover' ? [] : [/^home: \d+$/m, /^office: \d+$/m];
+        return [`${firing} alerts: Machine node-1 `, /Check its power/, `and ${firing - 10} more`, ...groups];
+      };
+      await play(
+        alerts((i) => i % 3 === 0),
+        shown,
+        /Resolved: \d|Resolved: Machine node-0 .*\n.*since/,
+      );
+      await play(
+        alerts(() => true),
+        () => [/Resolved: \d+ alerts/],
+        /since/,
+      );
+    },
+  );
 });
