@@ -62,7 +62,7 @@ function watched(severity: Condition['severity'], words: string): Condition {
  */
 export const MACHINE_CONDITIONS = {
   BeaconchainMachineOffline: machines('critical', ['silence', '>', 'machine_offline_seconds'], 'silent'),
-  BeaconchainBeaconNodeNotSynced: machines('critical', ['synced', '==', 0], 'not synced'),
+  BeaconchainBeaconNodeNotSynced: machines('critical', ['unsynced_lag', '>', 'head_lag_slots'], 'not synced'),
   BeaconchainExecutionClientDisconnected: machines(
     'critical',
     ['execution_connected', '==', 0],

@@ -9,6 +9,7 @@ import {
   MEMORY_USED_BY_EXPORTER,
   processSilenceOfRemaining,
   SILENCE_BY_EXPORTER,
+  UNSYNCED_LAG_BY_EXPORTER,
 } from './queries.ts';
 import { threshold } from './rules.ts';
 import { states } from './states.ts';
@@ -23,7 +24,7 @@ const RARE_SWEEPS = 'beaconchain_source_interval_seconds{source="machines"} > 30
 /** What the conditions compare, for each exporter. */
 const SERIES: Readonly<Record<MachineValue, string>> = {
   silence: silenceBeyondInterval(SILENCE_BY_EXPORTER),
-  synced: of('synced'),
+  unsynced_lag: UNSYNCED_LAG_BY_EXPORTER,
   execution_connected: of('execution_connected'),
   disk_free: DISK_FREE_BY_EXPORTER,
   last_seen: SEEN,

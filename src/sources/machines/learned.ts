@@ -3,6 +3,7 @@ import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { THRESHOLDS } from '../conditions.ts';
 import type { Boots, Learned, Machine, NodeHead } from './state.ts';
 
 /** The machine after newer records, in any order. */
@@ -24,35 +25,43 @@ function learn({ learned = {}, system }: Machine, record: MachineRecord): Learne
 function learnFromNode(learned: Learned, node: NodeRecord): Learned {
   const after = node.sync_eth1_connected ? { ...learned, executionClient: clientOf(node) } : learned;
   const { sync_beacon_head_slot: slot, timestamp: at } = node;
-  if (!node.sync_eth2_synced || slot == null) return after;
-  const head = { at, slot };
-  const { head: before } = learned;
-  if (before && at - before.at < MIN_PAIR_SECONDS) return after;
+  if (slot == null) return after;
+  const head = { at, slot, isSynced: node.sync_eth2_synced ?? false };
+  const { head: before, chain: known } = learned;
+  const own = chainInStep(head, head.isSynced ? SLOTS_PER_DAY : NEAR_SLOTS);
+  if (!head.isSynced && !own) return after;
+  const wait = known && known !== own ? OTHER_CHAIN_SECONDS : MIN_PAIR_SECONDS;
+  if (before && at - before.at < wait) return after;
   const chain = before && chainFollowed(before, head);
   return { ...after, head, ...(chain && { chain }) };
 }
 
 /** Pushes come once a minute, so this is at least two of them. */
 const MIN_PAIR_SECONDS = 120;
+/** Two nodes under one name take turns: another chain counts only after so long without a head of the known one. */
+const OTHER_CHAIN_SECONDS = 600;
 const SLOTS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_SLOT;
+/** Prysm's own pusher says synced only in the slot of the head, so a head this near the clock needs no flag. */
+const NEAR_SLOTS = THRESHOLDS.head_lag_slots;
 /** A head waits for late and missed blocks, and then moves several slots at once. */
 const UNEVEN_SLOTS = 5;
 
 /**
- * The chain on which both heads are within a day of the clock, if the node moved from one to the other at the speed of
- * the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
+ * The chain on which both heads are within a day of the clock, or near it if the node does not say that it is synced, if
+ * the node moved from one to the other at the speed of the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
  * fast.
  */
 function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   const expected = (head.at - before.at) / SECONDS_PER_SLOT;
   if (Math.abs(head.slot - before.slot - expected) > Math.max(UNEVEN_SLOTS, expected / 2)) return undefined;
-  const chain = chainInStep(head);
-  return chain === chainInStep(before) ? chain : undefined;
+  const slots = before.isSynced && head.isSynced ? SLOTS_PER_DAY : NEAR_SLOTS;
+  const chain = chainInStep(head, slots);
+  return chain === chainInStep(before, slots) ? chain : undefined;
 }
 
-/** The chain whose clock the head is within a day of. */
-export function chainInStep(head: NodeHead): Chain | undefined {
-  return CHAIN_NAMES.find((chain) => Math.abs(slotsBehind(chain, head)) <= SLOTS_PER_DAY);
+/** The chain whose clock the head is so near. */
+export function chainInStep(head: NodeHead, slots = SLOTS_PER_DAY): Chain | undefined {
+  return CHAIN_NAMES.find((chain) => Math.abs(slotsBehind(chain, head)) <= slots);
 }
 
 /** How far a head is behind the clock of the chain. */

@@ -149,7 +149,7 @@ const FAMILIES: readonly MachineFamily[] = [
     validators: ['validator_total', 'Loaded validator keys'],
     validators_active: [
       'validator_active',
-      'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain',
+      'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain, Prysm those without exiting ones',
     ],
   }),
   ...node({
@@ -170,7 +170,10 @@ const FAMILIES: readonly MachineFamily[] = [
       'sync_eth1_connected',
       'Whether the execution client is connected; only of a machine that reported 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer versions always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is configured',
     ],
-    synced: ['sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1'],
+    synced: [
+      'sync_eth2_synced',
+      "Whether the beacon node says that it is synced. Prysm's client-stats says 1 only while the head is the slot of the clock, so judge 0 with the head; the standalone pusher always 1 for Prysm and Nimbus",
+    ],
     head_slot: ['sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'],
     execution_fallback_configured: ['sync_eth1_fallback_configured', 'Whether a second execution client is configured'],
     execution_fallback_connected: [
@@ -178,12 +181,11 @@ const FAMILIES: readonly MachineFamily[] = [
       'Whether the second execution client is in use; no known client reports 1',
     ],
   }),
-  // Accompanies a head slot, because its lag means nothing on an assumed chain.
+  // Accompanies the flag and the head of the node, which say nothing on an assumed chain.
   gauge(
     'chain_known',
     "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts it.",
-    ({ labels, fresh, isChainKnown }) =>
-      fresh.node?.sync_beacon_head_slot == null ? [] : [{ labels, value: Number(isChainKnown) }],
+    ({ labels, fresh, isChainKnown }) => (fresh.node ? [{ labels, value: Number(isChainKnown) }] : []),
   ),
   gauge(
     'name_shared',

@@ -14,7 +14,7 @@ import {
 import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Timing } from '../read.ts';
 import type { Polls } from '../source.ts';
-import { isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
+import { headLag, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import type { ShownMachine } from './shown.ts';
@@ -74,9 +74,11 @@ function groupsOf(options: MachinesOptions, all: readonly ListedMachine[], now: 
   });
 }
 
-function syncedText({ node }: Partial<Machine>): string {
-  if (node?.sync_eth2_synced == null) return '';
-  return node.sync_eth2_synced ? 'yes' : 'no';
+/** A node that says no is in sync if its head is near the clock. On an assumed chain nothing is known. */
+function syncedText(one: ListedMachine): string {
+  const isSynced = one.fresh.node?.sync_eth2_synced;
+  if (isSynced || one.alerts.includes('BeaconchainBeaconNodeNotSynced')) return isSynced ? 'yes' : 'no';
+  return isSynced === false && headLag(one) !== undefined ? 'yes' : '';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
@@ -110,7 +112,7 @@ function machineRow(one: ListedMachine, now: UnixMs): Row {
   const badges = lines(...badgesOf(one, now).map(([text, tone]) => badge(tone, text)));
   const processes = lines(...processLines(one, now));
   const name = cropped(labels.machine, MAX_NAME);
-  return [name, badges, labels.chain, syncedText(fresh), processes, memory(fresh.system), disk(fresh.system)];
+  return [name, badges, labels.chain, syncedText(one), processes, memory(fresh.system), disk(fresh.system)];
 }
 
 /** A line for those of one client that reported at the same time. */

@@ -3,11 +3,12 @@ import { NodeRecord, PROCESSES, SystemRecord, ValidatorRecord } from '../../api/
 import { CHAIN_NAMES } from '../../facts/chain.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 
-/** A head that a node reported while it said that it is synced. */
+/** A head of a node that said that it is synced, or that was near the clock of a chain. */
 const NodeHead = z.object({
   /** Unix seconds. */
   at: z.number(),
   slot: z.number(),
+  isSynced: z.boolean().exactOptional(),
 });
 export type NodeHead = z.infer<typeof NodeHead>;
 

@@ -28,6 +28,10 @@ function inStep(chain: Chain, minutes: number, from = START, behind = 0): Machin
   });
 }
 
+function with_(fields: object, records: readonly MachineRecord[]): MachineRecord[] {
+  return records.map(([, record]) => node(record.timestamp, { ...record, ...fields }));
+}
+
 /** The facts about a machine after newer records. */
 function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
   return afterRecords({ name: 'a', ...before }, records).learned ?? {};
@@ -43,16 +47,25 @@ describe('sources/machines/learned', () => {
       expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
     });
 
-    it('is not known from less than two minutes, or from records that are not synced or have no head', () => {
+    it('is not known from less than two minutes, or from records without a head', () => {
       expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
-      const without = (fields: object): MachineRecord[] =>
-        inStep('hoodi', 5).map(([, record]) => node(record.timestamp, { ...record, ...fields }));
-      for (const fields of [
-        { sync_eth2_synced: false },
-        { sync_eth2_synced: undefined },
-        { sync_beacon_head_slot: null },
-      ])
-        expect(learnAll(undefined, without(fields)).chain).toBeUndefined();
+      const headless = with_({ sync_beacon_head_slot: null }, inStep('hoodi', 5));
+      expect(learnAll(undefined, headless).chain).toBeUndefined();
+    });
+
+    it.each([undefined, false])('is that of two heads within 16 slots of its clock where the flag is %s', (flag) => {
+      const behind = (slots: number): MachineRecord[] =>
+        with_({ sync_eth2_synced: flag }, inStep('hoodi', 2, START, slots));
+      expect([16, 17].map((slots) => learnAll(undefined, behind(slots)).chain)).toEqual(['hoodi', undefined]);
+      const [far, , near] = [...inStep('hoodi', 1, START, 17), ...behind(15).slice(2)];
+      expect(learnAll(undefined, [far, near] as MachineRecord[]).chain).toBeUndefined();
+    });
+
+    it('stays that of the first of two nodes under one name, whoever comes first in each minute', () => {
+      const heads = (turns: string): MachineRecord[] =>
+        [...turns].flatMap((turn, i) => inStep(turn === 'm' ? 'mainnet' : 'hoodi', 0, START + i * 60));
+      expect(learnAll(undefined, heads('mhmmhhhmhhhhmhhhh')).chain).toBe('mainnet');
+      expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
     });
 
     it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
@@ -79,7 +92,7 @@ describe('sources/machines/learned', () => {
       const learned = learnAll(undefined, inStep('hoodi', 2));
       const stuck = learnAll({ learned }, [standing(150)]);
       expect(stuck.chain).toBe('hoodi');
-      expect(learnAll({ learned: stuck }, inStep('mainnet', 3, START + 9_600)).chain).toBe('mainnet');
+      expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
     });
 
     it('is the label after rules and the configuration, also of a chain that is not configured', () => {

@@ -47,7 +47,14 @@ describe('sources/machines/metrics', () => {
       'execution_fallback_configured',
       'execution_fallback_connected',
     ];
-    expect(present(families)).toEqual(['last_seen_timestamp_seconds', 'info', ...zeros, 'name_shared', 'client_info']);
+    expect(present(families)).toEqual([
+      'last_seen_timestamp_seconds',
+      'info',
+      ...zeros,
+      'chain_known',
+      'name_shared',
+      'client_info',
+    ]);
     for (const name of zeros) {
       for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
     }

@@ -57,7 +57,7 @@ describe('sources/machines/page', () => {
     const { rows, notices, table } = summary(
       [
         machine('fresh', FRESH),
-        machine('behind', FRESH, { sync_eth2_synced: false }),
+        machine('behind', FRESH, { sync_eth2_synced: false, sync_beacon_head_slot: undefined }),
         machine('partly', [MINUTE, undefined, HOUR]),
         machine('silent', [HOUR, HOUR, HOUR]),
       ],
@@ -80,7 +80,10 @@ describe('sources/machines/page', () => {
   });
 
   it('counts the healthy machines of each group that has some, and those in none', () => {
-    const machines = [machine('node-a', FRESH), machine('home-1', FRESH, { sync_eth2_synced: false })];
+    const machines = [
+      machine('node-a', FRESH),
+      machine('home-1', FRESH, { sync_eth2_synced: false, sync_beacon_head_slot: undefined }),
+    ];
     const groups = [
       { name: 'office', machines: ['office-*'] },
       { name: 'home', machines: ['home-*'] },
@@ -112,7 +115,12 @@ describe('sources/machines/page', () => {
         on({ sync_eth1_connected: false, client_version: '8.0.1' }),
         '1 machine without an execution client: a.',
       ],
-      ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],
+      [
+        'sync without a head',
+        on({ sync_eth2_synced: undefined, sync_beacon_head_slot: undefined }),
+        on({ sync_eth2_synced: null, sync_beacon_head_slot: undefined }),
+        '1 machine not synced: a.',
+      ],
       [
         'lag',
         on({ sync_beacon_head_slot: HEAD - 17 }),
@@ -128,6 +136,16 @@ describe('sources/machines/page', () => {
     ])('%s', (_, fires, not, text) => {
       expect(fires).toEqual([text]);
       expect(not).toEqual([]);
+    });
+
+    it('judges the flag of a node by its head, where its chain is known', () => {
+      const node = { sync_eth2_synced: false, sync_beacon_head_slot: HEAD - 15 };
+      const assumed = { ...machine('a', FRESH, { ...node, sync_beacon_head_slot: HEAD - 17 }), learned: {} };
+      const seen = [machine('a', FRESH, node), assumed].map((one) => summary([one]));
+      expect(seen.map(({ notices, rows }) => [notices, rows[0]?.[3]])).toEqual([
+        [[], 'yes'],
+        [[], ''],
+      ]);
     });
 
     it('judges silence at the last successful poll, and by how often it is polled', () => {
