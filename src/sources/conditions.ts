@@ -83,6 +83,7 @@ export const MACHINE_CONDITIONS = {
     'whose name several hosts use (give each host a name of its own)',
     'name shared',
   ),
+  BeaconchainMachineClockWrong: machines('warning', ['clock_ahead', '>', 0], 'whose clock is fast', 'clock fast'),
   BeaconchainBeaconNodeLagging: machines('warning', ['head_lag', '>', 'head_lag_slots'], 'behind the clock'),
   BeaconchainValidatorsInactive: machines(
     'warning',

@@ -30,6 +30,7 @@ const SERIES: Readonly<Record<MachineValue, string>> = {
   last_seen: SEEN,
   process_silence: silenceBeyondInterval(processSilenceOfRemaining('process=~"validator|node"')),
   name_shared: of('name_shared'),
+  clock_ahead: of('clock_ahead_seconds'),
   head_lag: HEAD_LAG_BY_EXPORTER,
   inactive_validators: `${LOADED} - ${of('validators_active')} and ${LOADED} > 0`,
 };
@@ -57,6 +58,7 @@ const TROUBLES: readonly Trouble[] = [
   { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
   shared('BeaconchainProcessSilent'),
   shared('BeaconchainMachineNameShared'),
+  shared('BeaconchainMachineClockWrong'),
   {
     alert: 'BeaconchainMemoryAlmostFull',
     text: 'memory almost full',

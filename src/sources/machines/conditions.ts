@@ -51,6 +51,7 @@ const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) =>
       return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
     },
     name_shared: ({ isNameShared }) => isNameShared,
+    clock_ahead: ({ secondsAhead }) => secondsAhead,
     head_lag: headLag,
     inactive_validators: ({ fresh: { validator } }) => {
       const { validator_total: all, validator_active: active } = validator ?? {};

@@ -5,7 +5,7 @@ import type { SourceEvent, Timing } from '../read.ts';
 import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
 import { warning } from './events.ts';
-import { afterRecords, isNameShared, isNetworkWithheld } from './learned.ts';
+import { afterRecords, isNameShared, isNetworkWithheld, secondsAhead } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { RECORDS_KEPT_SECONDS } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
@@ -54,9 +54,17 @@ export function withRecords(
   return { ...before, machines: kept.map(({ machine }) => machine), dropped: names.size - kept.length, asked };
 }
 
-/** The machine after the records that are newer than its own. */
+/**
+ * The machine after the records that are newer than its own. Of those with a fast clock only the newest of each process
+ * counts, because all have the time of the sweep. One that is held already is no sign of life.
+ */
 function withNewer(machine: Machine, records: readonly MachineRecord[] = []): Machine {
-  const newer = records.filter(([process, { timestamp }]) => timestamp > (machine[process]?.timestamp ?? 0));
+  const [ahead, right] = [true, false].map((is) => records.filter(([, , own]) => (own !== undefined) === is));
+  const newest = new Map(ahead?.toSorted(([, , a = 0], [, , b = 0]) => a - b).map((one) => [one[0], one]));
+  const newer = [...(right ?? []), ...newest.values()].filter(
+    ([process, { timestamp }, own]) =>
+      timestamp > (machine[process]?.timestamp ?? 0) && (!own || own !== machine.learned?.ahead?.[process]),
+  );
   return afterRecords(machine, newer);
 }
 
@@ -72,12 +80,19 @@ export function withUnknown(options: MachinesOptions, value: Machines, names: st
 
 /** What is odd about the machines now, and was not before. */
 export function warningsOf(before: Machines, after: Machines, { now }: Timing): SourceEvent[] {
-  const newly = (reason: 'network_counters_fell' | 'name_shared', applies: typeof isNameShared): SourceEvent[] => {
+  const newly = (
+    reason: 'network_counters_fell' | 'name_shared' | 'clock_fast',
+    applies: (one: Machine, now: UnixMs) => unknown,
+    more: (found: readonly Machine[]) => object = () => ({}),
+  ): SourceEvent[] => {
     const old = new Set(before.machines.flatMap((one) => (applies(one, now) ? [one.name] : [])));
-    const names = after.machines.flatMap((one) => (applies(one, now) && !old.has(one.name) ? [one.name] : []));
-    return names.length > 0 ? [warning(reason, names)] : [];
+    const found = after.machines.filter((one) => applies(one, now) && !old.has(one.name));
+    const names = found.map(({ name }) => name);
+    return names.length > 0 ? [{ ...warning(reason, names), ...more(found) }] : [];
   };
+  const fast = (one: Machine) => secondsAhead(one, one.learned);
   return [
+    ...newly('clock_fast', fast, (found) => ({ secondsAhead: found.map(fast) })),
     ...newly('network_counters_fell', isNetworkWithheld),
     ...newly('name_shared', isNameShared),
     ...(after.dropped > 0 && before.dropped === 0 ? [warning('too_many_machines')] : []),

@@ -1,19 +1,33 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MachineRecord, NodeRecord, SystemRecord } from '../../api/answers/machines.ts';
+import { type MachineRecord, type NodeRecord, PROCESSES, type SystemRecord } from '../../api/answers/machines.ts';
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
+import type { Seconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { THRESHOLDS } from '../conditions.ts';
 import type { Boots, Learned, Machine, NodeHead } from './state.ts';
 
 /** The machine after newer records, in any order. */
 export function afterRecords(before: Machine, records: readonly MachineRecord[]): Machine {
-  return records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp).reduce(afterRecord, before);
+  const byOwn = records.toSorted(([, a, own = a.timestamp], [, b, of = b.timestamp]) => own - of);
+  return byOwn.reduce(afterRecord, before);
 }
 
 export function afterRecord(before: Machine, one: MachineRecord): Machine {
-  const [process, record] = one;
-  return { ...before, [process]: record, learned: learn(before, one) };
+  const [process, record, own] = one;
+  const { ahead = {}, ...learned } = learn(before, one);
+  const { [process]: _, ...others } = ahead;
+  const after = own === undefined ? others : { ...others, [process]: own };
+  const isAhead = Object.keys(after).length > 0;
+  return { ...before, [process]: record, learned: { ...learned, ...(isAhead && { ahead: after }) } };
+}
+
+/**
+ * By how much the clock of the machine is fast, if these records show it.
+ * @param records Those that count
+ */
+export function secondsAhead(records: Partial<Machine>, { ahead = {} }: Learned = {}): Seconds | undefined {
+  const each = PROCESSES.flatMap((one) => (ahead[one] && records[one] ? [ahead[one] - records[one].timestamp] : []));
+  return each.length > 0 ? Math.max(...each) : undefined;
 }
 
 function learn({ learned = {}, system }: Machine, record: MachineRecord): Learned {

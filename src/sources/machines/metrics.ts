@@ -86,6 +86,11 @@ const FAMILIES: readonly MachineFamily[] = [
       return [{ labels: { ...labels, os: misc_os ?? '', exporter_version: exporter_version ?? '' }, value: 1 }];
     },
   ),
+  gauge(
+    'clock_ahead_seconds',
+    'By how much the clock of the machine is fast; only while its records are more than 5 minutes ahead. They count with the time of the poll.',
+    ({ labels, secondsAhead: value }) => (value === undefined ? [] : [{ labels, value }]),
+  ),
   ...system({
     cpu_cores: ['cpu_cores', 'Physical cores'],
     cpu_threads: ['cpu_threads', 'Logical CPUs'],

@@ -1,4 +1,5 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
+import { formatSeconds } from '../../toolkit/lib/duration.ts';
 import { Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { bytes, count, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
@@ -83,7 +84,10 @@ function syncedText(one: ListedMachine): string {
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   const namesOf = (alert: MachineAlert): string[] =>
-    all.flatMap(({ alerts, labels }) => (alerts.includes(alert) ? [cropped(labels.machine, MAX_NAME)] : []));
+    all.flatMap(({ alerts, labels, secondsAhead = 0 }) => {
+      const by = alert === 'BeaconchainMachineClockWrong' ? ` (by ${formatSeconds(secondsAhead * 1000)})` : '';
+      return alerts.includes(alert) ? [cropped(labels.machine, MAX_NAME) + by] : [];
+    });
   const silent = silentGroups(all);
   const ofNone = all.some(({ labels }) => labels.group !== undefined) ? ' of no group' : '';
   return [

@@ -1,4 +1,10 @@
-import { type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
+import {
+  type MachineRecord,
+  PROCESSES,
+  type Process,
+  type ProcessRecord,
+  RECORDS,
+} from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
@@ -15,11 +21,15 @@ import { warning } from './events.ts';
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 
-export function isPlausible({ timestamp }: ProcessRecord, now: UnixMs): boolean {
-  return timestamp <= now / 1000 + CLOCK_AHEAD_SECONDS;
+/** A record with its process. One that is further ahead than clocks differ counts with the time of the answer. */
+function dated(process: Process, record: ProcessRecord, now: UnixMs): MachineRecord {
+  const { timestamp: own } = record;
+  const isAhead = own > now / 1000 + CLOCK_AHEAD_SECONDS;
+  const fields = isAhead ? [{ ...record, timestamp: Math.floor(now / 1000) }, own] : [record];
+  return [process, ...fields] as unknown as MachineRecord;
 }
 
-/** Requests one page. Drops records that are not plausible at the time of the answer. */
+/** Requests one page. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,
@@ -33,8 +43,8 @@ export async function requestPage(
     // A list that cannot be read counts as one such record.
     const items = list === false ? [null] : list;
     count += items.length;
-    const read = api.recordsInPart('machine_metrics', RECORDS[process], items, (one) => isPlausible(one, api.now()));
-    for (const record of read.records) records.push([process, record] as MachineRecord);
+    const read = api.recordsInPart('machine_metrics', RECORDS[process], items);
+    for (const record of read.records) records.push(dated(process, record, api.now()));
     unreadable += read.unreadable;
   }
   return { cursor: paging?.next_cursor, records, count, unreadable };

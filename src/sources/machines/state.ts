@@ -37,6 +37,8 @@ export const Learned = z.object({
   /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
   networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
   boots: Boots.exactOptional(),
+  /** The times that the held records have by the clock of the machine, if it is fast: they count with that of a sweep. */
+  ahead: z.partialRecord(z.enum(PROCESSES), z.number()).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 

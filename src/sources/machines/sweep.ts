@@ -3,7 +3,7 @@ import type { Span } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isRefusal } from '../../api/refusal.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
@@ -54,9 +54,16 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const swept = await readNew(context, range);
   const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
   const live = liveOf(options, previous, timing);
-  const left = absentNames(live, swept.records, silentAfter(options, timing), timing);
-  const found = swept.failure ? swept : await readAbsent(context, { ...swept, left }, live.length / 2, range);
-  const { records, failure } = found;
+  const absent = ({ records }: Found): AbsentName[] => absentNames(live, records, silentAfter(options, timing), timing);
+  const search = (found: Found, left: AbsentName[], spanOf: SpanOf): Promise<Found> | Found =>
+    found.failure || left.length === 0 ? found : readAbsent(context, { ...found, left }, live.length / 2, spanOf);
+  const named = await search(swept, absent(swept), (left) => rangeOfAbsent(left, range, timing.now));
+  // The clock of a machine that stops appearing can have become fast. It is requested once, in the first sweep that lacks it.
+  const lost = absent(named).filter(({ since }) => since >= (previous.beganAt ?? 0));
+  const { records, failure } = await search(named, lost, () => ({
+    start: range.end,
+    end: range.end + SECONDS_PER_DAY,
+  }));
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
   const value = { ...withRecords(options, previous, records, timing), ...(isComplete && times) };
@@ -112,7 +119,11 @@ export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines,
 export interface AbsentName {
   readonly name: string;
   readonly seen: UnixSeconds;
+  /** From when on the machine is requested by name. */
+  readonly since: UnixSeconds;
 }
+
+type SpanOf = (left: readonly AbsentName[]) => Span;
 
 /**
  * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
@@ -132,7 +143,8 @@ export function absentNames(
     .flatMap((machine) => {
       // A label can stand for several spellings ("" and "unnamed").
       const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
-      return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
+      const seen = lastSeen(machine);
+      return [...names].map((name) => ({ name, seen, since: seen + least / 1000 }));
     })
     .sort((a, b) => a.seen - b.seen);
 }
@@ -151,21 +163,21 @@ interface Search extends Found {
 }
 
 /** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
-async function readAbsent(context: ReadContext, search: Search, half: number, range: SweepRange): Promise<Search> {
+async function readAbsent(context: ReadContext, search: Search, half: number, spanOf: SpanOf): Promise<Search> {
   const isMost = search.left.length > half;
-  let found = isMost ? await readNewest(context, search, range, Math.min(half, NAMES_PER_REQUEST)) : search;
+  let found = isMost ? await readNewest(context, search, spanOf, Math.min(half, NAMES_PER_REQUEST)) : search;
   const { left } = found;
   for (let i = 0; i < left.length && !found.failure; i += NAMES_PER_REQUEST)
-    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, range);
+    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, spanOf);
   return found;
 }
 
 /** Requests the names that are left, until all are found or a request finds none of them. */
-async function readByName(context: ReadContext, search: Search, range: SweepRange): Promise<Search> {
+async function readByName(context: ReadContext, search: Search, spanOf: SpanOf): Promise<Search> {
   const names = search.left.map(({ name }) => name);
-  const next = await readNewest(context, search, range, 0, names);
+  const next = await readNewest(context, search, spanOf, 0, names);
   const isOver = next.failure || next.left.length === 0 || next.left.length === names.length;
-  return isOver ? next : readByName(context, next, range);
+  return isOver ? next : readByName(context, next, spanOf);
 }
 
 /**
@@ -175,12 +187,12 @@ async function readByName(context: ReadContext, search: Search, range: SweepRang
 async function readNewest(
   context: ReadContext,
   search: Search,
-  sweepRange: SweepRange,
+  spanOf: SpanOf,
   enough: number,
   names?: readonly string[],
 ): Promise<Search> {
   let { left } = search;
-  const range = rangeOfAbsent(left, sweepRange, context.timing.now);
+  const range = spanOf(left);
   const found = await readPages(context, { range, names }, search, ({ records, cursor }) => {
     const [here, before] = [namesIn(records), left.length];
     left = left.filter(({ name }) => !here.has(machineName(name)));

@@ -15,7 +15,6 @@ import {
   machinesPage,
   nodeRecord,
   systemRecord,
-  validatorRecord,
 } from '../../support/answers/machine-records.ts';
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { MINUTE, NOW, noSignal } from '../../support/time/timing.ts';
@@ -142,24 +141,82 @@ describe('sources/machines/sweep', () => {
     expect(value.machines).toEqual([expect.objectContaining({ system: expect.anything(), node: expect.anything() })]);
   });
 
-  it('refuses a record more than five minutes ahead of our clock, in seconds and in milliseconds', async () => {
+  it('counts a record more than five minutes ahead with the time of the sweep, in seconds and in milliseconds', async () => {
     for (const unit of [1, 1_000]) {
-      const system = [systemRecord({ machine: 'ahead', timestamp: (SECONDS + 300) * unit })];
-      const validator = [validatorRecord({ timestamp: (SECONDS + 301) * unit })];
-      const node = [nodeRecord({ timestamp: (SECONDS + 301) * unit })];
-      const api = answering(machinesPage({ system, validator, node }));
-      expect((await poll(api)).value.machines.map(({ name }) => name)).toEqual(['ahead']);
-      expect(api.invalidRecords()).toBe(2);
+      const system = [systemRecord({ timestamp: (SECONDS + 300) * unit })];
+      const node = [299, 602, 601].map((ahead) =>
+        nodeRecord({ timestamp: (SECONDS + ahead) * unit, client_build: ahead }),
+      );
+      const api = answering(machinesPage({ system, node }));
+      const { value, events } = await poll(api);
+      expect(value.machines).toMatchObject([
+        {
+          system: { timestamp: SECONDS + 300 },
+          node: { timestamp: SECONDS, client_build: 602 },
+          learned: { ahead: { node: SECONDS + 602 } },
+        },
+      ]);
+      expect(events).toMatchObject([{ reason: 'clock_fast', machines: ['node-a'], secondsAhead: [602] }]);
+      expect(api.invalidRecords()).toBe(0);
     }
   });
+
+  describe.each(['arrivedAt', 'time'] as const)(
+    'a clock that is an hour fast, if the service compares %s',
+    (compared) => {
+      /** What is held after each minute of pushes, of which those from minute 5 to 30 are an hour ahead. */
+      async function story(
+        minutes: number,
+        lastPush: number,
+      ): Promise<{ silence: number; ahead: number; asks: number }[]> {
+        const pushes = Array.from({ length: lastPush + 1 }, (_, i) => ({
+          arrivedAt: SECONDS + i * 60,
+          time: SECONDS + i * 60 + (i >= 5 && i < 30 ? 3_600 : 0),
+        })).reverse();
+        let value = EMPTY;
+        const states = [];
+        const isAhead = ({ body }: { body?: unknown }) =>
+          (body as MetricsRequest).range.timestamp.end > NOW / 1_000 + 86_400 / 2;
+        for (let now = NOW; now <= NOW + minutes * MINUTE; now += MINUTE) {
+          const api = fakeApi(({ body }) => {
+            const { start, end } = (body as MetricsRequest).range.timestamp;
+            const isIn = (push: (typeof pushes)[number]) => push[compared] >= start && push[compared] <= end;
+            const found = pushes.filter((push) => push.arrivedAt * 1_000 <= now && isIn(push));
+            return machinesPage({ system: found.slice(0, 10).map(({ time }) => systemRecord({ timestamp: time })) });
+          });
+          ({ value } = await poll(api, value, now));
+          const [{ system, learned } = {}] = value.machines;
+          const ahead = (learned?.ahead?.system ?? 0) - (system?.timestamp ?? 0);
+          states.push({
+            silence: now / 1_000 - (system?.timestamp ?? 0),
+            ahead,
+            asks: api.requests.filter(isAhead).length,
+          });
+        }
+        return states;
+      }
+
+      it('makes no machine silent, and is no longer told when it is set right', async () => {
+        const states = await story(45, 45);
+        expect(Math.max(...states.map(({ silence }) => silence))).toBeLessThan(10 * 60);
+        expect(states[20]?.ahead).toBeGreaterThan(3_600 - 10 * 60);
+        expect(states.at(-1)?.ahead).toBeLessThan(0);
+      });
+
+      it('hides no machine that dies, which is requested up to a day ahead once', async () => {
+        const states = await story(45, 20);
+        expect(states.at(-1)?.silence).toBeGreaterThan(20 * 60);
+        expect(states.slice(23).flatMap(({ asks }) => (asks > 0 ? asks : []))).toEqual([1]);
+      });
+    },
+  );
 
   it('takes a record by the clock after its answer, which can show that our clock was slow', async () => {
     const api = fakeApi(() => {
       api.at = NOW + MINUTE;
       return machinesPage({ system: [systemRecord({ timestamp: SECONDS + 301 })] });
     });
-    expect((await poll(api)).value.machines).toHaveLength(1);
-    expect(api.invalidRecords()).toBe(0);
+    expect((await poll(api)).value.machines).toMatchObject([{ system: { timestamp: SECONDS + 301 } }]);
   });
 
   it('keeps what came before a failure in the middle of a sweep', async () => {
@@ -212,7 +269,9 @@ describe('sources/machines/sweep', () => {
         return length === 1 ? machinesPage(here) : machinesPage(more ?? {}, more && `${length}`);
       });
       await poll(api, { ...EMPTY, machines });
-      return api.requests.slice(1).map(({ body }) => body as MetricsRequest);
+      const bodies = api.requests.slice(1).map(({ body }) => body as MetricsRequest);
+      // Those up to a day ahead have a test of their own.
+      return bodies.filter(({ range }) => range.timestamp.start < SECONDS);
     }
 
     it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {

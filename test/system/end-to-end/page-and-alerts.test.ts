@@ -77,6 +77,10 @@ const CASES: readonly (readonly [string, () => StatusInput | Promise<StatusInput
   ['head near the clock, flag not', () => withFields({ sync_eth2_synced: undefined })],
   ['behind the clock', () => withFields({ sync_beacon_head_slot: 1 })],
   ['name shared', sharedName],
+  [
+    'clock of a machine fast',
+    () => withMachines((fleet) => changeRecords(fleet, 'node-a', (_, time) => ({ timestamp: time + HOUR }))),
+  ],
   ['silent for 10 minutes', () => silentFor(9.5 * MINUTE)],
   ['silent for 11 minutes', () => silentFor(11 * MINUTE)],
   ['all silent for 11 minutes', () => silentFor(11 * MINUTE, true)],
