@@ -181,7 +181,7 @@ const disk: Section = {
     graph({
       title: 'Network',
       description:
-        'All interfaces; for Lodestar, only the first one. A gap without an outage can mean that two containers report under one name.',
+        'All interfaces; for Lodestar, only the first one. In all counters, a gap without an outage can mean that two pushers take turns under one name.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [

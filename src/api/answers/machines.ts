@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import { Bytes, identity, orOdd, Paging, PushedAt, Quantity, Text } from './fields.ts';
 
 /** Unsigned in the service's storage (api-facts 1.1). */
@@ -85,11 +84,8 @@ export type NodeRecord = z.infer<typeof NodeRecord>;
 export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
 export type Process = keyof typeof RECORDS;
 export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
-/**
- * One record, and the process that it is about. If the clock of the machine is fast, the time of the record is that of the
- * answer, and `own` is the time that the machine wrote.
- */
-export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>, own?: UnixSeconds] }[Process];
+/** One record, and the process that it is about. */
+export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>] }[Process];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
 /** False: the list cannot be read. */

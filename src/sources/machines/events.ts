@@ -8,7 +8,7 @@ export const EVENTS = {
   empty_pages: READ_IN_PART,
   too_many_pages: READ_IN_PART,
   too_many_machines: READ_IN_PART,
-  network_counters_fell: { level: 'warn', message: 'network counters withheld' },
+  counters_withheld: { level: 'warn', message: 'counters withheld, because several pushers report them in turn' },
   clock_fast: { level: 'warn', message: 'the clock of a machine is fast, set up NTP there' },
   name_shared: {
     level: 'warn',
@@ -16,7 +16,9 @@ export const EVENTS = {
   },
 } as const satisfies EventTable;
 
+export type Warning = keyof typeof EVENTS;
+
 /** `machines`: those to which the reason applies, if not to all. */
-export function warning(reason: keyof typeof EVENTS, machines?: readonly string[]): SourceEvent {
+export function warning(reason: Warning, machines?: readonly string[]): SourceEvent {
   return { type: reason, reason, machines };
 }

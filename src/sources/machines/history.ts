@@ -30,11 +30,7 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
   /** Each machine after its records so far. */
   const machines = new Map<string, Machine>();
   return {
-    async readPage(api, range, cursor, signal) {
-      const page = await requestPage(api, { range: spanOf(range), cursor }, signal);
-      // The time of a sample is that of its record.
-      return { ...page, records: page.records.filter(([, , own]) => own === undefined) };
-    },
+    readPage: (api, range, cursor, signal) => requestPage(api, { range: spanOf(range), cursor }, signal),
     estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,

@@ -8,6 +8,7 @@ import {
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
 import { family } from '../families.ts';
 import type { Timing } from '../read.ts';
+import { secondsAhead } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import { type ShownMachine, shownMachines } from './shown.ts';
 import { lastSeen, type Machines } from './state.ts';
@@ -20,7 +21,7 @@ const POLLED =
   'Pushed by the client about once a minute and polled by the exporter; beaconchain_machine_last_seen_timestamp_seconds is the time of the newest record.';
 
 const WITHHELD =
-  'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
+  'Withheld for ten minutes to an hour after it fell without a reboot, or rose faster than the CPUs allow: another pusher reports it too.';
 
 function gauge(name: string, help: string, describe: (machine: ShownMachine) => Sample[]): MachineFamily {
   return {
@@ -43,7 +44,7 @@ function fieldsOf<F extends keyof Values>(...processes: readonly Process[]) {
   const familyOf = (name: string, field: F, help: string): MachineFamily => ({
     name: `beaconchain_machine_${name}`,
     type: name.endsWith('_total') ? 'counter' : 'gauge',
-    help: `${help} (${field}). ${POLLED}`,
+    help: `${help} (${field}). ${POLLED}${name.endsWith('_total') ? ` ${WITHHELD}` : ''}`,
     // A loop: an array for each machine and family takes a quarter longer with 1,000 machines.
     samplesOf(machines) {
       const samples: Sample[] = [];
@@ -89,7 +90,7 @@ const FAMILIES: readonly MachineFamily[] = [
   gauge(
     'clock_ahead_seconds',
     'By how much the clock of the machine is fast; only while its records are more than 5 minutes ahead. They count with the time of the poll.',
-    ({ labels, secondsAhead: value }) => (value === undefined ? [] : [{ labels, value }]),
+    ({ labels, fresh }) => (secondsAhead(fresh) > 0 ? [{ labels, value: secondsAhead(fresh) }] : []),
   ),
   ...system({
     cpu_cores: ['cpu_cores', 'Physical cores'],
@@ -121,11 +122,11 @@ const FAMILIES: readonly MachineFamily[] = [
     disk_writes_total: ['disk_node_writes_total', 'Completed write operations, not bytes; Teku and Grandine report 0'],
     network_receive_bytes_total: [
       'network_node_bytes_total_receive',
-      `Bytes received on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+      'Bytes received on all interfaces; Lodestar reports only the first interface',
     ],
     network_transmit_bytes_total: [
       'network_node_bytes_total_transmit',
-      `Bytes sent on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+      'Bytes sent on all interfaces; Lodestar reports only the first interface',
     ],
     boot_time_seconds: [
       'misc_node_boot_ts_seconds',
@@ -194,7 +195,7 @@ const FAMILIES: readonly MachineFamily[] = [
   ),
   gauge(
     'name_shared',
-    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, and for ten minutes after a boot time stepped back, counters of the system and the boot time are withheld. While it is 1, the fuller disk is shown.',
+    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, counters and the boot time are withheld, and the fuller disk is shown. For ten minutes after a boot time stepped back, those of the system are withheld.',
     ({ labels, fresh, isNameShared }) => (fresh.system ? [{ labels, value: Number(isNameShared) }] : []),
   ),
   gauge(

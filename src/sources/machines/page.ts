@@ -15,8 +15,9 @@ import {
 import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Timing } from '../read.ts';
 import type { Polls } from '../source.ts';
-import { headLag, isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
-import { isNetworkWithheld } from './learned.ts';
+import { isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
+import { COUNTERS, hasFallen } from './counters.ts';
+import { secondsAhead } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import type { ShownMachine } from './shown.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
@@ -76,16 +77,15 @@ function groupsOf(options: MachinesOptions, all: readonly ListedMachine[], now: 
 }
 
 /** A node that says no is in sync if its head is near the clock. On an assumed chain nothing is known. */
-function syncedText(one: ListedMachine): string {
-  const isSynced = one.fresh.node?.sync_eth2_synced;
-  if (isSynced || one.alerts.includes('BeaconchainBeaconNodeNotSynced')) return isSynced ? 'yes' : 'no';
-  return isSynced === false && headLag(one) !== undefined ? 'yes' : '';
+function syncedText({ alerts, fresh: { node }, isChainKnown }: ListedMachine): string {
+  if (node?.sync_eth2_synced == null || !(node.sync_eth2_synced || isChainKnown)) return '';
+  return alerts.includes('BeaconchainBeaconNodeNotSynced') ? 'no' : 'yes';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   const namesOf = (alert: MachineAlert): string[] =>
-    all.flatMap(({ alerts, labels, secondsAhead = 0 }) => {
-      const by = alert === 'BeaconchainMachineClockWrong' ? ` (by ${formatSeconds(secondsAhead * 1000)})` : '';
+    all.flatMap(({ alerts, labels, fresh }) => {
+      const by = alert === 'BeaconchainMachineClockWrong' ? ` (by ${formatSeconds(secondsAhead(fresh) * 1000)})` : '';
       return alerts.includes(alert) ? [cropped(labels.machine, MAX_NAME) + by] : [];
     });
   const silent = silentGroups(all);
@@ -101,14 +101,15 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   ];
 }
 
-/** Two containers of one machine push different counters. The note explains the gap in the graphs. */
+/** Explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
-  const names = machines
-    .filter((machine) => isNetworkWithheld(machine, now))
-    .map(({ name }) => cropped(name, MAX_NAME));
+  const names = machines.flatMap((machine) => {
+    const why = Object.entries(COUNTERS).flatMap(([set, { why }]) => (hasFallen(set, machine, now) ? [why] : []));
+    return why.length > 0 ? [`${cropped(machine.name, MAX_NAME)} (${why.join(', ')})`] : [];
+  });
   if (names.length === 0) return [];
-  const what = 'Network counters fell without a reboot, so they are not shown for up to an hour';
-  return [notice('neutral', what, `: ${listed(names)}. Two processes may push under one machine name.`)];
+  const what = 'Counters that several pushers report in turn are not shown for up to an hour';
+  return [notice('neutral', what, `: ${listed(names)}. Let one client of each host push, and give each node a name.`)];
 }
 
 function machineRow(one: ListedMachine, now: UnixMs): Row {

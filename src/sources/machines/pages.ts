@@ -1,18 +1,10 @@
-import {
-  type MachineRecord,
-  PROCESSES,
-  type Process,
-  type ProcessRecord,
-  RECORDS,
-} from '../../api/answers/machines.ts';
+import { type MachineRecord, PROCESSES, RECORDS } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { eachPage, type ReadPage } from '../../api/paginate.ts';
 import { expectReadable } from '../../api/reading.ts';
-import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt } from '../answers.ts';
 import type { PastPage } from '../history.ts';
 import type { ReadContext } from '../read.ts';
@@ -20,14 +12,6 @@ import { warning } from './events.ts';
 
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
-
-/** A record with its process. One that is further ahead than clocks differ counts with the time of the answer. */
-function dated(process: Process, record: ProcessRecord, now: UnixMs): MachineRecord {
-  const { timestamp: own } = record;
-  const isAhead = own > now / 1000 + CLOCK_AHEAD_SECONDS;
-  const fields = isAhead ? [{ ...record, timestamp: Math.floor(now / 1000) }, own] : [record];
-  return [process, ...fields] as unknown as MachineRecord;
-}
 
 /** Requests one page. */
 export async function requestPage(
@@ -44,7 +28,7 @@ export async function requestPage(
     const items = list === false ? [null] : list;
     count += items.length;
     const read = api.recordsInPart('machine_metrics', RECORDS[process], items);
-    for (const record of read.records) records.push(dated(process, record, api.now()));
+    for (const record of read.records) records.push([process, record] as MachineRecord);
     unreadable += read.unreadable;
   }
   return { cursor: paging?.next_cursor, records, count, unreadable };

@@ -2,10 +2,11 @@ import { type MachineRecord, PROCESSES, type Process } from '../../api/answers/m
 import type { Chain } from '../../facts/chain.ts';
 import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import type { Milliseconds, Seconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../read.ts';
 import { staleAfter } from './config.ts';
-import { afterRecord, isNameShared, secondsAhead, trusted } from './learned.ts';
+import { isNameShared } from './counters.ts';
+import { afterRecord, trusted } from './learned.ts';
 import { chainOf, groupOf, isChainKnown, isIncluded, isKept, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './state.ts';
 
@@ -21,8 +22,6 @@ export interface ShownMachine {
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
   readonly isNameShared: boolean;
-  /** By how much the clock of the machine is fast, if its fresh records show it. */
-  readonly secondsAhead?: Seconds | undefined;
   /** When this has to be computed again. */
   readonly until?: UnixMs;
 }
@@ -40,7 +39,7 @@ function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs) {
 }
 
 function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) => boolean): Partial<Machine> {
-  const records: Partial<Machine> = {};
+  const records: Partial<Machine> = machine.learned ? { learned: machine.learned } : {};
   for (const process of PROCESSES) {
     const record = machine[process];
     if (record && fits(now - record.timestamp * 1000)) Object.assign(records, { [process]: record });
@@ -66,17 +65,13 @@ export function shownMachines(options: MachinesOptions, { machines }: Machines, 
   const kept = machines.filter((machine) => isKept(options, machine, now)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const neverSeen = new Set(expected).difference(new Set([...exclude, ...kept.map(({ name }) => name)]));
   return [
-    ...kept.map((machine) => {
+    ...kept.map((machine) => ({
+      ...labelsOf(options, machine, now),
+      seen: recordsOf(machine, now, (ageMs) => ageMs <= forgetAfterMs),
       // A record further ahead is from before the clock was set back, so its age is unknown.
-      const fresh = recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS);
-      return {
-        ...labelsOf(options, machine, now),
-        seen: recordsOf(machine, now, (ageMs) => ageMs <= forgetAfterMs),
-        fresh,
-        secondsAhead: secondsAhead(fresh, machine.learned),
-        until: nextChange(machine, [freshMs, forgetAfterMs], now),
-      };
-    }),
+      fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
+      until: nextChange(machine, [freshMs, forgetAfterMs], now),
+    })),
     ...[...neverSeen].map((name) => ({ ...labelsOf(options, { name }, now), seen: {}, fresh: {} })),
   ];
 }

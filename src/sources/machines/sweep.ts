@@ -54,19 +54,16 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const swept = await readNew(context, range);
   const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
   const live = liveOf(options, previous, timing);
-  const absent = ({ records }: Found): AbsentName[] => absentNames(live, records, silentAfter(options, timing), timing);
-  const search = (found: Found, left: AbsentName[], spanOf: SpanOf): Promise<Found> | Found =>
-    found.failure || left.length === 0 ? found : readAbsent(context, { ...found, left }, live.length / 2, spanOf);
-  const named = await search(swept, absent(swept), (left) => rangeOfAbsent(left, range, timing.now));
-  // The clock of a machine that stops appearing can have become fast. It is requested once, in the first sweep that lacks it.
-  const lost = absent(named).filter(({ since }) => since >= (previous.beganAt ?? 0));
-  const { records, failure } = await search(named, lost, () => ({
-    start: range.end,
-    end: range.end + SECONDS_PER_DAY,
-  }));
+  const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
+  const left = absentNames(live, swept.records, silentMs, timing);
+  const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
+  // The clock of a machine that stops appearing can be fast. It is searched once, in the first sweep that lacks it.
+  const lost = absentNames(live, named.records, silentMs, timing, previous.beganAt);
+  const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
+  const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
-  const value = { ...withRecords(options, previous, records, timing), ...(isComplete && times) };
+  const value = { ...withRecords(options, previous, records, { ...timing, now: api.now() }), ...(isComplete && times) };
   events.push(...warningsOf(previous, value, timing));
   if (failure) return { value, failure };
   // An expected name that is not found is requested once a day.
@@ -119,8 +116,6 @@ export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines,
 export interface AbsentName {
   readonly name: string;
   readonly seen: UnixSeconds;
-  /** From when on the machine is requested by name. */
-  readonly since: UnixSeconds;
 }
 
 type SpanOf = (left: readonly AbsentName[]) => Span;
@@ -129,22 +124,24 @@ type SpanOf = (left: readonly AbsentName[]) => Span;
  * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
  * them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines
  * that were last seen together follow each other, so that few known records are read again.
+ * @param since Only those to which this applies since then
  */
 export function absentNames(
   live: readonly Machine[],
   records: readonly MachineRecord[],
   silentMs: Milliseconds,
   { now, intervalMs }: Timing,
+  since: UnixSeconds = 0,
 ): AbsentName[] {
   const found = namesIn(records);
   const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
+    .filter((machine) => lastSeen(machine) + least / 1000 >= since)
     .flatMap((machine) => {
       // A label can stand for several spellings ("" and "unnamed").
       const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
-      const seen = lastSeen(machine);
-      return [...names].map((name) => ({ name, seen, since: seen + least / 1000 }));
+      return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
     })
     .sort((a, b) => a.seen - b.seen);
 }
@@ -164,6 +161,7 @@ interface Search extends Found {
 
 /** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
 async function readAbsent(context: ReadContext, search: Search, half: number, spanOf: SpanOf): Promise<Search> {
+  if (search.failure || search.left.length === 0) return search;
   const isMost = search.left.length > half;
   let found = isMost ? await readNewest(context, search, spanOf, Math.min(half, NAMES_PER_REQUEST)) : search;
   const { left } = found;

@@ -70,7 +70,7 @@ describe('sources/machines/fleet', () => {
     const all = [system, ['validator', { timestamp }], ['node', { timestamp, machine: 'unnamed' }]] as MachineRecord[];
     const end = withRecords(machinesOptions(), known(), all, TIMING);
     expect(namesOf(end)).toEqual(['unnamed']);
-    const names = ['', 'unnamed'].map((name) => ({ name, seen: timestamp, since: timestamp + 300 }));
+    const names = ['', 'unnamed'].map((name) => ({ name, seen: timestamp }));
     expect(absentNames(end.machines, [], STALE, TIMING)).toEqual(names);
     expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
   });
@@ -95,7 +95,7 @@ describe('sources/machines/sweep', () => {
     };
     expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
     expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
-    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400, since: 0 }], RANGE, NOW);
+    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400 }], RANGE, NOW);
     expect(start).toBe(SECONDS - 31 * 86_400);
   });
 

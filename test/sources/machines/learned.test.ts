@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
+import { type MachineRecord, NodeRecord, type Process, type SystemRecord } from '../../../src/api/answers/machines.ts';
 import type { Chain } from '../../../src/facts/chain.ts';
-import { afterRecords, isNameShared, isNetworkWithheld, trusted } from '../../../src/sources/machines/learned.ts';
+import { COUNTERS, hasFallen, isNameShared } from '../../../src/sources/machines/counters.ts';
+import { afterRecords, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned, Machine } from '../../../src/sources/machines/state.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
@@ -151,51 +152,75 @@ describe('sources/machines/learned', () => {
     });
   });
 
-  describe('network counters', () => {
+  describe('a set of counters', () => {
     const BOOT = START - 90_000;
-    const system = (minute: number, receive: number, fields: Partial<SystemRecord> = {}): MachineRecord => [
-      'system',
-      {
-        timestamp: START + minute * 60,
-        misc_node_boot_ts_seconds: BOOT,
-        network_node_bytes_total_receive: receive,
-        network_node_bytes_total_transmit: receive,
-        ...fields,
+    const of = (process: Process, minute: number, fields: object): MachineRecord =>
+      [process, { timestamp: START + minute * 60, misc_node_boot_ts_seconds: BOOT, ...fields }] as MachineRecord;
+    /** Records of values, one a minute from this one on. */
+    const system = (field: string, values: readonly (number | undefined)[], from = 0): MachineRecord[] =>
+      values.map((value, i) => of('system', from + i, { [field]: value }));
+    const withheld = (records: readonly MachineRecord[], minute: number): string[] => {
+      const machine = { learned: learnAll(undefined, records) };
+      return Object.keys(COUNTERS).filter((set) => hasFallen(set, machine, (START + minute * 60) * 1000));
+    };
+
+    it.each([
+      ['cpu', 'cpu_node_system_seconds_total', 17_395_280, 17_165_328],
+      ['disk', 'disk_node_reads_total', 800_000, undefined],
+      ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
+    ])(
+      '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
+      (set, field, more, less) => {
+        const once = system(field, [more, less]);
+        expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
+        const again = [...system(field, [more, less, more]), ...system(field, [less], 31)];
+        expect([90, 91].map((minute) => withheld(again, minute))).toEqual([[set], []]);
+        expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 62)], 72)).toEqual([]);
+        const reboot = of('system', 1, { [field]: less, misc_node_boot_ts_seconds: START + 30 });
+        expect(withheld([...system(field, [more]), reboot], 1)).toEqual([]);
+        expect(withheld(system(field, [less, more, more - 10]), 2)).toEqual([]);
       },
-    ];
-    const isWithheld = (records: readonly MachineRecord[], minute: number): boolean =>
-      isNetworkWithheld({ learned: learnAll(undefined, records) }, (START + minute * 60) * 1000);
+    );
 
-    it('are withheld for ten minutes after they fell without a reboot', () => {
-      const records = [system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: BOOT + 1 })];
-      expect(isWithheld(records, 10.9)).toBe(true);
-      expect(isWithheld(records, 11)).toBe(false);
-    });
+    it.each(['validator', 'node'] as const)(
+      'of the %s process is withheld when it rises faster than all CPUs',
+      (process) => {
+        const cpu = (values: readonly number[]): MachineRecord[] => [
+          of('system', 0, { cpu_threads: 8 }),
+          ...values.map((value, i) => of(process, i, { cpu_process_seconds_total: value })),
+        ];
+        expect(withheld(cpu([400_006, 5_007]), 1)).toEqual([]);
+        expect([2, 11.9, 12].map((minute) => withheld(cpu([400_006, 5_007, 400_020]), minute))).toEqual([
+          [process],
+          [process],
+          [],
+        ]);
+        expect(withheld(cpu([400_006, 5_007, 400_020, 5_060, 400_080]), 60)).toEqual([process]);
+        expect(withheld(cpu([0, 8 * 61]), 1)).toEqual([]);
+        expect(withheld(cpu([0, 8 * 63]), 1)).toEqual([process]);
+        expect(withheld(cpu([0, 8 * 63]).slice(1), 1)).toEqual([]);
+      },
+    );
 
-    it('are withheld for an hour after a second fall within an hour', () => {
-      const records = [system(0, 9e9), system(1, 4e6), system(2, 9e9), system(31, 5e6)];
-      expect(isWithheld(records, 90)).toBe(true);
-      expect(isWithheld(records, 91)).toBe(false);
-      expect(isWithheld([system(0, 9e9), system(1, 4e6), system(2, 9e9), system(62, 5e6)], 72)).toBe(false);
-    });
-
-    it('are shown after a reboot, while they rise, and without a boot time', () => {
-      const reboot = START + 30;
-      expect(isWithheld([system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: reboot })], 1)).toBe(false);
-      expect(isWithheld([system(0, 4e6), system(1, 9e9)], 1)).toBe(false);
-      const none = { misc_node_boot_ts_seconds: undefined };
-      expect(isWithheld([system(0, 9e9, none), system(1, 4e6, none)], 1)).toBe(false);
-    });
-
-    it('leave the other values of the record as they are', () => {
-      const records = [system(0, 9e9), system(1, 4e6, { cpu_cores: 8 })];
-      const last = records[1]?.[1] as SystemRecord;
-      const learned = learnAll(undefined, records);
-      const { system: shown } = trusted({ name: 'a', system: last, learned }, (START + 61) * 1000);
-      expect(shown).toEqual({
-        ...last,
-        network_node_bytes_total_receive: null,
-        network_node_bytes_total_transmit: null,
+    it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
+      const full = {
+        cpu_cores: 8,
+        disk_node_reads_total: 800_000,
+        disk_node_bytes_total: 2e12,
+        disk_node_bytes_free: 1e12,
+      };
+      const less = { cpu_cores: 8, disk_node_bytes_total: 1e11, disk_node_bytes_free: 9e10 };
+      const records = [full, less].flatMap((fields, i) => [
+        of('system', i, fields),
+        of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5, client_build: 1 }),
+      ]);
+      const machine = afterRecords({ name: 'a' }, records);
+      const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
+      expect(host).toEqual({ ...machine.system, disk_node_bytes_total: 2e12, disk_node_bytes_free: 1e12 });
+      expect(process).toMatchObject({
+        cpu_process_seconds_total: null,
+        network_libp2p_bytes_total_receive: null,
+        client_build: 1,
       });
     });
   });
@@ -232,6 +257,10 @@ describe('sources/machines/learned', () => {
       expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
       const records = booted([A, B, A, B + 1, A, B]);
       expect(shown(records, 5)).toEqual([true, null, 5]);
+      const { learned } = afterRecords({ name: 'a' }, records);
+      const process = node(START, { cpu_process_seconds_total: 7 })[1] as NodeRecord;
+      const at = (minutes: number) => trusted({ name: 'a', node: process, learned }, (START + minutes * 60) * 1000);
+      expect([5, 1_445].map((minutes) => at(minutes).node?.cpu_process_seconds_total)).toEqual([null, 7]);
       expect(shown(records, 5 + 1_440 - 0.1)).toEqual([true, null, 5]);
       expect(shown(records, 5 + 1_440)).toEqual([false, 1e12, 60]);
       expect(shown([...records, ...booted([B], 70)], 70)).toEqual([true, null, 60]);

@@ -156,7 +156,7 @@ describe('sources/machines/sweep', () => {
           learned: { ahead: { node: SECONDS + 602 } },
         },
       ]);
-      expect(events).toMatchObject([{ reason: 'clock_fast', machines: ['node-a'], secondsAhead: [602] }]);
+      expect(events).toMatchObject([{ reason: 'clock_fast', machines: ['node-a'], why: ['by 602 s'] }]);
       expect(api.invalidRecords()).toBe(0);
     }
   });
@@ -241,7 +241,9 @@ describe('sources/machines/sweep', () => {
       state = value;
       said.push(...events);
     }
-    expect(said).toEqual([{ type: 'name_shared', reason: 'name_shared', machines: ['node-a'] }]);
+    expect(said).toEqual([
+      { type: 'name_shared', reason: 'name_shared', machines: ['node-a'], why: ['boot times alternate'] },
+    ]);
   });
 
   it('is not a result when it is aborted', async () => {
