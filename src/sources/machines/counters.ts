@@ -68,7 +68,7 @@ function isOfAnother(
   const { [process]: held, system } = machine;
   if (!held) return false;
   if (process === 'system') {
-    const names = Object.keys({ ...held, ...record });
+    const names = Object.keys(record);
     return (
       !hasBooted(held, record) && names.some((name) => fields.test(name) && growth(held, record, name) < -TAKEN_BACK)
     );
@@ -77,12 +77,10 @@ function isOfAnother(
   return growth(held, record, 'cpu_process_seconds_total') > seconds * (system?.cpu_threads || MOST_THREADS);
 }
 
-/** The API leaves zeros out (api-facts 1.1). NaN if a value cannot be read. */
+/** NaN if one has no value: its absence costs that counter alone. */
 function growth(held: object, record: object, field: string): number {
-  const [before = 0, after = 0] = [held, record].map(
-    (one) => (one as Record<string, number | null | undefined>)[field],
-  );
-  return (after ?? Number.NaN) - (before ?? Number.NaN);
+  const [before, after] = [held, record].map((one) => (one as Record<string, number | null>)[field] ?? Number.NaN);
+  return Number(after) - Number(before);
 }
 
 function hasBooted(held: SystemRecord, record: SystemRecord): boolean {

@@ -157,7 +157,7 @@ describe('sources/machines/learned', () => {
     const of = (process: Process, minute: number, fields: object): MachineRecord =>
       [process, { timestamp: START + minute * 60, misc_node_boot_ts_seconds: BOOT, ...fields }] as MachineRecord;
     /** Records of values, one a minute from this one on. */
-    const system = (field: string, values: readonly (number | undefined)[], from = 0): MachineRecord[] =>
+    const system = (field: string, values: readonly number[], from = 0): MachineRecord[] =>
       values.map((value, i) => of('system', from + i, { [field]: value }));
     const withheld = (records: readonly MachineRecord[], minute: number): string[] => {
       const machine = { learned: learnAll(undefined, records) };
@@ -166,7 +166,7 @@ describe('sources/machines/learned', () => {
 
     it.each([
       ['cpu', 'cpu_node_system_seconds_total', 17_395_280, 17_165_328],
-      ['disk', 'disk_node_reads_total', 800_000, undefined],
+      ['disk', 'disk_node_reads_total', 800_000, 0],
       ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
     ])(
       '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
@@ -209,14 +209,19 @@ describe('sources/machines/learned', () => {
         disk_node_bytes_total: 2e12,
         disk_node_bytes_free: 1e12,
       };
-      const less = { cpu_cores: 8, disk_node_bytes_total: 1e11, disk_node_bytes_free: 9e10 };
+      const less = { cpu_cores: 8, disk_node_reads_total: 0, disk_node_bytes_total: 1e11, disk_node_bytes_free: 9e10 };
       const records = [full, less].flatMap((fields, i) => [
         of('system', i, fields),
         of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5, client_build: 1 }),
       ]);
       const machine = afterRecords({ name: 'a' }, records);
       const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
-      expect(host).toEqual({ ...machine.system, disk_node_bytes_total: 2e12, disk_node_bytes_free: 1e12 });
+      expect(host).toEqual({
+        ...machine.system,
+        disk_node_reads_total: null,
+        disk_node_bytes_total: 2e12,
+        disk_node_bytes_free: 1e12,
+      });
       expect(process).toMatchObject({
         cpu_process_seconds_total: null,
         network_libp2p_bytes_total_receive: null,
