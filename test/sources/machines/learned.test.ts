@@ -182,51 +182,36 @@ describe('sources/machines/learned', () => {
       },
     );
 
-    it.each(['validator', 'node'] as const)(
-      'of the %s process is withheld when it rises faster than all CPUs',
-      (process) => {
-        const cpu = (values: readonly number[]): MachineRecord[] => [
-          of('system', 0, { cpu_threads: 8 }),
-          ...values.map((value, i) => of(process, i, { cpu_process_seconds_total: value })),
-        ];
-        expect(withheld(cpu([400_006, 5_007]), 1)).toEqual([]);
-        expect([2, 11.9, 12].map((minute) => withheld(cpu([400_006, 5_007, 400_020]), minute))).toEqual([
-          [process],
-          [process],
-          [],
-        ]);
-        expect(withheld(cpu([400_006, 5_007, 400_020, 5_060, 400_080]), 60)).toEqual([process]);
-        expect(withheld(cpu([0, 8 * 61]), 1)).toEqual([]);
-        expect(withheld(cpu([0, 8 * 63]), 1)).toEqual([process]);
-        expect(withheld(cpu([0, 8 * 63]).slice(1), 1)).toEqual([]);
-      },
-    );
+    it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {
+      const sets = (minute: number, ...values: number[]): string[] => {
+        const cpu = values.map((value, i) => of(process, i, { cpu_process_seconds_total: value }));
+        return withheld([of('system', 0, { cpu_threads: 8 }), ...cpu], minute);
+      };
+      expect(sets(1, 400_006, 5_007)).toEqual([]);
+      expect([11.9, 12].map((minute) => sets(minute, 400_006, 5_007, 400_020))).toEqual([[process], []]);
+      expect(sets(60, 400_006, 5_007, 400_020, 5_060, 400_080)).toEqual([process]);
+      expect([61, 63].map((seconds) => sets(1, 0, 8 * seconds))).toEqual([[], [process]]);
+    });
 
     it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
-      const full = {
-        cpu_cores: 8,
-        disk_node_reads_total: 800_000,
-        disk_node_bytes_total: 2e12,
-        disk_node_bytes_free: 1e12,
-      };
-      const less = { cpu_cores: 8, disk_node_reads_total: 0, disk_node_bytes_total: 1e11, disk_node_bytes_free: 9e10 };
-      const records = [full, less].flatMap((fields, i) => [
-        of('system', i, fields),
-        of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5, client_build: 1 }),
-      ]);
+      const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
+      const records = [
+        of('system', 0, { ...shown, disk_node_reads_total: 800, cpu_cores: 8 }),
+        of('system', 1, {
+          disk_node_bytes_total: 1e11,
+          memory_node_bytes_free: 2e9,
+          disk_node_reads_total: 0,
+          cpu_cores: 8,
+        }),
+        ...[0, 1].map((i) =>
+          of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5 }),
+        ),
+      ];
       const machine = afterRecords({ name: 'a' }, records);
       const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
-      expect(host).toEqual({
-        ...machine.system,
-        disk_node_reads_total: null,
-        disk_node_bytes_total: 2e12,
-        disk_node_bytes_free: 1e12,
-      });
-      expect(process).toMatchObject({
-        cpu_process_seconds_total: null,
-        network_libp2p_bytes_total_receive: null,
-        client_build: 1,
-      });
+      expect(host).toEqual({ ...machine.system, ...shown, disk_node_reads_total: null });
+      const none = { cpu_process_seconds_total: null, network_libp2p_bytes_total_receive: null };
+      expect(process).toMatchObject({ misc_node_boot_ts_seconds: BOOT, ...none });
     });
   });
 

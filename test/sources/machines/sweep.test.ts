@@ -5,7 +5,8 @@ import { machineMetrics } from '../../../src/sandbox/machines.ts';
 import { PROCESSES } from '../../../src/sandbox/machines-records.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import type { Machines } from '../../../src/sources/machines/state.ts';
+import { secondsAhead } from '../../../src/sources/machines/learned.ts';
+import { lastSeen, type Machines } from '../../../src/sources/machines/state.ts';
 import { countingFleet, newestIn } from '../../simulation/service/fleet.ts';
 import { answering, apiOf, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
 import {
@@ -68,31 +69,6 @@ describe('sources/machines/sweep', () => {
     }
   });
 
-  it.each([
-    ['a negative number', { cpu_cores: -8 }, 'cpu_cores'],
-    ['a number for a version, as in every record of a new pusher', { exporter_version: 8 }, 'exporter_version'],
-    [
-      'a number that JSON cannot hold when it is added',
-      { cpu_node_idle_seconds_total: 1e308 },
-      'cpu_node_idle_seconds_total',
-    ],
-    ['free space that is a text, which is not a full disk', { disk_node_bytes_free: 'all' }, 'disk_node_bytes_free'],
-  ])('%s costs that field alone', async (_, odd, field) => {
-    const api = answering(
-      machinesPage({ system: [systemRecord(odd)], node: [nodeRecord({ network_peers_connected: '9' })] }),
-    );
-    const { value, failure } = await poll(api);
-    const [machine] = (await swept({ system: [systemRecord()], node: [nodeRecord()] })).machines;
-    expect([failure, api.invalidRecords()]).toEqual([undefined, 2]);
-    expect(value.machines).toEqual([
-      {
-        ...machine,
-        system: { ...machine?.system, [field]: null },
-        node: { ...machine?.node, network_peers_connected: null },
-      },
-    ]);
-  });
-
   // An odd name would put the values of one machine under the name of another.
   it('fails if none of the records of all pages can be read, and not if those of one page can', async () => {
     const nobody = [systemRecord({ machine: 7 }), systemRecord({ timestamp: 'now' })];
@@ -132,82 +108,50 @@ describe('sources/machines/sweep', () => {
     expect(value.machines).toHaveLength(1);
   });
 
-  it('counts a record that cannot be read and keeps its neighbours', async () => {
-    const bad = [systemRecord({ machine: '\ud83c' }), systemRecord({ timestamp: undefined }), null, 7];
-    const api = answering(machinesPage({ system: [...bad, systemRecord()], node: [nodeRecord()] }));
-    const { value, failure } = await poll(api);
-    expect(failure).toBeUndefined();
-    expect(api.invalidRecords()).toBe(4);
-    expect(value.machines).toEqual([expect.objectContaining({ system: expect.anything(), node: expect.anything() })]);
-  });
-
   it('counts a record more than five minutes ahead with the time of the sweep, in seconds and in milliseconds', async () => {
     for (const unit of [1, 1_000]) {
       const system = [systemRecord({ timestamp: (SECONDS + 300) * unit })];
-      const node = [299, 602, 601].map((ahead) =>
-        nodeRecord({ timestamp: (SECONDS + ahead) * unit, client_build: ahead }),
-      );
-      const api = answering(machinesPage({ system, node }));
-      const { value, events } = await poll(api);
+      const node = [299, 602, 601].map((s) => nodeRecord({ timestamp: (SECONDS + s) * unit, client_build: s }));
+      const { value, events } = await poll(answering(machinesPage({ system, node })));
       expect(value.machines).toMatchObject([
-        {
-          system: { timestamp: SECONDS + 300 },
-          node: { timestamp: SECONDS, client_build: 602 },
-          learned: { ahead: { node: SECONDS + 602 } },
-        },
+        { system: { timestamp: SECONDS + 300 }, node: { timestamp: SECONDS, client_build: 602 } },
       ]);
       expect(events).toMatchObject([{ reason: 'clock_fast', machines: ['node-a'], why: ['by 602 s'] }]);
-      expect(api.invalidRecords()).toBe(0);
     }
   });
 
-  describe.each(['arrivedAt', 'time'] as const)(
-    'a clock that is an hour fast, if the service compares %s',
-    (compared) => {
-      /** What is held after each minute of pushes, of which those from minute 5 to 30 are an hour ahead. */
-      async function story(
-        minutes: number,
-        lastPush: number,
-      ): Promise<{ silence: number; ahead: number; asks: number }[]> {
-        const pushes = Array.from({ length: lastPush + 1 }, (_, i) => ({
-          arrivedAt: SECONDS + i * 60,
-          time: SECONDS + i * 60 + (i >= 5 && i < 30 ? 3_600 : 0),
-        })).reverse();
+  it.each(['arrivedAt', 'time'] as const)(
+    'a machine whose clock is an hour fast is silent only if it dies, if the service compares %s',
+    async (compared) => {
+      /** For each minute: the silence, by how much the clock is fast, and the requests up to a day ahead. */
+      const story = async (lastPush: number): Promise<[silence: number, ahead: number, asks: number][]> => {
+        const pushes = Array.from({ length: lastPush + 1 }, (_, i) => {
+          const arrivedAt = SECONDS + (lastPush - i) * 60;
+          return { arrivedAt, time: arrivedAt + (lastPush - i >= 5 && lastPush - i < 30 ? 3_600 : 0) };
+        });
         let value = EMPTY;
-        const states = [];
-        const isAhead = ({ body }: { body?: unknown }) =>
-          (body as MetricsRequest).range.timestamp.end > NOW / 1_000 + 86_400 / 2;
-        for (let now = NOW; now <= NOW + minutes * MINUTE; now += MINUTE) {
+        const states: [number, number, number][] = [];
+        for (let now = NOW; now <= NOW + 45 * MINUTE; now += MINUTE) {
+          const at = now / 1_000;
           const api = fakeApi(({ body }) => {
             const { start, end } = (body as MetricsRequest).range.timestamp;
-            const isIn = (push: (typeof pushes)[number]) => push[compared] >= start && push[compared] <= end;
-            const found = pushes.filter((push) => push.arrivedAt * 1_000 <= now && isIn(push));
+            const found = pushes.filter((one) => one.arrivedAt <= at && one[compared] >= start && one[compared] <= end);
             return machinesPage({ system: found.slice(0, 10).map(({ time }) => systemRecord({ timestamp: time })) });
           });
           ({ value } = await poll(api, value, now));
-          const [{ system, learned } = {}] = value.machines;
-          const ahead = (learned?.ahead?.system ?? 0) - (system?.timestamp ?? 0);
-          states.push({
-            silence: now / 1_000 - (system?.timestamp ?? 0),
-            ahead,
-            asks: api.requests.filter(isAhead).length,
-          });
+          const far = api.requests.filter(({ body }) => (body as MetricsRequest).range.timestamp.end > at + 3_600);
+          const [machine = { name: '' }] = value.machines;
+          states.push([at - lastSeen(machine), secondsAhead(machine), far.length]);
         }
         return states;
-      }
-
-      it('makes no machine silent, and is no longer told when it is set right', async () => {
-        const states = await story(45, 45);
-        expect(Math.max(...states.map(({ silence }) => silence))).toBeLessThan(10 * 60);
-        expect(states[20]?.ahead).toBeGreaterThan(3_600 - 10 * 60);
-        expect(states.at(-1)?.ahead).toBeLessThan(0);
-      });
-
-      it('hides no machine that dies, which is requested up to a day ahead once', async () => {
-        const states = await story(45, 20);
-        expect(states.at(-1)?.silence).toBeGreaterThan(20 * 60);
-        expect(states.slice(23).flatMap(({ asks }) => (asks > 0 ? asks : []))).toEqual([1]);
-      });
+      };
+      const live = await story(45);
+      expect(Math.max(...live.map(([silence]) => silence))).toBeLessThan(10 * 60);
+      expect(live[20]?.[1]).toBeGreaterThan(3_600 - 10 * 60);
+      expect(live.at(-1)?.[1]).toBe(0);
+      const dead = await story(20);
+      expect(dead.at(-1)?.[0]).toBeGreaterThan(20 * 60);
+      expect(dead.slice(23).filter(([, , asks]) => asks > 0)).toHaveLength(1);
     },
   );
 
