@@ -1,31 +1,26 @@
-import type { MachineRecord, Process, SystemRecord } from '../../api/answers/machines.ts';
+import type { MachineRecord, SystemRecord } from '../../api/answers/machines.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Boots, Learned, Machine } from './state.ts';
 
-/**
- * The service keeps one record of each process a minute. Each client pushes a record of its host, and hosts or nodes can
- * share a name, so the records of several pushers take turns.
- */
-
-type Counters = { readonly process: Process; readonly fields: RegExp; readonly why: string };
 const [FELL, ROSE] = ['fell without a reboot', 'rose faster than the CPUs allow'];
 
-/** The sets of counters that one pusher reports together, and why a set is withheld as that of another one. */
+/**
+ * The sets of counters that one pusher reports together, and why a set is withheld as that of another one. The service keeps
+ * one record of each process a minute. Each client pushes one of its host, and hosts or nodes can share a name.
+ */
 export const COUNTERS = {
   cpu: { process: 'system', fields: /^cpu_node_/, why: `CPU ${FELL}` },
   disk: { process: 'system', fields: /^disk_node_(io|reads|writes)_/, why: `disk ${FELL}` },
   network: { process: 'system', fields: /^network_node_/, why: `network ${FELL}` },
   validator: { process: 'validator', fields: /^cpu_process_/, why: `validator process ${ROSE}` },
   node: { process: 'node', fields: /^(cpu_process|network_libp2p)_/, why: `node process ${ROSE}` },
-} as const satisfies Record<string, Counters>;
+} as const;
 
 /** Lodestar recomputes its boot time for each record (api-facts 1.3). */
 const SAME_BOOT_SECONDS = 5;
 const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
-/** If the number of CPUs is unknown. */
-const MOST_THREADS = 256;
 /** Counters are cut to whole seconds, and are read a little before the time is. */
 const UNEVEN_SECONDS = 2;
 /** Linux takes back seconds of idle and iowait time. */
@@ -36,45 +31,30 @@ const GAUGES = /^(disk|memory)_node_bytes_/;
 /** @param isFast Whether the clock of the machine is, so that the time between two records is not known */
 export function learnFromCounters(machine: Machine, one: MachineRecord, isFast: boolean): Learned {
   const learned = withFallen(machine, one, isFast);
-  if (one[0] !== 'system') return learned;
-  const { system: held } = machine;
-  const boots = held ? bootsAfter(learned.boots, held, one[1]) : learned.boots;
-  return withFuller({ ...learned, ...(boots && { boots }) }, held, one[1]);
+  return one[0] === 'system' && machine.system ? withBoots(learned, machine.system, one[1]) : learned;
 }
 
-/** Notes the sets of counters that another pusher reported. */
-function withFallen(machine: Machine, one: MachineRecord, isFast: boolean): Learned {
-  const { learned = {} } = machine;
-  const [process, { timestamp: at }] = one;
+/**
+ * Notes the sets of counters that another pusher reported. Those of a host fall only when it boots. The CPU time of a process
+ * falls whenever that starts, but from the second pusher back to the first it rises faster than the CPUs allow.
+ */
+function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: boolean): Learned {
+  const { [process]: held, system, learned = {} } = machine;
+  if (!held) return learned;
+  const { timestamp: at } = record;
+  const mostCpu =
+    (isFast ? Number.POSITIVE_INFINITY : at - held.timestamp + UNEVEN_SECONDS) * (system?.cpu_threads || 256);
+  const isOfAnother = (field: string): boolean => {
+    if (process === 'system') return !hasBooted(held, record) && growth(held, record, field) < -TAKEN_BACK;
+    return field === 'cpu_process_seconds_total' && growth(held, record, field) > mostCpu;
+  };
   const fell = { ...learned.fell };
-  for (const [set, counters] of Object.entries(COUNTERS)) {
-    if (counters.process !== process || !isOfAnother(counters, machine, one, isFast)) continue;
+  for (const [set, { process: of, fields }] of Object.entries(COUNTERS)) {
+    if (of !== process || !Object.keys(record).some((field) => fields.test(field) && isOfAnother(field))) continue;
     const isAgain = at - (fell[set]?.at ?? 0) <= HOUR_SECONDS;
     fell[set] = { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) };
   }
   return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
-}
-
-/**
- * Counters of a host fall only when it boots. The CPU time of a process falls whenever that starts, but from the second
- * pusher back to the first it rises faster than the CPUs allow.
- */
-function isOfAnother(
-  { fields }: Counters,
-  machine: Machine,
-  [process, record]: MachineRecord,
-  isFast: boolean,
-): boolean {
-  const { [process]: held, system } = machine;
-  if (!held) return false;
-  if (process === 'system') {
-    const names = Object.keys(record);
-    return (
-      !hasBooted(held, record) && names.some((name) => fields.test(name) && growth(held, record, name) < -TAKEN_BACK)
-    );
-  }
-  const seconds = isFast ? Number.POSITIVE_INFINITY : record.timestamp - held.timestamp + UNEVEN_SECONDS;
-  return growth(held, record, 'cpu_process_seconds_total') > seconds * (system?.cpu_threads || MOST_THREADS);
 }
 
 /** NaN if one has no value: its absence costs that counter alone. */
@@ -113,14 +93,15 @@ function bootsAfter(known: Boots | undefined, held: SystemRecord, record: System
   };
 }
 
-/** While pushers take turns, the record whose gauges are shown. Pushers of 60 and 62 s take turns of half an hour. */
-function withFuller({ fuller, ...learned }: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
+/** While pushers take turns, also notes whose gauges are shown. Pushers of 60 and 62 s take turns of half an hour. */
+function withBoots({ fuller, ...before }: Learned, held: SystemRecord, record: SystemRecord): Learned {
+  const boots = bootsAfter(before.boots, held, record);
+  const learned = { ...before, ...(boots && { boots }) };
   const { timestamp: at } = record;
-  if (!bootsAt({ learned }, at * 1000) && !Object.keys(COUNTERS).some((set) => hasFallen(set, { learned }, at * 1000)))
-    return learned;
+  const hasTurns = Object.keys(COUNTERS).some((set) => hasFallen(set, { learned }, at * 1000));
+  if (!hasTurns && !bootsAt({ learned }, at * 1000)) return learned;
   const known = fuller ?? held;
-  const isKept = known && at - known.timestamp <= HOUR_SECONDS && isFuller(known, record);
-  return { ...learned, fuller: isKept ? known : record };
+  return { ...learned, fuller: at - known.timestamp <= HOUR_SECONDS && isFuller(known, record) ? known : record };
 }
 
 /** Of two hosts, the one with the fuller disk. Of one host, the more complete record, or that of a larger disk. */

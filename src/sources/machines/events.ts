@@ -16,9 +16,7 @@ export const EVENTS = {
   },
 } as const satisfies EventTable;
 
-export type Warning = keyof typeof EVENTS;
-
 /** `machines`: those to which the reason applies, if not to all. */
-export function warning(reason: Warning, machines?: readonly string[]): SourceEvent {
+export function warning(reason: keyof typeof EVENTS, machines?: readonly string[]): SourceEvent {
   return { type: reason, reason, machines };
 }

@@ -5,7 +5,7 @@ import type { SourceEvent, Timing } from '../read.ts';
 import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
 import { COUNTERS, hasFallen, isNameShared } from './counters.ts';
-import { type Warning, warning } from './events.ts';
+import { type EVENTS, warning } from './events.ts';
 import { afterRecords, isAhead, secondsAhead } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { RECORDS_KEPT_SECONDS } from './pages.ts';
@@ -59,11 +59,9 @@ export function withRecords(
 function withNewer(machine: Machine, now: UnixMs, records: readonly MachineRecord[] = []): Machine {
   const { ahead = {} } = machine.learned ?? {};
   const again = new Set(records.flatMap(([process, { timestamp }]) => (timestamp === ahead[process] ? [process] : [])));
-  const newer = records.filter((one) => {
-    const [process, { timestamp }] = one;
-    const since = isAhead(one, now) ? again.has(process) && ahead[process] : machine[process]?.timestamp;
-    return timestamp > (since || 0);
-  });
+  const since = (one: MachineRecord): number | false | undefined =>
+    isAhead(one, now) ? again.has(one[0]) && ahead[one[0]] : machine[one[0]]?.timestamp;
+  const newer = records.filter((one) => one[1].timestamp > (since(one) || 0));
   return afterRecords(machine, newer, now);
 }
 
@@ -79,7 +77,7 @@ export function withUnknown(options: MachinesOptions, value: Machines, names: st
 
 /** What is odd about the machines now, and was not before. */
 export function warningsOf(before: Machines, after: Machines, { now }: Timing): SourceEvent[] {
-  const newly = (reason: Warning, whyOf: (one: Machine) => string | false): SourceEvent[] => {
+  const newly = (reason: keyof typeof EVENTS, whyOf: (one: Machine) => string | false): SourceEvent[] => {
     const old = new Set(before.machines.flatMap((one) => (whyOf(one) ? [one.name] : [])));
     const found = after.machines.filter((one) => whyOf(one) && !old.has(one.name));
     const names = found.map(({ name }) => name);

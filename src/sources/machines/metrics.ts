@@ -178,7 +178,7 @@ const FAMILIES: readonly MachineFamily[] = [
     ],
     synced: [
       'sync_eth2_synced',
-      "Whether the beacon node says that it is synced. Prysm's client-stats says 1 only while the head is the slot of the clock, so judge 0 with the head; the standalone pusher always 1 for Prysm and Nimbus",
+      "Whether the beacon node says that it is synced; Prysm's client-stats reports 0 unless the head is the current slot, so check the head; the standalone pusher always 1",
     ],
     head_slot: ['sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'],
     execution_fallback_configured: ['sync_eth1_fallback_configured', 'Whether a second execution client is configured'],
@@ -195,7 +195,7 @@ const FAMILIES: readonly MachineFamily[] = [
   ),
   gauge(
     'name_shared',
-    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, counters and the boot time are withheld, and the fuller disk is shown. For ten minutes after a boot time stepped back, those of the system are withheld.',
+    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, counters and the boot time are withheld, and the fuller disk is shown.',
     ({ labels, fresh, isNameShared }) => (fresh.system ? [{ labels, value: Number(isNameShared) }] : []),
   ),
   gauge(
