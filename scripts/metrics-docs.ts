@@ -32,7 +32,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is present. Any other absent field has no series.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. Counters of [two pushers](first-hour.md#containers) are withheld. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is present. Any other absent field has no series.',
   },
   {
     title: 'Daily returns',

@@ -182,6 +182,11 @@ describe('states of the dashboards', () => {
           ...Object.fromEntries(shown),
         };
       };
+      const unsynced = (name: string, values: Case['series']): Case['series'] => ({
+        ...machine('quick', name, NOW, { info: 1, synced: 0, chain_known: 1, ...values }),
+        [`machine_last_seen_timestamp_seconds{job="quick", instance="quick:1", chain="mainnet", machine="${name}", process="node"}`]:
+          NOW,
+      });
       const disk = (free: number): Case['series'] => ({ info: 1, disk_total_bytes: 100, disk_free_bytes: free });
       const state = (name: string, word: string) =>
         [`chain="mainnet", machine="${name}"`, codeOf(STATES, word)] as const;
@@ -195,6 +200,11 @@ describe('states of the dashboards', () => {
           ...machine('rare', 'node-c', NOW - 30, disk(90)),
           ...machine('quick', 'node-d', NOW - 30),
           ...machine('quick', 'node-e', 0),
+          'genesis_timestamp_seconds{chain="mainnet"}': 0,
+          ...unsynced('near', { head_slot: NOW / 12 - 16 }),
+          ...unsynced('behind', { head_slot: NOW / 12 - 17 }),
+          ...unsynced('headless', {}),
+          ...unsynced('assumed', { chain_known: 0 }),
         },
         STATE,
         Object.fromEntries([
@@ -203,6 +213,10 @@ describe('states of the dashboards', () => {
           state('node-c', 'disk almost full'),
           state('node-d', 'out of date'),
           state('node-e', 'never seen'),
+          state('near', 'healthy'),
+          state('behind', 'not synced'),
+          state('headless', 'not synced'),
+          state('assumed', 'healthy'),
         ]),
       );
     },

@@ -62,7 +62,7 @@ function watched(severity: Condition['severity'], words: string): Condition {
  */
 export const MACHINE_CONDITIONS = {
   BeaconchainMachineOffline: machines('critical', ['silence', '>', 'machine_offline_seconds'], 'silent'),
-  BeaconchainBeaconNodeNotSynced: machines('critical', ['synced', '==', 0], 'not synced'),
+  BeaconchainBeaconNodeNotSynced: machines('critical', ['unsynced_lag', '>', 'head_lag_slots'], 'not synced'),
   BeaconchainExecutionClientDisconnected: machines(
     'critical',
     ['execution_connected', '==', 0],
@@ -83,6 +83,7 @@ export const MACHINE_CONDITIONS = {
     'whose name several hosts use (give each host a name of its own)',
     'name shared',
   ),
+  BeaconchainMachineClockWrong: machines('warning', ['clock_ahead', '>', 0], 'whose clock is fast', 'clock fast'),
   BeaconchainBeaconNodeLagging: machines('warning', ['head_lag', '>', 'head_lag_slots'], 'behind the clock'),
   BeaconchainValidatorsInactive: machines(
     'warning',

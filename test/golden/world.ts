@@ -33,6 +33,7 @@ function goldenWorld(): Sandbox {
     sync_eth2_fallback_configured: process === 'validator',
     sync_eth2_fallback_connected: false,
   }));
+  changeRecords(fleet, ODD_NAME, (_, time) => ({ timestamp: time + 10 * MINUTE }));
   silence(machineIn(fleet, 'hoodi-1'), NOW - 70 * MINUTE);
   for (const chain of ['mainnet', 'hoodi'] as const) {
     const world = chains[chain];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
 import { createFleet } from '../../src/sandbox/machines.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { BAD_REQUEST, NOW, pagesOf, post, read, refusalOf, SECOND, sandboxOf } from './call.ts';
@@ -49,21 +48,6 @@ describe('sandbox/machines', () => {
       expect(keysOf(pages.flatMap(({ data }) => data[name]))).toEqual(keysOf(single));
       expect(single.length).toBeGreaterThan(70);
     }
-  });
-
-  it('sends records that the client reads, with one record per machine, process and minute', () => {
-    const { data } = page(sandboxOf(), last(59, NOW), NOW);
-    expect(data.system_metrics.map(({ machine }) => machine).sort()).toEqual([
-      'hoodi-1',
-      'node-a',
-      'node-b',
-      'node-c',
-      'node-d',
-    ]);
-    for (const record of data.system_metrics) SystemRecord.parse(record);
-    for (const record of data.validator_metrics) ValidatorRecord.parse(record);
-    for (const record of data.node_metrics) NodeRecord.parse(record);
-    expect(data.system_metrics.every(({ timestamp }) => timestamp > 1e12)).toBe(true);
   });
 
   it('refuses a cursor with another body than the one it was given for', () => {

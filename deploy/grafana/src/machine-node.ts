@@ -3,7 +3,7 @@ import { BAD, GOOD, named, words } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
 import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
-import { HEAD_LAG, leastOfMachine, MACHINE, processSilence } from './queries.ts';
+import { HEAD_LAG, leastOfMachine, MACHINE, processSilence, SYNCED } from './queries.ts';
 import type { Section } from './shell.ts';
 
 const PROCESS = '{{process}}';
@@ -34,7 +34,7 @@ export const node: Section = {
       span: 12,
       height: 9,
       queries: [
-        [leastOfMachine('beaconchain_machine_synced'), 'synced'],
+        [SYNCED, 'synced'],
         [leastOfMachine('beaconchain_machine_execution_connected'), 'execution client'],
       ],
       mappings: NODE_STATES,

@@ -9,6 +9,7 @@ import {
   MEMORY_USED_BY_EXPORTER,
   processSilenceOfRemaining,
   SILENCE_BY_EXPORTER,
+  UNSYNCED_LAG_BY_EXPORTER,
 } from './queries.ts';
 import { threshold } from './rules.ts';
 import { states } from './states.ts';
@@ -23,12 +24,13 @@ const RARE_SWEEPS = 'beaconchain_source_interval_seconds{source="machines"} > 30
 /** What the conditions compare, for each exporter. */
 const SERIES: Readonly<Record<MachineValue, string>> = {
   silence: silenceBeyondInterval(SILENCE_BY_EXPORTER),
-  synced: of('synced'),
+  unsynced_lag: UNSYNCED_LAG_BY_EXPORTER,
   execution_connected: of('execution_connected'),
   disk_free: DISK_FREE_BY_EXPORTER,
   last_seen: SEEN,
   process_silence: silenceBeyondInterval(processSilenceOfRemaining('process=~"validator|node"')),
   name_shared: of('name_shared'),
+  clock_ahead: of('clock_ahead_seconds'),
   head_lag: HEAD_LAG_BY_EXPORTER,
   inactive_validators: `${LOADED} - ${of('validators_active')} and ${LOADED} > 0`,
 };
@@ -56,6 +58,7 @@ const TROUBLES: readonly Trouble[] = [
   { alert: 'BeaconchainSourceFailing', text: 'out of date', series: `${SEEN} > 0 unless (${CURRENT})` },
   shared('BeaconchainProcessSilent'),
   shared('BeaconchainMachineNameShared'),
+  shared('BeaconchainMachineClockWrong'),
   {
     alert: 'BeaconchainMemoryAlmostFull',
     text: 'memory almost full',

@@ -12,7 +12,6 @@ import {
   cpuBusy,
   cpuShare,
   DISK_FREE_RATIO,
-  leastOfMachine,
   MACHINE,
   MEMORY_USED_BYTES,
   MEMORY_USED_RATIO,
@@ -21,6 +20,7 @@ import {
   perSecond,
   perSecondOfProcess,
   SILENCE,
+  SYNCED,
   splitSilence,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section } from './shell.ts';
@@ -79,8 +79,8 @@ const now: Section = {
     stat({
       title: 'Beacon node',
       description:
-        'Whether the node reports that it is synced. Prysm and Nimbus always report this: check how far the head is behind.',
-      queries: [[leastOfMachine('beaconchain_machine_synced'), '']],
+        'Not synced: the node says so, and its head is too far behind. Through the standalone pusher Prysm and Nimbus never say so: check how far the head is behind.',
+      queries: [[SYNCED, '']],
       mappings: words('synced', 'not synced'),
       noValue: 'none',
     }),
@@ -181,7 +181,7 @@ const disk: Section = {
     graph({
       title: 'Network',
       description:
-        'All interfaces; for Lodestar, only the first one. A gap without an outage can mean that two containers report under one name.',
+        'All interfaces; for Lodestar, only the first one. In all counters, a gap without an outage can mean that two pushers take turns under one name.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [

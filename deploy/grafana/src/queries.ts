@@ -126,6 +126,10 @@ function ageAtSweep(seen: string): string {
 
 /** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconchainBeaconNodeLagging. */
 export const HEAD_LAG_BY_EXPORTER = `((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}} and on (job, instance, chain, machine) beaconchain_machine_chain_known == 1)`;
+/** The same of nodes that say that they are not synced, as the alert BeaconchainBeaconNodeNotSynced. */
+export const UNSYNCED_LAG_BY_EXPORTER = `(${HEAD_LAG_BY_EXPORTER} or max by (job, instance, chain, machine) (beaconchain_machine_chain_known{${MACHINE}} == 1) * 1e9) and on (job, instance, chain, machine) beaconchain_machine_synced{${MACHINE}} == 0`;
+/** 0 for a node that says that it is not synced, and whose head is too far behind; else 1. */
+export const SYNCED = `${EACH_MACHINE_LEAST} ((${UNSYNCED_LAG_BY_EXPORTER}) <= bool ${threshold('head_lag_slots')} or 1 + 0 * max by (job, instance, chain, machine) (beaconchain_machine_synced{${MACHINE}}))`;
 export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 
 /** Genesis times, with constants in case the slashings source is disabled. */

@@ -19,6 +19,7 @@ import {
   orZero,
   processSilence,
   processSilenceOfRemaining,
+  SYNCED,
   withWhose,
 } from './queries.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
@@ -296,7 +297,7 @@ const nodes: Section = {
         'The endpoints that connect the keys to the chain. Values that a client does not report are shown as no. An empty cell means that there is no node. Only Lighthouse reports a fallback node, only Lodestar and Grandine a fallback for execution.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
-        [leastOfMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
+        [SYNCED, { name: 'Node synced', mappings: words('yes', 'no') }],
         [
           leastOfMachine('beaconchain_machine_execution_connected'),
           { name: 'Execution client', mappings: words('connected', 'gone') },

@@ -83,7 +83,6 @@ export type NodeRecord = z.infer<typeof NodeRecord>;
 /** The records of each process of a machine. */
 export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
 export type Process = keyof typeof RECORDS;
-export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
 /** One record, and the process that it is about. */
 export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>] }[Process];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];

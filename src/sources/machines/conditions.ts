@@ -4,7 +4,7 @@ import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { MACHINE_ALERTS, MACHINE_CONDITIONS, type MachineAlert, type MachineValue, THRESHOLDS } from '../conditions.ts';
 import type { Timing } from '../read.ts';
 import type { Polls } from '../source.ts';
-import { slotsBehind } from './learned.ts';
+import { secondsAhead, slotsBehind } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import { type ShownMachine, shownMachines } from './shown.ts';
 import { lastSeen, type Machines } from './state.ts';
@@ -30,7 +30,8 @@ function ageOf(timestamp: number | undefined, { lastSuccessAt }: Polls): number 
 const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) => number | boolean | null | undefined>> =
   {
     silence: ({ seen }, polls) => ageOf(lastSeen(seen) || undefined, polls) - allowance(polls),
-    synced: ({ fresh }) => fresh.node?.sync_eth2_synced,
+    unsynced_lag: (one, polls) =>
+      one.isChainKnown && one.fresh.node?.sync_eth2_synced === false && (VALUES.head_lag(one, polls) ?? 1e9),
     execution_connected: ({ fresh }) => fresh.node?.sync_eth1_connected,
     disk_free: ({ fresh: { system } }) => {
       const { disk_node_bytes_free: free, disk_node_bytes_total: total } = system ?? {};
@@ -42,6 +43,7 @@ const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) =>
       return Math.max(...ages.filter((age) => age < THRESHOLDS.process_forgotten_seconds)) - allowance(polls);
     },
     name_shared: ({ isNameShared }) => isNameShared,
+    clock_ahead: ({ fresh }) => secondsAhead(fresh),
     head_lag: ({ labels, isChainKnown, fresh: { node } }) => {
       const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
       return isChainKnown && slot != null ? slotsBehind(labels.chain, { at, slot }) : undefined;

@@ -8,7 +8,8 @@ export const EVENTS = {
   empty_pages: READ_IN_PART,
   too_many_pages: READ_IN_PART,
   too_many_machines: READ_IN_PART,
-  network_counters_fell: { level: 'warn', message: 'network counters withheld' },
+  counters_withheld: { level: 'warn', message: 'counters withheld, because several pushers report them in turn' },
+  clock_fast: { level: 'warn', message: 'the clock of a machine is fast, set up NTP there' },
   name_shared: {
     level: 'warn',
     message: 'several hosts report under one machine name, give each host a name of its own',

@@ -4,8 +4,9 @@ import { elapsed, type Milliseconds, type UnixMs } from '../../toolkit/lib/time.
 import type { SourceEvent, Timing } from '../read.ts';
 import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
-import { warning } from './events.ts';
-import { afterRecords, isNameShared, isNetworkWithheld } from './learned.ts';
+import { COUNTERS, hasFallen, isNameShared } from './counters.ts';
+import { type EVENTS, warning } from './events.ts';
+import { afterRecords, isAhead, secondsAhead } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { RECORDS_KEPT_SECONDS } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
@@ -44,7 +45,7 @@ export function withRecords(
   const live = new Set(liveOf(options, before, timing).map(({ name }) => name));
   // Rank and age are computed once for each machine, because a sort compares it with a dozen others.
   const ranked = [...names].map((name) => {
-    const machine = withNewer(held.get(name) ?? { name }, recordsOf.get(name));
+    const machine = withNewer(held.get(name) ?? { name }, now, recordsOf.get(name));
     return { machine, rank: expected.includes(name) ? 2 : Number(live.has(name)), seen: lastSeen(machine) };
   });
   const kept = ranked.sort((a, b) => b.rank - a.rank || b.seen - a.seen).slice(0, max);
@@ -54,10 +55,14 @@ export function withRecords(
   return { ...before, machines: kept.map(({ machine }) => machine), dropped: names.size - kept.length, asked };
 }
 
-/** The machine after the records that are newer than its own. */
-function withNewer(machine: Machine, records: readonly MachineRecord[] = []): Machine {
-  const newer = records.filter(([process, { timestamp }]) => timestamp > (machine[process]?.timestamp ?? 0));
-  return afterRecords(machine, newer);
+/** The machine after the records that are newer than its own. Reading a record of a fast clock again is no sign of life. */
+function withNewer(machine: Machine, now: UnixMs, records: readonly MachineRecord[] = []): Machine {
+  const { ahead = {} } = machine.learned ?? {};
+  const again = new Set(records.flatMap(([process, { timestamp }]) => (timestamp === ahead[process] ? [process] : [])));
+  const since = (one: MachineRecord): number | false | undefined =>
+    isAhead(one, now) ? again.has(one[0]) && ahead[one[0]] : machine[one[0]]?.timestamp;
+  const newer = records.filter((one) => one[1].timestamp > (since(one) || 0));
+  return afterRecords(machine, newer, now);
 }
 
 /** Notes the names, as the API spells them, of unknown machines that are included. @param room How many at most */
@@ -72,14 +77,18 @@ export function withUnknown(options: MachinesOptions, value: Machines, names: st
 
 /** What is odd about the machines now, and was not before. */
 export function warningsOf(before: Machines, after: Machines, { now }: Timing): SourceEvent[] {
-  const newly = (reason: 'network_counters_fell' | 'name_shared', applies: typeof isNameShared): SourceEvent[] => {
-    const old = new Set(before.machines.flatMap((one) => (applies(one, now) ? [one.name] : [])));
-    const names = after.machines.flatMap((one) => (applies(one, now) && !old.has(one.name) ? [one.name] : []));
-    return names.length > 0 ? [warning(reason, names)] : [];
+  const newly = (reason: keyof typeof EVENTS, whyOf: (one: Machine) => string | false): SourceEvent[] => {
+    const old = new Set(before.machines.flatMap((one) => (whyOf(one) ? [one.name] : [])));
+    const found = after.machines.filter((one) => whyOf(one) && !old.has(one.name));
+    const names = found.map(({ name }) => name);
+    return names.length > 0 ? [{ ...warning(reason, names), why: found.map(whyOf) }] : [];
   };
   return [
-    ...newly('network_counters_fell', isNetworkWithheld),
-    ...newly('name_shared', isNameShared),
+    ...Object.entries(COUNTERS).flatMap(([set, { why }]) =>
+      newly('counters_withheld', (one) => hasFallen(set, one, now) && why),
+    ),
+    ...newly('name_shared', (one) => isNameShared(one, now) && 'boot times alternate'),
+    ...newly('clock_fast', (one) => secondsAhead(one) > 0 && `by ${secondsAhead(one)} s`),
     ...(after.dropped > 0 && before.dropped === 0 ? [warning('too_many_machines')] : []),
   ];
 }

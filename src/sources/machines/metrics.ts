@@ -8,6 +8,7 @@ import {
 import { type Family, type FamilyHead, lazyFamily, type Sample } from '../../toolkit/exposition/family.ts';
 import { family } from '../families.ts';
 import type { Timing } from '../read.ts';
+import { secondsAhead } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import { type ShownMachine, shownMachines } from './shown.ts';
 import { lastSeen, type Machines } from './state.ts';
@@ -20,7 +21,7 @@ const POLLED =
   'Pushed by the client about once a minute and polled by the exporter; beaconchain_machine_last_seen_timestamp_seconds is the time of the newest record.';
 
 const WITHHELD =
-  'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
+  'Withheld for ten minutes to an hour after it fell without a reboot, or rose faster than the CPUs allow: another pusher reports it too.';
 
 function gauge(name: string, help: string, describe: (machine: ShownMachine) => Sample[]): MachineFamily {
   return {
@@ -43,7 +44,7 @@ function fieldsOf<F extends keyof Values>(...processes: readonly Process[]) {
   const familyOf = (name: string, field: F, help: string): MachineFamily => ({
     name: `beaconchain_machine_${name}`,
     type: name.endsWith('_total') ? 'counter' : 'gauge',
-    help: `${help} (${field}). ${POLLED}`,
+    help: `${help} (${field}). ${POLLED}${name.endsWith('_total') ? ` ${WITHHELD}` : ''}`,
     // A loop: an array for each machine and family takes a quarter longer with 1,000 machines.
     samplesOf(machines) {
       const samples: Sample[] = [];
@@ -86,6 +87,11 @@ const FAMILIES: readonly MachineFamily[] = [
       return [{ labels: { ...labels, os: misc_os ?? '', exporter_version: exporter_version ?? '' }, value: 1 }];
     },
   ),
+  gauge(
+    'clock_ahead_seconds',
+    'By how much the clock of the machine is fast; only while its records are more than 5 minutes ahead. They count with the time of the poll.',
+    ({ labels, fresh }) => (secondsAhead(fresh) > 0 ? [{ labels, value: secondsAhead(fresh) }] : []),
+  ),
   ...system({
     cpu_cores: ['cpu_cores', 'Physical cores'],
     cpu_threads: ['cpu_threads', 'Logical CPUs'],
@@ -116,11 +122,11 @@ const FAMILIES: readonly MachineFamily[] = [
     disk_writes_total: ['disk_node_writes_total', 'Completed write operations, not bytes; Teku and Grandine report 0'],
     network_receive_bytes_total: [
       'network_node_bytes_total_receive',
-      `Bytes received on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+      'Bytes received on all interfaces; Lodestar reports only the first interface',
     ],
     network_transmit_bytes_total: [
       'network_node_bytes_total_transmit',
-      `Bytes sent on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
+      'Bytes sent on all interfaces; Lodestar reports only the first interface',
     ],
     boot_time_seconds: [
       'misc_node_boot_ts_seconds',
@@ -149,7 +155,7 @@ const FAMILIES: readonly MachineFamily[] = [
     validators: ['validator_total', 'Loaded validator keys'],
     validators_active: [
       'validator_active',
-      'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain',
+      'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain, Prysm those without exiting ones',
     ],
   }),
   ...node({
@@ -170,7 +176,10 @@ const FAMILIES: readonly MachineFamily[] = [
       'sync_eth1_connected',
       'Whether the execution client is connected; only of a machine that reported 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer versions always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is configured',
     ],
-    synced: ['sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1'],
+    synced: [
+      'sync_eth2_synced',
+      "Whether the beacon node says that it is synced; Prysm's client-stats reports 0 unless the head is the current slot, so check the head; the standalone pusher always 1",
+    ],
     head_slot: ['sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'],
     execution_fallback_configured: ['sync_eth1_fallback_configured', 'Whether a second execution client is configured'],
     execution_fallback_connected: [
@@ -178,16 +187,15 @@ const FAMILIES: readonly MachineFamily[] = [
       'Whether the second execution client is in use; no known client reports 1',
     ],
   }),
-  // Accompanies a head slot, because its lag means nothing on an assumed chain.
+  // Accompanies the flag and the head of the node, which say nothing on an assumed chain.
   gauge(
     'chain_known',
     "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts it.",
-    ({ labels, fresh, isChainKnown }) =>
-      fresh.node?.sync_beacon_head_slot == null ? [] : [{ labels, value: Number(isChainKnown) }],
+    ({ labels, fresh, isChainKnown }) => (fresh.node ? [{ labels, value: Number(isChainKnown) }] : []),
   ),
   gauge(
     'name_shared',
-    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, and for ten minutes after a boot time stepped back, counters of the system and the boot time are withheld. While it is 1, the fuller disk is shown.',
+    'Whether several hosts report under this name, because the boot time came back to an earlier value twice in a day. While it is 1, counters and the boot time are withheld, and the fuller disk is shown.',
     ({ labels, fresh, isNameShared }) => (fresh.system ? [{ labels, value: Number(isNameShared) }] : []),
   ),
   gauge(

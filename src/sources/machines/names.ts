@@ -63,7 +63,7 @@ function namesToAsk({ asked = [] }: Machines): string[] {
  * could come before the newest one of another.
  */
 async function ask(options: MachinesOptions, context: ReadContext, previous: Machines): Promise<Outcome<Machines>> {
-  const { timing, events } = context;
+  const { api, timing, events } = context;
   const end = Math.floor(timing.now / 1000) + CLOCK_AHEAD_SECONDS;
   const range = { start: end - RECORDS_KEPT_SECONDS, end };
   const asked = new Map(previous.asked);
@@ -78,7 +78,8 @@ async function ask(options: MachinesOptions, context: ReadContext, previous: Mac
     else asked.delete(name);
     if (found.failure) break;
   }
-  const { dropped, ...value } = withRecords(options, { ...previous, asked: [...asked] }, found.records, timing);
+  const read = { ...timing, now: api.now() };
+  const { dropped, ...value } = withRecords(options, { ...previous, asked: [...asked] }, found.records, read);
   const after = { ...value, dropped: previous.dropped + dropped };
   events.push(...warningsOf(previous, after, timing));
   return { value: after, failure: found.failure };

@@ -1,4 +1,5 @@
 import { PROCESSES, type Process, type SystemRecord } from '../../api/answers/machines.ts';
+import { formatSeconds } from '../../toolkit/lib/duration.ts';
 import { Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { bytes, count, cropped, listed, percent, plural } from '../../toolkit/lib/words.ts';
@@ -15,7 +16,8 @@ import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summa
 import type { Timing } from '../read.ts';
 import type { Polls } from '../source.ts';
 import { isRecent, type ListedMachine, listedMachines, silentGroups } from './conditions.ts';
-import { isNetworkWithheld } from './learned.ts';
+import { COUNTERS, hasFallen } from './counters.ts';
+import { secondsAhead } from './learned.ts';
 import type { MachinesOptions } from './options.ts';
 import type { ShownMachine } from './shown.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
@@ -74,14 +76,18 @@ function groupsOf(options: MachinesOptions, all: readonly ListedMachine[], now: 
   });
 }
 
-function syncedText({ node }: Partial<Machine>): string {
-  if (node?.sync_eth2_synced == null) return '';
-  return node.sync_eth2_synced ? 'yes' : 'no';
+/** A node that says no is in sync if its head is near the clock. On an assumed chain nothing is known. */
+function syncedText({ alerts, fresh: { node }, isChainKnown }: ListedMachine): string {
+  if (node?.sync_eth2_synced == null || !(node.sync_eth2_synced || isChainKnown)) return '';
+  return alerts.includes('BeaconchainBeaconNodeNotSynced') ? 'no' : 'yes';
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   const namesOf = (alert: MachineAlert): string[] =>
-    all.flatMap(({ alerts, labels }) => (alerts.includes(alert) ? [cropped(labels.machine, MAX_NAME)] : []));
+    all.flatMap(({ alerts, labels, fresh }) => {
+      const by = alert === 'BeaconchainMachineClockWrong' ? ` (by ${formatSeconds(secondsAhead(fresh) * 1000)})` : '';
+      return alerts.includes(alert) ? [cropped(labels.machine, MAX_NAME) + by] : [];
+    });
   const silent = silentGroups(all);
   const ofNone = all.some(({ labels }) => labels.group !== undefined) ? ' of no group' : '';
   return [
@@ -95,14 +101,15 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   ];
 }
 
-/** Two containers of one machine push different counters. The note explains the gap in the graphs. */
+/** Explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
-  const names = machines
-    .filter((machine) => isNetworkWithheld(machine, now))
-    .map(({ name }) => cropped(name, MAX_NAME));
+  const names = machines.flatMap((machine) => {
+    const why = Object.entries(COUNTERS).flatMap(([set, { why }]) => (hasFallen(set, machine, now) ? [why] : []));
+    return why.length > 0 ? [`${cropped(machine.name, MAX_NAME)} (${why.join(', ')})`] : [];
+  });
   if (names.length === 0) return [];
-  const what = 'Network counters fell without a reboot, so they are not shown for up to an hour';
-  return [notice('neutral', what, `: ${listed(names)}. Two processes may push under one machine name.`)];
+  const what = 'Counters that several pushers report in turn are not shown for up to an hour';
+  return [notice('neutral', what, `: ${listed(names)}. Let one client of each host push, and give each node a name.`)];
 }
 
 function machineRow(one: ListedMachine, now: UnixMs): Row {
@@ -110,7 +117,7 @@ function machineRow(one: ListedMachine, now: UnixMs): Row {
   const badges = lines(...badgesOf(one, now).map(([text, tone]) => badge(tone, text)));
   const processes = lines(...processLines(one, now));
   const name = cropped(labels.machine, MAX_NAME);
-  return [name, badges, labels.chain, syncedText(fresh), processes, memory(fresh.system), disk(fresh.system)];
+  return [name, badges, labels.chain, syncedText(one), processes, memory(fresh.system), disk(fresh.system)];
 }
 
 /** A line for those of one client that reported at the same time. */

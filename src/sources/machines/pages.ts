@@ -1,12 +1,10 @@
-import { type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from '../../api/answers/machines.ts';
+import { type MachineRecord, PROCESSES, RECORDS } from '../../api/answers/machines.ts';
 import type { Api } from '../../api/client.ts';
 import { type Query, requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { eachPage, type ReadPage } from '../../api/paginate.ts';
 import { expectReadable } from '../../api/reading.ts';
-import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt } from '../answers.ts';
 import type { PastPage } from '../history.ts';
 import type { ReadContext } from '../read.ts';
@@ -15,11 +13,7 @@ import { warning } from './events.ts';
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 
-export function isPlausible({ timestamp }: ProcessRecord, now: UnixMs): boolean {
-  return timestamp <= now / 1000 + CLOCK_AHEAD_SECONDS;
-}
-
-/** Requests one page. Drops records that are not plausible at the time of the answer. */
+/** Requests one page. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,
@@ -33,7 +27,7 @@ export async function requestPage(
     // A list that cannot be read counts as one such record.
     const items = list === false ? [null] : list;
     count += items.length;
-    const read = api.recordsInPart('machine_metrics', RECORDS[process], items, (one) => isPlausible(one, api.now()));
+    const read = api.recordsInPart('machine_metrics', RECORDS[process], items);
     for (const record of read.records) records.push([process, record] as MachineRecord);
     unreadable += read.unreadable;
   }

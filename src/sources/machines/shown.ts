@@ -5,7 +5,8 @@ import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../read.ts';
 import { staleAfter } from './config.ts';
-import { afterRecord, isNameShared, trusted } from './learned.ts';
+import { isNameShared } from './counters.ts';
+import { afterRecord, trusted } from './learned.ts';
 import { chainOf, groupOf, isChainKnown, isIncluded, isKept, type MachinesOptions } from './options.ts';
 import type { Machine, Machines } from './state.ts';
 
@@ -38,7 +39,7 @@ function labelsOf(options: MachinesOptions, machine: Machine, now: UnixMs) {
 }
 
 function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) => boolean): Partial<Machine> {
-  const records: Partial<Machine> = {};
+  const records: Partial<Machine> = machine.learned ? { learned: machine.learned } : {};
   for (const process of PROCESSES) {
     const record = machine[process];
     if (record && fits(now - record.timestamp * 1000)) Object.assign(records, { [process]: record });

@@ -3,11 +3,12 @@ import { NodeRecord, PROCESSES, SystemRecord, ValidatorRecord } from '../../api/
 import { CHAIN_NAMES } from '../../facts/chain.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 
-/** A head that a node reported while it said that it is synced. */
+/** A head of a node that said that it is synced, or that was near the clock of a chain. */
 const NodeHead = z.object({
   /** Unix seconds. */
   at: z.number(),
   slot: z.number(),
+  isSynced: z.boolean().exactOptional(),
 });
 export type NodeHead = z.infer<typeof NodeHead>;
 
@@ -20,8 +21,6 @@ const Boots = z.object({
   isShared: z.boolean(),
   /** Until when the counters of the system are withheld. */
   until: z.number(),
-  /** The fuller one of the disks, and when the host with this boot time reported it. */
-  disk: z.object({ at: z.number(), boot: z.number(), free: z.number(), total: z.number() }).optional(),
 });
 export type Boots = z.infer<typeof Boots>;
 
@@ -33,9 +32,13 @@ export const Learned = z.object({
   head: NodeHead.exactOptional(),
   /** Name and version of the client that last said that its execution client is connected. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
-  /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
-  networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
+  /** When another pusher last reported these counters, and until when they are withheld (Unix seconds). */
+  fell: z.record(z.string(), z.object({ at: z.number(), until: z.number() })).exactOptional(),
   boots: Boots.exactOptional(),
+  /** The record whose gauges are shown while pushers of the host take turns. */
+  fuller: SystemRecord.exactOptional(),
+  /** The times that the held records have by the clock of the machine, if it is fast: they count with that of a sweep. */
+  ahead: z.partialRecord(z.enum(PROCESSES), z.number()).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 

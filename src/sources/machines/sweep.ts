@@ -3,7 +3,7 @@ import type { Span } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isRefusal } from '../../api/refusal.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
@@ -54,12 +54,16 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const swept = await readNew(context, range);
   const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
   const live = liveOf(options, previous, timing);
-  const left = absentNames(live, swept.records, silentAfter(options, timing), timing);
-  const found = swept.failure ? swept : await readAbsent(context, { ...swept, left }, live.length / 2, range);
-  const { records, failure } = found;
+  const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
+  const left = absentNames(live, swept.records, silentMs, timing);
+  const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
+  // The clock of a machine that stops appearing can be fast. It is searched once, in the first sweep that lacks it.
+  const lost = absentNames(live, named.records, silentMs, timing, previous.beganAt);
+  const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
+  const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
-  const value = { ...withRecords(options, previous, records, timing), ...(isComplete && times) };
+  const value = { ...withRecords(options, previous, records, { ...timing, now: api.now() }), ...(isComplete && times) };
   events.push(...warningsOf(previous, value, timing));
   if (failure) return { value, failure };
   // An expected name that is not found is requested once a day.
@@ -114,21 +118,26 @@ export interface AbsentName {
   readonly seen: UnixSeconds;
 }
 
+type SpanOf = (left: readonly AbsentName[]) => Span;
+
 /**
  * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
  * them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines
  * that were last seen together follow each other, so that few known records are read again.
+ * @param since Only those to which this applies since then
  */
 export function absentNames(
   live: readonly Machine[],
   records: readonly MachineRecord[],
   silentMs: Milliseconds,
   { now, intervalMs }: Timing,
+  since: UnixSeconds = 0,
 ): AbsentName[] {
   const found = namesIn(records);
   const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
+    .filter((machine) => lastSeen(machine) + least / 1000 >= since)
     .flatMap((machine) => {
       // A label can stand for several spellings ("" and "unnamed").
       const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
@@ -151,21 +160,22 @@ interface Search extends Found {
 }
 
 /** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
-async function readAbsent(context: ReadContext, search: Search, half: number, range: SweepRange): Promise<Search> {
+async function readAbsent(context: ReadContext, search: Search, half: number, spanOf: SpanOf): Promise<Search> {
+  if (search.failure || search.left.length === 0) return search;
   const isMost = search.left.length > half;
-  let found = isMost ? await readNewest(context, search, range, Math.min(half, NAMES_PER_REQUEST)) : search;
+  let found = isMost ? await readNewest(context, search, spanOf, Math.min(half, NAMES_PER_REQUEST)) : search;
   const { left } = found;
   for (let i = 0; i < left.length && !found.failure; i += NAMES_PER_REQUEST)
-    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, range);
+    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, spanOf);
   return found;
 }
 
 /** Requests the names that are left, until all are found or a request finds none of them. */
-async function readByName(context: ReadContext, search: Search, range: SweepRange): Promise<Search> {
+async function readByName(context: ReadContext, search: Search, spanOf: SpanOf): Promise<Search> {
   const names = search.left.map(({ name }) => name);
-  const next = await readNewest(context, search, range, 0, names);
+  const next = await readNewest(context, search, spanOf, 0, names);
   const isOver = next.failure || next.left.length === 0 || next.left.length === names.length;
-  return isOver ? next : readByName(context, next, range);
+  return isOver ? next : readByName(context, next, spanOf);
 }
 
 /**
@@ -175,12 +185,12 @@ async function readByName(context: ReadContext, search: Search, range: SweepRang
 async function readNewest(
   context: ReadContext,
   search: Search,
-  sweepRange: SweepRange,
+  spanOf: SpanOf,
   enough: number,
   names?: readonly string[],
 ): Promise<Search> {
   let { left } = search;
-  const range = rangeOfAbsent(left, sweepRange, context.timing.now);
+  const range = spanOf(left);
   const found = await readPages(context, { range, names }, search, ({ records, cursor }) => {
     const [here, before] = [namesIn(records), left.length];
     left = left.filter(({ name }) => !here.has(machineName(name)));

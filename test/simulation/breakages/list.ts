@@ -170,7 +170,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'older record replaces a newer one',
     of: 'withNewer',
-    wrong: `(right, machine, records = []) => afterRecords(machine, records)`,
+    wrong: `(right, machine, now, records = []) => afterRecords(machine, records, now)`,
   },
   {
     name: 'stale values not withdrawn',

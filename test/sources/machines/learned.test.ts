@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type MachineRecord, NodeRecord, type SystemRecord } from '../../../src/api/answers/machines.ts';
+import { type MachineRecord, NodeRecord, type Process, type SystemRecord } from '../../../src/api/answers/machines.ts';
 import type { Chain } from '../../../src/facts/chain.ts';
-import { afterRecords, isNameShared, isNetworkWithheld, trusted } from '../../../src/sources/machines/learned.ts';
+import { COUNTERS, hasFallen, isNameShared } from '../../../src/sources/machines/counters.ts';
+import { afterRecords, trusted } from '../../../src/sources/machines/learned.ts';
 import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned, Machine } from '../../../src/sources/machines/state.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
@@ -28,6 +29,10 @@ function inStep(chain: Chain, minutes: number, from = START, behind = 0): Machin
   });
 }
 
+function with_(fields: object, records: readonly MachineRecord[]): MachineRecord[] {
+  return records.map(([, record]) => node(record.timestamp, { ...record, ...fields }));
+}
+
 /** The facts about a machine after newer records. */
 function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
   return afterRecords({ name: 'a', ...before }, records).learned ?? {};
@@ -43,16 +48,25 @@ describe('sources/machines/learned', () => {
       expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
     });
 
-    it('is not known from less than two minutes, or from records that are not synced or have no head', () => {
+    it('is not known from less than two minutes, or from records without a head', () => {
       expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
-      const without = (fields: object): MachineRecord[] =>
-        inStep('hoodi', 5).map(([, record]) => node(record.timestamp, { ...record, ...fields }));
-      for (const fields of [
-        { sync_eth2_synced: false },
-        { sync_eth2_synced: undefined },
-        { sync_beacon_head_slot: null },
-      ])
-        expect(learnAll(undefined, without(fields)).chain).toBeUndefined();
+      const headless = with_({ sync_beacon_head_slot: null }, inStep('hoodi', 5));
+      expect(learnAll(undefined, headless).chain).toBeUndefined();
+    });
+
+    it.each([undefined, false])('is that of two heads within 16 slots of its clock where the flag is %s', (flag) => {
+      const behind = (slots: number): MachineRecord[] =>
+        with_({ sync_eth2_synced: flag }, inStep('hoodi', 2, START, slots));
+      expect([16, 17].map((slots) => learnAll(undefined, behind(slots)).chain)).toEqual(['hoodi', undefined]);
+      const [far, , near] = [...inStep('hoodi', 1, START, 17), ...behind(15).slice(2)];
+      expect(learnAll(undefined, [far, near] as MachineRecord[]).chain).toBeUndefined();
+    });
+
+    it('stays that of the first of two nodes under one name, whoever comes first in each minute', () => {
+      const heads = (turns: string): MachineRecord[] =>
+        [...turns].flatMap((turn, i) => inStep(turn === 'm' ? 'mainnet' : 'hoodi', 0, START + i * 60));
+      expect(learnAll(undefined, heads('mhmmhhhmhhhhmhhhh')).chain).toBe('mainnet');
+      expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
     });
 
     it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
@@ -79,7 +93,7 @@ describe('sources/machines/learned', () => {
       const learned = learnAll(undefined, inStep('hoodi', 2));
       const stuck = learnAll({ learned }, [standing(150)]);
       expect(stuck.chain).toBe('hoodi');
-      expect(learnAll({ learned: stuck }, inStep('mainnet', 3, START + 9_600)).chain).toBe('mainnet');
+      expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
     });
 
     it('is the label after rules and the configuration, also of a chain that is not configured', () => {
@@ -138,52 +152,66 @@ describe('sources/machines/learned', () => {
     });
   });
 
-  describe('network counters', () => {
+  describe('a set of counters', () => {
     const BOOT = START - 90_000;
-    const system = (minute: number, receive: number, fields: Partial<SystemRecord> = {}): MachineRecord => [
-      'system',
-      {
-        timestamp: START + minute * 60,
-        misc_node_boot_ts_seconds: BOOT,
-        network_node_bytes_total_receive: receive,
-        network_node_bytes_total_transmit: receive,
-        ...fields,
+    const of = (process: Process, minute: number, fields: object): MachineRecord =>
+      [process, { timestamp: START + minute * 60, misc_node_boot_ts_seconds: BOOT, ...fields }] as MachineRecord;
+    /** Records of values, one a minute from this one on. */
+    const system = (field: string, values: readonly number[], from = 0): MachineRecord[] =>
+      values.map((value, i) => of('system', from + i, { [field]: value }));
+    const withheld = (records: readonly MachineRecord[], minute: number): string[] => {
+      const machine = { learned: learnAll(undefined, records) };
+      return Object.keys(COUNTERS).filter((set) => hasFallen(set, machine, (START + minute * 60) * 1000));
+    };
+
+    it.each([
+      ['cpu', 'cpu_node_system_seconds_total', 17_395_280, 17_165_328],
+      ['disk', 'disk_node_reads_total', 800_000, 0],
+      ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
+    ])(
+      '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
+      (set, field, more, less) => {
+        const once = system(field, [more, less]);
+        expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
+        const again = [...system(field, [more, less, more]), ...system(field, [less], 31)];
+        expect([90, 91].map((minute) => withheld(again, minute))).toEqual([[set], []]);
+        expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 62)], 72)).toEqual([]);
+        const reboot = of('system', 1, { [field]: less, misc_node_boot_ts_seconds: START + 30 });
+        expect(withheld([...system(field, [more]), reboot], 1)).toEqual([]);
+        expect(withheld(system(field, [less, more, more - 10]), 2)).toEqual([]);
       },
-    ];
-    const isWithheld = (records: readonly MachineRecord[], minute: number): boolean =>
-      isNetworkWithheld({ learned: learnAll(undefined, records) }, (START + minute * 60) * 1000);
+    );
 
-    it('are withheld for ten minutes after they fell without a reboot', () => {
-      const records = [system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: BOOT + 1 })];
-      expect(isWithheld(records, 10.9)).toBe(true);
-      expect(isWithheld(records, 11)).toBe(false);
+    it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {
+      const sets = (minute: number, ...values: number[]): string[] => {
+        const cpu = values.map((value, i) => of(process, i, { cpu_process_seconds_total: value }));
+        return withheld([of('system', 0, { cpu_threads: 8 }), ...cpu], minute);
+      };
+      expect(sets(1, 400_006, 5_007)).toEqual([]);
+      expect([11.9, 12].map((minute) => sets(minute, 400_006, 5_007, 400_020))).toEqual([[process], []]);
+      expect(sets(60, 400_006, 5_007, 400_020, 5_060, 400_080)).toEqual([process]);
+      expect([61, 63].map((seconds) => sets(1, 0, 8 * seconds))).toEqual([[], [process]]);
     });
 
-    it('are withheld for an hour after a second fall within an hour', () => {
-      const records = [system(0, 9e9), system(1, 4e6), system(2, 9e9), system(31, 5e6)];
-      expect(isWithheld(records, 90)).toBe(true);
-      expect(isWithheld(records, 91)).toBe(false);
-      expect(isWithheld([system(0, 9e9), system(1, 4e6), system(2, 9e9), system(62, 5e6)], 72)).toBe(false);
-    });
-
-    it('are shown after a reboot, while they rise, and without a boot time', () => {
-      const reboot = START + 30;
-      expect(isWithheld([system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: reboot })], 1)).toBe(false);
-      expect(isWithheld([system(0, 4e6), system(1, 9e9)], 1)).toBe(false);
-      const none = { misc_node_boot_ts_seconds: undefined };
-      expect(isWithheld([system(0, 9e9, none), system(1, 4e6, none)], 1)).toBe(false);
-    });
-
-    it('leave the other values of the record as they are', () => {
-      const records = [system(0, 9e9), system(1, 4e6, { cpu_cores: 8 })];
-      const last = records[1]?.[1] as SystemRecord;
-      const learned = learnAll(undefined, records);
-      const { system: shown } = trusted({ name: 'a', system: last, learned }, (START + 61) * 1000);
-      expect(shown).toEqual({
-        ...last,
-        network_node_bytes_total_receive: null,
-        network_node_bytes_total_transmit: null,
-      });
+    it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
+      const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
+      const records = [
+        of('system', 0, { ...shown, disk_node_reads_total: 800, cpu_cores: 8 }),
+        of('system', 1, {
+          disk_node_bytes_total: 1e11,
+          memory_node_bytes_free: 2e9,
+          disk_node_reads_total: 0,
+          cpu_cores: 8,
+        }),
+        ...[0, 1].map((i) =>
+          of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5 }),
+        ),
+      ];
+      const machine = afterRecords({ name: 'a' }, records);
+      const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
+      expect(host).toEqual({ ...machine.system, ...shown, disk_node_reads_total: null });
+      const none = { cpu_process_seconds_total: null, network_libp2p_bytes_total_receive: null };
+      expect(process).toMatchObject({ misc_node_boot_ts_seconds: BOOT, ...none });
     });
   });
 
@@ -219,6 +247,10 @@ describe('sources/machines/learned', () => {
       expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
       const records = booted([A, B, A, B + 1, A, B]);
       expect(shown(records, 5)).toEqual([true, null, 5]);
+      const { learned } = afterRecords({ name: 'a' }, records);
+      const process = node(START, { cpu_process_seconds_total: 7 })[1] as NodeRecord;
+      const at = (minutes: number) => trusted({ name: 'a', node: process, learned }, (START + minutes * 60) * 1000);
+      expect([5, 1_445].map((minutes) => at(minutes).node?.cpu_process_seconds_total)).toEqual([null, 7]);
       expect(shown(records, 5 + 1_440 - 0.1)).toEqual([true, null, 5]);
       expect(shown(records, 5 + 1_440)).toEqual([false, 1e12, 60]);
       expect(shown([...records, ...booted([B], 70)], 70)).toEqual([true, null, 60]);

@@ -5,7 +5,7 @@ import { Machines } from '../../../src/sources/machines/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
-import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
+import { DAY, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
 
@@ -47,7 +47,14 @@ describe('sources/machines/metrics', () => {
       'execution_fallback_configured',
       'execution_fallback_connected',
     ];
-    expect(present(families)).toEqual(['last_seen_timestamp_seconds', 'info', ...zeros, 'name_shared', 'client_info']);
+    expect(present(families)).toEqual([
+      'last_seen_timestamp_seconds',
+      'info',
+      ...zeros,
+      'chain_known',
+      'name_shared',
+      'client_info',
+    ]);
     for (const name of zeros) {
       for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
     }
@@ -68,12 +75,6 @@ describe('sources/machines/metrics', () => {
       const machines = fleet({});
       expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
       expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
-    });
-
-    it('follows a stretched interval', () => {
-      const late = seen + 2 * HOUR + 3 * MINUTE;
-      expect(present(shown(fleet({}), {}, late, HOUR))).toContain('cpu_cores');
-      expect(present(shown(fleet({}), {}, late + 1, HOUR))).not.toContain('cpu_cores');
     });
 
     it('keeps last_seen of each process until forget_after', () => {

@@ -168,12 +168,6 @@ describe('sources/machines machine-names', () => {
     expect([account.held, account.asked, value.dropped]).toEqual([['a'], ['c'], 2]);
   });
 
-  it('that are no texts are counted and dropped, and their neighbours are read', async () => {
-    const account = new Account([7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a']);
-    await account.poll(NOW);
-    expect(account.asked).toEqual(['a']);
-  });
-
   it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
     'refused with %s fail once, and are off for a day once that is confirmed',
     async (reason) => {

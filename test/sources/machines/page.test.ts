@@ -14,6 +14,7 @@ type Fields = Record<string, unknown>;
 
 /** In time for a record of a minute ago. */
 const HEAD = slotAt('mainnet', NOW) - 5;
+const UNSYNCED = { sync_eth2_synced: undefined, sync_beacon_head_slot: undefined };
 
 function machine(
   name: string,
@@ -57,7 +58,7 @@ describe('sources/machines/page', () => {
     const { rows, notices, table } = summary(
       [
         machine('fresh', FRESH),
-        machine('behind', FRESH, { sync_eth2_synced: false }),
+        machine('behind', FRESH, UNSYNCED),
         machine('partly', [MINUTE, undefined, HOUR]),
         machine('silent', [HOUR, HOUR, HOUR]),
       ],
@@ -80,7 +81,7 @@ describe('sources/machines/page', () => {
   });
 
   it('counts the healthy machines of each group that has some, and those in none', () => {
-    const machines = [machine('node-a', FRESH), machine('home-1', FRESH, { sync_eth2_synced: false })];
+    const machines = [machine('node-a', FRESH), machine('home-1', FRESH, UNSYNCED)];
     const groups = [
       { name: 'office', machines: ['office-*'] },
       { name: 'home', machines: ['home-*'] },
@@ -112,7 +113,7 @@ describe('sources/machines/page', () => {
         on({ sync_eth1_connected: false, client_version: '8.0.1' }),
         '1 machine without an execution client: a.',
       ],
-      ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],
+      ['sync', on(UNSYNCED), on({ ...UNSYNCED, sync_beacon_head_slot: HEAD - 15 }), '1 machine not synced: a.'],
       [
         'lag',
         on({ sync_beacon_head_slot: HEAD - 17 }),
@@ -128,6 +129,11 @@ describe('sources/machines/page', () => {
     ])('%s', (_, fires, not, text) => {
       expect(fires).toEqual([text]);
       expect(not).toEqual([]);
+    });
+
+    it('calls no node unsynced on an assumed chain', () => {
+      const { notices, rows } = summary([{ ...machine('a', FRESH, UNSYNCED), learned: {} }]);
+      expect([notices, rows[0]?.[3]]).toEqual([[], '']);
     });
 
     it('judges silence at the last successful poll, and by how often it is polled', () => {

@@ -9,6 +9,7 @@ const PROCESS = ['chain', 'machine', 'process'];
 export const MACHINES: Contract = [
   ['machine_last_seen_timestamp_seconds', 'gauge', PROCESS],
   ['machine_info', 'gauge', [...MACHINE, 'os', 'exporter_version']],
+  ['machine_clock_ahead_seconds', 'gauge', MACHINE],
   ['machine_cpu_cores', 'gauge', MACHINE],
   ['machine_cpu_threads', 'gauge', MACHINE],
   ['machine_cpu_seconds_total', 'counter', MACHINE],

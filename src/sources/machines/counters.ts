@@ -1,0 +1,150 @@
+import type { MachineRecord, SystemRecord } from '../../api/answers/machines.ts';
+import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
+import type { Boots, Learned, Machine } from './state.ts';
+
+const [FELL, ROSE] = ['fell without a reboot', 'rose faster than the CPUs allow'];
+
+/**
+ * The sets of counters that one pusher reports together, and why a set is withheld as that of another one. The service keeps
+ * one record of each process a minute. Each client pushes one of its host, and hosts or nodes can share a name.
+ */
+export const COUNTERS = {
+  cpu: { process: 'system', fields: /^cpu_node_/, why: `CPU ${FELL}` },
+  disk: { process: 'system', fields: /^disk_node_(io|reads|writes)_/, why: `disk ${FELL}` },
+  network: { process: 'system', fields: /^network_node_/, why: `network ${FELL}` },
+  validator: { process: 'validator', fields: /^cpu_process_/, why: `validator process ${ROSE}` },
+  node: { process: 'node', fields: /^(cpu_process|network_libp2p)_/, why: `node process ${ROSE}` },
+} as const;
+
+/** Lodestar recomputes its boot time for each record (api-facts 1.3). */
+const SAME_BOOT_SECONDS = 5;
+const WITHHELD_SECONDS = 600;
+const HOUR_SECONDS = MS_PER_HOUR / 1000;
+/** Counters are cut to whole seconds, and are read a little before the time is. */
+const UNEVEN_SECONDS = 2;
+/** Linux takes back seconds of idle and iowait time. */
+const TAKEN_BACK = 10;
+/** Gauges that pushers of one host report differently. */
+const GAUGES = /^(disk|memory)_node_bytes_/;
+
+/** @param isFast Whether the clock of the machine is, so that the time between two records is not known */
+export function learnFromCounters(machine: Machine, one: MachineRecord, isFast: boolean): Learned {
+  const learned = withFallen(machine, one, isFast);
+  return one[0] === 'system' && machine.system ? withBoots(learned, machine.system, one[1]) : learned;
+}
+
+/**
+ * Notes the sets of counters that another pusher reported. Those of a host fall only when it boots. The CPU time of a process
+ * falls whenever that starts, but from the second pusher back to the first it rises faster than the CPUs allow.
+ */
+function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: boolean): Learned {
+  const { [process]: held, system, learned = {} } = machine;
+  if (!held) return learned;
+  const { timestamp: at } = record;
+  const mostCpu =
+    (isFast ? Number.POSITIVE_INFINITY : at - held.timestamp + UNEVEN_SECONDS) * (system?.cpu_threads || 256);
+  const isOfAnother = (field: string): boolean => {
+    if (process === 'system') return !hasBooted(held, record) && growth(held, record, field) < -TAKEN_BACK;
+    return field === 'cpu_process_seconds_total' && growth(held, record, field) > mostCpu;
+  };
+  const fell = { ...learned.fell };
+  for (const [set, { process: of, fields }] of Object.entries(COUNTERS)) {
+    if (of !== process || !Object.keys(record).some((field) => fields.test(field) && isOfAnother(field))) continue;
+    const isAgain = at - (fell[set]?.at ?? 0) <= HOUR_SECONDS;
+    fell[set] = { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) };
+  }
+  return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
+}
+
+/** NaN if one has no value: its absence costs that counter alone. */
+function growth(held: object, record: object, field: string): number {
+  const [before, after] = [held, record].map((one) => (one as Record<string, number | null>)[field] ?? Number.NaN);
+  return Number(after) - Number(before);
+}
+
+function hasBooted(held: SystemRecord, record: SystemRecord): boolean {
+  const [before, after] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
+  return before != null && after != null && Math.abs(after - before) > SAME_BOOT_SECONDS;
+}
+
+/** NTP and Lodestar move a boot time by seconds. */
+const OTHER_BOOT_SECONDS = 60;
+
+/**
+ * A boot time that steps back is that of another host under the same name, or of a board without a clock chip, which
+ * steps forth to a new value when it has the time. Only two hosts come back to the same value, again and again.
+ */
+function bootsAfter(known: Boots | undefined, held: SystemRecord, record: SystemRecord): Boots | undefined {
+  const [before, boot] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
+  // A reboot comes after the record before it.
+  if (!before || !boot || Math.abs(boot - before) <= OTHER_BOOT_SECONDS || boot >= held.timestamp) return known;
+  const { from = 0, returnedAt = 0, isShared = false, until = 0 } = known ?? {};
+  const { timestamp: at } = record;
+  const isBack = boot < before;
+  const isReturn = !isBack && Math.abs(boot - from) <= SAME_BOOT_SECONDS;
+  const isAgain = isReturn && at - returnedAt <= SECONDS_PER_DAY;
+  const withheldSeconds = isBack || at >= until ? WITHHELD_SECONDS : 0;
+  return {
+    from: isBack ? before : from,
+    returnedAt: isReturn ? at : returnedAt,
+    isShared: isAgain || (isShared && at < until),
+    until: Math.max(until, at + (isAgain ? SECONDS_PER_DAY : withheldSeconds)),
+  };
+}
+
+/** While pushers take turns, also notes whose gauges are shown. Pushers of 60 and 62 s take turns of half an hour. */
+function withBoots({ fuller, ...before }: Learned, held: SystemRecord, record: SystemRecord): Learned {
+  const boots = bootsAfter(before.boots, held, record);
+  const learned = { ...before, ...(boots && { boots }) };
+  const { timestamp: at } = record;
+  const hasTurns = Object.keys(COUNTERS).some((set) => hasFallen(set, { learned }, at * 1000));
+  if (!hasTurns && !bootsAt({ learned }, at * 1000)) return learned;
+  const known = fuller ?? held;
+  return { ...learned, fuller: at - known.timestamp <= HOUR_SECONDS && isFuller(known, record) ? known : record };
+}
+
+/** Of two hosts, the one with the fuller disk. Of one host, the more complete record, or that of a larger disk. */
+function isFuller(known: SystemRecord, record: SystemRecord): boolean {
+  const rank = ({ disk_node_bytes_free: free, disk_node_bytes_total: size, ...one }: SystemRecord): number => {
+    if (hasBooted(known, record)) return free != null && size ? -free / size : -1;
+    return Object.values(one).filter((value) => typeof value === 'number' && value > 0).length + (size ?? 0) / 1e19;
+  };
+  return rank(known) > rank(record);
+}
+
+/** Whether the set is withheld because another pusher reported it. */
+export function hasFallen(set: string, { learned }: Partial<Machine>, now: UnixMs): boolean {
+  return now < (learned?.fell?.[set]?.until ?? 0) * 1000;
+}
+
+/** The boot times of a machine if its counters are withheld at `now` because of them. */
+function bootsAt({ learned }: Partial<Machine>, now: UnixMs): Boots | undefined {
+  return learned?.boots && now < learned.boots.until * 1000 ? learned.boots : undefined;
+}
+
+export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
+  return bootsAt(machine, now)?.isShared ?? false;
+}
+
+/** The machine with null for counters that are not all of one pusher, and with the gauges of one of them. */
+export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
+  const boots = bootsAt(machine, now);
+  const after: Machine = { ...machine };
+  for (const [set, { process, fields }] of Object.entries(COUNTERS)) {
+    const isWithheld = (boots && (boots.isShared || process === 'system')) || hasFallen(set, machine, now);
+    const { [process]: record } = after;
+    if (record && isWithheld) Object.assign(after, { [process]: { ...record, ...mapped(record, fields, () => null) } });
+  }
+  const { system, learned } = after;
+  if (!system || system === machine.system) return after;
+  // After a single step back the other one can be the same host before its clock was set.
+  const gauges = boots && !boots.isShared ? {} : mapped(learned?.fuller ?? {}, GAUGES, (value) => value);
+  return { ...after, system: { ...system, ...gauges, ...(boots && { misc_node_boot_ts_seconds: null }) } };
+}
+
+function mapped(record: object, fields: RegExp, to: (value: unknown) => unknown): object {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) => (fields.test(name) ? [[name, to(value)]] : [])),
+  );
+}
