@@ -142,10 +142,14 @@ function allowanceOf(
   const bucket = budgetView.bucketOf(source, read);
   const quota = budgetView.quotaOf(bucket);
   const siblings = source.reads.filter((one) => budgetView.bucketOf(source, one) === bucket);
-  const planned = siblings.flatMap(({ name }) => paces.get(name) ?? []);
-  const leftMs = (quota.end - now) * (1 + ROUNDING);
+  const planned = siblings.flatMap((one) => {
+    const pace = paces.get(one.name);
+    // A daily read is due on the month's last day too, of which a little less than an interval is left.
+    const { lastAttemptAt = now } = attemptOf(entry, one);
+    return pace ? [{ ...pace, shareMs: (quota.end - Math.min(lastAttemptAt, now)) * (1 + ROUNDING) }] : [];
+  });
   const isShareTooSmall =
-    planned.length > 0 && planned.every(({ intervalMs, isStretched }) => isStretched && intervalMs > leftMs);
+    planned.length > 0 && planned.every(({ intervalMs, isStretched, shareMs }) => isStretched && intervalMs > shareMs);
   const isShort = isShareTooSmall || quota.left < requestsPerRun(read, attemptOf(entry, read));
   const quotaAt = Math.max(quota.closedUntil, isShort ? quota.resetsAt : 0);
   return { read, bucket, quota, isShareTooSmall, quotaAt, planned: paces.get(read.name) };
