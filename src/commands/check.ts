@@ -7,6 +7,7 @@ import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/s
 import { STATE_VERSION } from '../facts/version.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import { requestsPerDay, type SourceView, valueFor } from '../scheduler/schedules.ts';
+import { latenessAt } from '../sources/lateness.ts';
 import type { Config, LoadedConfig } from '../sources/registry.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
@@ -132,6 +133,7 @@ export function describeCosts(input: CheckInput): string {
     ),
     ...costs.flatMap(({ view }) => describeReads(view)),
     '',
+    ...describeLateness(costs.map(({ view }) => view)),
   ].join('\n');
 }
 
@@ -165,6 +167,18 @@ function describeReads({ source, reads }: SourceView): string[] {
   if (source.reads.length === 1 || costs.length === 0) return [];
   const whose = `the ${spaced(source.name)}${source.chain ? ` of ${source.chain}` : ''}`;
   return [`Requests a day for ${whose}: ${costs.join(', ')}.`];
+}
+
+/** What an alert is worth at the effective intervals. */
+function describeLateness(views: readonly SourceView[]): string[] {
+  const events = latenessAt(views.map(({ source, first: { timing } }) => ({ source, timing })));
+  if (events.length === 0) return [];
+  return [
+    'How late an alert can be at these intervals, if no request fails:',
+    ...columns(events.map(({ what, chain, text }) => [what, chain, text])),
+    ...(events.every(({ isInTime }) => isInTime) ? [] : ['If that is too late, choose a larger plan, or read less.']),
+    '',
+  ];
 }
 
 function describeBucket({ state, setup }: CheckInput, name: string, allowed: number): string {

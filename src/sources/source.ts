@@ -6,6 +6,7 @@ import type { Family } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Linked, Summary } from './content.ts';
 import type { History } from './history.ts';
+import type { Detection } from './lateness.ts';
 import type { Probing } from './probe.ts';
 import type { EventTable, Inputs, Read, Timing } from './read.ts';
 
@@ -58,6 +59,8 @@ export interface More<T> {
   gives?(value: T): Partial<Inputs>;
   /** Pure. What the budget leaves out at this pace, in a few words. Empty: nothing. */
   leavesOut?(timing: Timing): string;
+  /** Pure. How soon it shows events at this pace, if an alert is about them. */
+  detects?(timing: Timing): readonly Detection[];
   /** Pure. What does not work as intended at this pace, in sentences. */
   doubts?(timing: Timing): readonly string[];
   /** What `check` assumes about its cost until the cost has been measured, in a sentence. */

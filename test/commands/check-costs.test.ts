@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
+import { type CheckInput, describeCosts } from '../../src/commands/check.ts';
 import { setupOf } from '../../src/exporter/setup.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import type { Config } from '../../src/sources/registry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
-import { DAY, HOUR } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);
 
@@ -48,6 +48,10 @@ describe('commands/check-costs', () => {
         'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
         'Requests a day for the machines: sweep 1440, names 4.0.',
         'Requests a day for the slashings of mainnet: head 1554, finalized 225.',
+        '',
+        'How late an alert can be at these intervals, if no request fails:',
+        'a machine is silent      13m',
+        'a disk is almost full    9m',
         '',
       ].join('\n'),
     );
@@ -100,19 +104,37 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
   });
 
-  it('warns of a list of validators that the limits poll too rarely', () => {
+  it('says how late each alert can be, and which one cannot come in time', () => {
     const defaults = defaultConfig();
-    const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {
+    const lateness = (last: number, perMonth?: number, { machines = {}, validators = {} } = {}): string[] => {
       const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
-      const config = { ...defaults, validators: { ...defaults.validators, watch } };
-      return stretchWarnings(input({ config, ...(budgetOptions && { budgetOptions }) }));
+      const config = {
+        ...defaults,
+        machines: { ...defaults.machines, ...machines },
+        validators: { ...defaults.validators, watch, ...validators },
+      };
+      const text = describeCosts(input({ config, budgetOptions: { utilization: 0.9, perMonth } }));
+      return [...text.matchAll(/^a .* {2}(\S.*)$/gm)].map(([, late = '']) => late);
     };
-    const trial = { utilization: 0.9, perMonth: 1_000 };
-    expect(warnings(10_000, trial)).toEqual([
-      'Warning: The limits allow a poll of the validators of mainnet every 31d: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.',
+    // As docs/validators.md says.
+    expect(lateness(1)).toEqual(['13m', '9m', '34m', '3m', '15m', '23m']);
+    const byChance = 'by chance: not every epoch is read';
+    expect(lateness(1, 1_000)).toEqual(['4h37m', '2h27m', '5h33m', '2h44m', '2h44m', byChance]);
+    const days = ['too late: 62d1h', 'too late: 31d1h', 'too late: 31d1h'];
+    expect(lateness(10_000, 1_000).slice(2)).toEqual([...days, byChance]);
+    // Every finalized epoch, and no head.
+    expect(lateness(1, 20_000, { validators: { status: false } }).slice(2)).toEqual(['26m', '26m', '26m']);
+    const short = {
+      machines: { staleAfterMs: 5 * MINUTE, forgetAfterMs: HOUR },
+      validators: { proposerSlashings: false },
+    };
+    expect(lateness(1, 1_000, short).slice(0, 2)).toEqual([
+      'never: machines.forget_after removes the machine before',
+      'never: machines.stale_after withdraws the value before',
     ]);
-    expect(warnings(4, trial)).toEqual([]);
-    expect(warnings(10_000)).toEqual([]);
+    expect(lateness(1, undefined, { validators: { proposerSlashings: false, status: false } })).toContain(
+      'never: validators.proposer_slashings is off',
+    );
   });
 
   it('says nothing about sweeps if they are off', () => {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RULE_FILES, rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
 import { CONDITIONS, MACHINE_CONDITIONS, THRESHOLDS } from '../../src/sources/conditions.ts';
+import { FOR_MS } from '../../src/sources/lateness.ts';
+import { parseDuration } from '../../src/toolkit/lib/duration.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLE = 'src/sources/conditions.ts';
@@ -53,6 +55,10 @@ describe('sources/conditions', () => {
       value,
       `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
     ).toBe(shippedThreshold(name));
+  });
+
+  it.each(Object.entries(FOR_MS))('%s: `for` of the rule is what `check` adds', (name, ms) => {
+    expect(parseDuration(rules.find(({ alert }) => alert === name)?.for ?? '0')).toBe(ms);
   });
 
   it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {

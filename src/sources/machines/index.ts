@@ -1,6 +1,7 @@
 import type { Source } from '../source.ts';
 import { EVENTS } from './events.ts';
 import { machinesHistory } from './history.ts';
+import { detectionsOf } from './lateness.ts';
 import { machineFamilies } from './metrics.ts';
 import { namesRead, unknownRead } from './names.ts';
 import { doubtsAt, type MachinesOptions } from './options.ts';
@@ -23,6 +24,7 @@ export function machinesSource(options: MachinesOptions): Source<Machines> {
     more: {
       probe: machinesProbing(options),
       history: () => machinesHistory(options),
+      detects: (timing) => detectionsOf(options, timing),
       doubts: (timing) => doubtsAt(options, timing),
       assumption: 'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
     },

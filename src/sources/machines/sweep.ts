@@ -13,7 +13,7 @@ import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts
 import { lastSeen, type Machine, type Machines } from './state.ts';
 
 /** A sweep is delayed by up to this share of the interval. */
-const JITTER = 0.1;
+export const JITTER = 0.1;
 /** On a scarce budget, one sweep in so many looks for late records, and the names are listed as rarely. */
 const SWEEPS_PER_RARE = 30;
 

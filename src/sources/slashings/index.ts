@@ -1,5 +1,8 @@
 import type { Finality } from '../../api/endpoints.ts';
-import { EPOCHS_PER_DAY, epochEnd } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochEnd, SECONDS_PER_SLOT } from '../../facts/chain.ts';
+import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { Detection } from '../lateness.ts';
+import type { Timing } from '../read.ts';
 import type { Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
@@ -27,6 +30,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     more: {
       probe: slashingsProbing(options),
       gives: (state) => ({ showsSlashed: true, finality: finalityOf(options, state) }),
+      detects: (timing) => detectionsOf(options, timing),
       leavesOut(timing) {
         if (timing.of('head') !== undefined) return '';
         return isSampled(timing)
@@ -52,4 +56,26 @@ function finalityOf({ chain }: SlashingsOptions, state: Slashings): Finality | u
 function shareOf(allowedPerDay: number): number {
   const rise = (allowedPerDay - EPOCHS_PER_DAY) / (600 - EPOCHS_PER_DAY);
   return 0.3 + 2.7 * Math.max(0, Math.min(1, rise));
+}
+
+/** Two to three epochs after a slot, the service reports it as final. */
+const FINAL_MS = 20 * MS_PER_MINUTE;
+/** The service reports a slot when it is over. */
+const REPORTED_MS = SECONDS_PER_SLOT * 1000;
+
+function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
+  if (watch.length === 0) return [];
+  const headMs = timing.of('head');
+  const isGappy = headMs === undefined && isSampled(timing);
+  const final = isGappy ? 'by chance: not every epoch is read' : FINAL_MS + (headMs ?? timing.intervalMs);
+  const slashed = { alert: 'BeaconchainWatchedValidatorSlashed', what: 'a validator is slashed as' } as const;
+  return [
+    { ...slashed, what: `${slashed.what} an attester`, afterMs: headMs === undefined ? final : headMs + REPORTED_MS },
+    {
+      ...slashed,
+      what: `${slashed.what} a proposer`,
+      afterMs: readsProposerNames ? final : 'never: validators.proposer_slashings is off',
+    },
+    { alert: 'BeaconchainWatchedProposalMissed', what: 'a proposal is missed', afterMs: final },
+  ];
 }

@@ -1,9 +1,13 @@
+import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
+import type { Detection } from '../lateness.ts';
+import type { Timing } from '../read.ts';
 import type { Source } from '../source.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { doubtsOf, validatorsPage } from './page.ts';
+import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
 import { statusRead } from './status.ts';
@@ -26,7 +30,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
         slashedByStatus: slashedIn(value, watch),
         ...(syncCommittee && { seatsOf: (period) => seatsOf(value.committees, period) }),
       }),
-      doubts: (timing) => doubtsOf(options, timing),
+      detects: (timing) => detectionsOf(options, timing),
     },
   };
 }
@@ -39,5 +43,23 @@ function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
     dutiesRead(options),
     ...(rewards ? [rewardsRead(options)] : []),
     ...(syncCommittee ? [membersRead(options)] : []),
+  ];
+}
+
+function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[] {
+  if (!status) return [];
+  const everyMs = timing.of('status');
+  const after = (readMs: (everyMs: Milliseconds) => Milliseconds) =>
+    everyMs === undefined ? 'never: the service refuses the status' : readMs(everyMs);
+  const slashed = { alert: 'BeaconchainWatchedValidatorSlashed', afterMs: after((ms) => MS_PER_EPOCH + ms) } as const;
+  return [
+    {
+      alert: 'BeaconchainValidatorOffline',
+      what: 'a validator is offline',
+      // Two answers of different epochs have to report it.
+      afterMs: after((ms) => HONEST.status + ms + Math.max(ms, MS_PER_EPOCH)),
+    },
+    { ...slashed, what: 'a validator is slashed as an attester' },
+    { ...slashed, what: 'a validator is slashed as a proposer' },
   ];
 }

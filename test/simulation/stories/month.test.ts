@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { silence, wake } from '../../../src/sandbox/machines.ts';
+import { latenessAt } from '../../../src/sources/lateness.ts';
+import { offlineAfter } from '../../../src/sources/machines/conditions.ts';
+import type { Source } from '../../../src/sources/source.ts';
+import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
+import { configured } from '../../support/runs/default-config.ts';
+import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+import { machineIn } from '../service/fleet.ts';
 import { Played } from './played.ts';
 import { TRIAL } from './trial.ts';
 
@@ -94,6 +101,34 @@ describe('stories/month', () => {
       const sent = story.requests.filter((request) => request.endpoint === endpoint).length;
       expect((days * DAY) / MINUTE / sent, endpoint).toBeLessThanOrEqual(minutes);
     }
+  });
+
+  it('a machine that falls silent counts as offline as late as `check` says, and no later', async () => {
+    const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
+    const [name = ''] = story.sandbox.fleet.machines.keys();
+    const machine = machineIn(story.sandbox.fleet, name);
+    const polled = (what: string): number => story.shown(`source_${what}_seconds{source="machines"}`) ?? 0;
+    const [source] = configured().filter((one) => one.name === 'machines') as [Source];
+    const late: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      await story.advance(5 * HOUR + i * 11 * MINUTE);
+      const since = story.now;
+      silence(machine, since);
+      const [said] = latenessAt([{ source, timing: timing({ intervalMs: 1_000 * polled('interval') }) }]);
+      const seenAt = (): number =>
+        Math.max(
+          ...Array.from(story.family('machine_last_seen_timestamp_seconds'), ([labels, at]) =>
+            labels.includes(`"${name}"`) ? at : 0,
+          ),
+        );
+      const isOffline = (): boolean =>
+        polled('last_success_timestamp') - seenAt() > offlineAfter({ intervalMs: 1_000 * polled('interval') });
+      while (!isOffline()) await story.advance(4 * MINUTE);
+      late.push((story.now - since) / (parseDuration(said?.text ?? '') ?? 0));
+      wake(machine, story.now);
+    }
+    expect(Math.max(...late)).toBeLessThanOrEqual(1);
+    expect(Math.max(...late)).toBeGreaterThan(0.8);
   });
 
   it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {
