@@ -67,7 +67,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = { state: { ledger: ledger ?? emptyLedger(), entries }, setup, limitsFrom, now };
   const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
-  return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
+  return [...head, ...report, describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -117,6 +117,7 @@ export function describeCosts(input: CheckInput): string {
   const costs = viewsOf({ ...state, ledger }, setup, now).map((view) => {
     return { view, configuredPerDay: costOf(valueFor(paces, view.source)) };
   });
+  const late = latenessAt(costs.map(({ view: { source, first } }) => ({ source, timing: first.timing })));
   const buckets = [...new Set(costs.flatMap(({ view }) => view.reads.map(({ bucket }) => bucket)))];
   return [
     `Limits: ${input.limitsFrom}.`,
@@ -133,15 +134,8 @@ export function describeCosts(input: CheckInput): string {
     ),
     ...costs.flatMap(({ view }) => describeReads(view)),
     '',
-    ...describeLateness(costs.map(({ view }) => view)),
+    ...(late.length > 0 ? ['How late an alert can be, if no request fails:', ...columns(late), ''] : []),
   ].join('\n');
-}
-
-/** What does not work as intended at the pace that the limits allow. */
-export function stretchWarnings({ state, setup, now }: CheckInput): string[] {
-  return viewsOf(state, setup, now).flatMap(({ source, first }) =>
-    (source.more?.doubts?.(first.timing) ?? []).map((doubt) => `Warning: ${doubt}`),
-  );
 }
 
 function costRow(view: SourceView, configuredPerDay: number): string[] {
@@ -167,18 +161,6 @@ function describeReads({ source, reads }: SourceView): string[] {
   if (source.reads.length === 1 || costs.length === 0) return [];
   const whose = `the ${spaced(source.name)}${source.chain ? ` of ${source.chain}` : ''}`;
   return [`Requests a day for ${whose}: ${costs.join(', ')}.`];
-}
-
-/** What an alert is worth at the effective intervals. */
-function describeLateness(views: readonly SourceView[]): string[] {
-  const events = latenessAt(views.map(({ source, first: { timing } }) => ({ source, timing })));
-  if (events.length === 0) return [];
-  return [
-    'How late an alert can be at these intervals, if no request fails:',
-    ...columns(events.map(({ what, chain, text }) => [what, chain, text])),
-    ...(events.every(({ isInTime }) => isInTime) ? [] : ['If that is too late, choose a larger plan, or read less.']),
-    '',
-  ];
 }
 
 function describeBucket({ state, setup }: CheckInput, name: string, allowed: number): string {

@@ -174,13 +174,12 @@ describe('budget/bucket', () => {
   describe('a configured plan', () => {
     const PLAN: BudgetOptions = { utilization: 0.9, perSecond: 1, perMonth: 500 };
 
-    it('holds before the first answer', () => {
+    it('holds before the first answer, but no more than one a second is sent', () => {
       let bucket = EMPTY_BUCKET;
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
       for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
       expect(opensAt(bucket, OCTOBER, PLAN)).toBe(NOVEMBER);
       expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
-      // It is planned, but no more than one a second is sent.
       const scale = { utilization: 0.9, perSecond: 5 };
       expect([allowedPerDay(undefined, scale, OCTOBER) / 86_400, perSecondOf(undefined, scale)]).toEqual([4.5, 1]);
     });

@@ -164,8 +164,9 @@ describe('scheduler/schedules', () => {
     expect(scheduled({ plannedMs: 30 * DAY, quota: trial }).wait?.until).toBe(NOVEMBER);
     // What is polled once a day is due on the last day too, of which some seconds less than a day are left.
     const last = { ...LEFT, resetsAt: NOW + DAY - MINUTE, end: NOW + DAY - MINUTE };
-    const daily = { lastAttemptAt: NOW - DAY, intervalMs: DAY };
-    expect(scheduled({ attempt: daily, plannedMs: DAY, quota: last })).toMatchObject({
+    expect(
+      scheduled({ attempt: { lastAttemptAt: NOW - DAY, intervalMs: DAY }, plannedMs: DAY, quota: last }),
+    ).toMatchObject({
       nextAttemptAt: NOW,
       wait: undefined,
     });

@@ -1,9 +1,8 @@
 import type { Finality } from '../../api/endpoints.ts';
 import { EPOCHS_PER_DAY, epochEnd, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import type { Detection } from '../lateness.ts';
 import type { Timing } from '../read.ts';
-import type { Source } from '../source.ts';
+import type { Detection, Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
 import { finalizedRead } from './finalized.ts';
@@ -58,24 +57,19 @@ function shareOf(allowedPerDay: number): number {
   return 0.3 + 2.7 * Math.max(0, Math.min(1, rise));
 }
 
-/** Two to three epochs after a slot, the service reports it as final. */
+/** The service reports a slot when it is over, and two to three epochs later as final. */
 const FINAL_MS = 20 * MS_PER_MINUTE;
-/** The service reports a slot when it is over. */
-const REPORTED_MS = SECONDS_PER_SLOT * 1000;
 
 function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
-  if (watch.length === 0) return [];
   const headMs = timing.of('head');
   const isGappy = headMs === undefined && isSampled(timing);
-  const final = isGappy ? 'by chance: not every epoch is read' : FINAL_MS + (headMs ?? timing.intervalMs);
-  const slashed = { alert: 'BeaconchainWatchedValidatorSlashed', what: 'a validator is slashed as' } as const;
-  return [
-    { ...slashed, what: `${slashed.what} an attester`, afterMs: headMs === undefined ? final : headMs + REPORTED_MS },
-    {
-      ...slashed,
-      what: `${slashed.what} a proposer`,
-      afterMs: readsProposerNames ? final : 'never: validators.proposer_slashings is off',
-    },
-    { alert: 'BeaconchainWatchedProposalMissed', what: 'a proposal is missed', afterMs: final },
+  const final = isGappy ? 'by chance: epochs are skipped' : FINAL_MS + (headMs ?? timing.intervalMs);
+  const named = readsProposerNames ? final : Infinity;
+  const early = headMs === undefined ? final : SECONDS_PER_SLOT * 1000 + headMs;
+  const all: Detection[] = [
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', early],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', named],
+    ['BeaconchainWatchedProposalMissed', 'a proposal is missed', final],
   ];
+  return watch.length > 0 ? all : [];
 }

@@ -1,8 +1,6 @@
 import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import type { Detection } from '../lateness.ts';
 import type { Timing } from '../read.ts';
-import type { Source } from '../source.ts';
+import type { Detection, Source } from '../source.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
@@ -46,20 +44,14 @@ function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
   ];
 }
 
+/** Two answers of different epochs have to report that one is offline. */
 function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[] {
-  if (!status) return [];
-  const everyMs = timing.of('status');
-  const after = (readMs: (everyMs: Milliseconds) => Milliseconds) =>
-    everyMs === undefined ? 'never: the service refuses the status' : readMs(everyMs);
-  const slashed = { alert: 'BeaconchainWatchedValidatorSlashed', afterMs: after((ms) => MS_PER_EPOCH + ms) } as const;
-  return [
-    {
-      alert: 'BeaconchainValidatorOffline',
-      what: 'a validator is offline',
-      // Two answers of different epochs have to report it.
-      afterMs: after((ms) => HONEST.status + ms + Math.max(ms, MS_PER_EPOCH)),
-    },
-    { ...slashed, what: 'a validator is slashed as an attester' },
-    { ...slashed, what: 'a validator is slashed as a proposer' },
+  const readMs = timing.of('status') ?? Infinity;
+  const slashedMs = MS_PER_EPOCH + readMs;
+  const all: Detection[] = [
+    ['BeaconchainValidatorOffline', 'a validator is offline', HONEST.status + readMs + Math.max(readMs, MS_PER_EPOCH)],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', slashedMs],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', slashedMs],
   ];
+  return status ? all : [];
 }

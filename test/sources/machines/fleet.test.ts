@@ -51,7 +51,6 @@ describe('sources/machines/fleet', () => {
     const end = withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
     expect(end.dropped).toBe(3);
-    // From ten minutes on it is silent, although its records may come late.
     const [just, silent] = [600, 601].map((s) =>
       withRecords(machinesOptions({ max: 2 }), seenApart(s, 'a', 'b'), records(['new']), TIMING),
     );
