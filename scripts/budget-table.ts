@@ -8,6 +8,7 @@ import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { emptyEntry, requestsPerRun, timingOf } from '../src/scheduler/entry.ts';
 import { pacesOf, type ReadPace } from '../src/scheduler/paces.ts';
+import { latenessAt } from '../src/sources/lateness.ts';
 import { NO_INPUTS, type ReadContext } from '../src/sources/read.ts';
 import { type Config, sourcesOf } from '../src/sources/registry.ts';
 import { isSampled } from '../src/sources/slashings/pass.ts';
@@ -19,15 +20,19 @@ import { withTable } from './document-table.ts';
 /** Writes the tables of docs/budget.md and docs/validators.md: the intervals that the planner chooses for each plan. */
 
 const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
+const COMPARED = ['free_trial', 'hobbyist', 'scale'] as const;
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
 const FLEETS = [3, 50, 1_000];
 const WATCHED = [1, 100, 1_000, 10_000];
 /** The first day of a month of 30 days, as long as the trial. */
 const SEPTEMBER = Date.UTC(2026, 8, 1);
+/** A legacy key has 1,000 requests in a month of 31 days, too. */
+const OCTOBER = Date.UTC(2026, 9, 1);
+const QUOTAS = [500, 1_000, 2_500, 7_000, 20_000];
 const MINUTE_MS = 60_000;
 const SWEEPS = 3;
 const ROOT = join(import.meta.dirname, '..');
-export const SCRIPT = 'scripts/budget-table.ts';
+const SCRIPT = 'scripts/budget-table.ts';
 
 /** The requests of a sweep of so many machines, counted by the sandbox. */
 async function sweepCost(machines: number): Promise<number> {
@@ -73,8 +78,18 @@ async function sweepCost(machines: number): Promise<number> {
 type Plan = keyof typeof PLANS;
 type Paces = ReadonlyMap<Source, ReadonlyMap<string, ReadPace>>;
 
-/** The paces of a configuration with sweeps of so many requests. `watched`: so many validators on mainnet. */
-function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, watched = 0): Paces {
+interface Setting {
+  readonly plan: Config['budget']['plan'];
+  readonly chains?: (typeof CHAINS)[number];
+  /** The requests of a sweep. */
+  readonly sweep?: number;
+  /** So many validators on mainnet. */
+  readonly watched?: number;
+  /** The begin of the month, for an account whose first one is over. Default: a first month of 30 days. */
+  readonly month?: number;
+}
+
+function pacesFor({ plan, chains = ['mainnet'], sweep = 1, watched = 0, month }: Setting): Paces {
   const defaults = defaultConfig();
   const mainnet = watched > 0 ? [{ first: 1, last: watched }] : [];
   const config: Config = {
@@ -83,13 +98,11 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
     validators: { ...defaults.validators, watch: { mainnet, hoodi: [] } },
     chains: chains.map((name) => ({ name, v1BaseUrl: '' })),
   };
-  const budgetOptions = budgetOptionsOf(config);
-  const { perSecond } = budgetOptions;
-  const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
+  const bucket = { ...EMPTY_BUCKET, ...(month !== undefined && { firstUseAt: 0 }) };
+  const perDay = allowedPerDay(bucket, budgetOptionsOf(config), month ?? SEPTEMBER);
   const reads = { sweep: { failuresInARow: 0, durationMs: 0, costs: [sweep, sweep] } };
   const asking = sourcesOf(config).map((source) => ({ source, current: { ...emptyEntry(source), reads } }));
-  const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
-  return pacesOf(asking, allowance, SEPTEMBER);
+  return pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, SEPTEMBER);
 }
 
 /** The interval of the first read of a source that is on, and what the budget leaves out of the slashings. */
@@ -114,15 +127,16 @@ function roundTo(ms: number): number {
 }
 
 /** The table of docs/budget.md: intervals, and what all sources take together with the smallest fleet. */
-export async function budgetTable(): Promise<string> {
+async function budgetTable(): Promise<string> {
   const rows = [
     `| plan | chains | ${FLEETS.map((machines) => `${machines.toLocaleString('en')} machines every`).join(' | ')} | slashings every | requests a day, ${FLEETS[0]} machines |`,
     `|---|--:|${'---|'.repeat(FLEETS.length)}---|--:|`,
   ];
   const sweeps = await Promise.all(FLEETS.map(sweepCost));
   for (const plan of Object.keys(PLANS) as Plan[]) {
-    for (const chains of CHAINS) {
-      const paces = sweeps.map((sweep) => pacesFor(plan, chains, sweep));
+    // The largest plans are enough for two.
+    for (const chains of CHAINS.slice(plan === 'business' || plan === 'scale' ? 1 : 0)) {
+      const paces = sweeps.map((sweep) => pacesFor({ plan, chains, sweep }));
       const [smallest = new Map() as Paces] = paces;
       const intervals = [...paces.map((one) => intervalOf(one, 'machines')), intervalOf(smallest, 'slashings')];
       const all = [...smallest.values()].flatMap((reads) => [...reads.values()]);
@@ -137,16 +151,14 @@ export async function budgetTable(): Promise<string> {
  * The table of docs/validators.md: the cost of the status as configured, and its interval together with all other
  * sources.
  */
-export function validatorsTable(): string {
+function validatorsTable(): string {
   const { utilization } = defaultConfig().budget;
   const rows = [
-    `| validators | requests/day | a sweep at 1 request a second | ${Object.values(PLANS)
-      .map((plan) => `${plan} every`)
-      .join(' | ')} |`,
-    `|--:|--:|--:|${'---|'.repeat(Object.keys(PLANS).length)}`,
+    `| validators | requests/day | a sweep at 1 request a second | ${COMPARED.map((plan) => `${PLANS[plan]} every`).join(' | ')} |`,
+    `|--:|--:|--:|${'---|'.repeat(COMPARED.length)}`,
   ];
   for (const watched of WATCHED) {
-    const paces = (Object.keys(PLANS) as Plan[]).map((plan) => pacesFor(plan, ['mainnet'], 1, watched));
+    const paces = COMPARED.map((plan) => pacesFor({ plan, watched }));
     const { reads = [] } = [...(paces[0]?.keys() ?? [])].find(({ name }) => name === 'validators') ?? {};
     const costs = reads.map(({ cost = 1, everyMs, period }) => (period ? 0 : (cost * MS_PER_DAY) / everyMs));
     const perDay = amountOf(costs.reduce((sum, cost) => sum + cost, 0));
@@ -157,14 +169,57 @@ export function validatorsTable(): string {
   return `${rows.join('\n')}\n`;
 }
 
-const TABLES = {
-  'docs/validators.md': validatorsTable,
-  'docs/budget.md': budgetTable,
-} as const;
+/** The table of docs/budget.md: intervals by the quota of a month. */
+function monthsTable(): string {
+  const rows = [
+    '| quota a month | 3 machines every | with one validator: machines | status | slashings |',
+    '|--:|---|---|---|---|',
+  ];
+  for (const perMonth of QUOTAS) {
+    const plan = { perSecond: 1, perMonth };
+    const watching = pacesFor({ plan, watched: 1 });
+    const intervals = [
+      intervalOf(pacesFor({ plan }), 'machines'),
+      ...['machines', 'validators', 'slashings'].map((name) => intervalOf(watching, name).replace(/,.*/, '')),
+    ];
+    rows.push(`| ${[perMonth.toLocaleString('en'), ...intervals].join(' | ')} |`);
+  }
+  return `${rows.join('\n')}\n`;
+}
+
+/** The table of docs/budget.md: how late alerts are with few machines and a validator, as `check` says it. */
+function latenessTable(): string {
+  const columns = [
+    pacesFor({ plan: 'free_trial', watched: 1 }),
+    pacesFor({ plan: 'free_trial', watched: 1, month: OCTOBER }),
+    pacesFor({ plan: 'hobbyist', watched: 1 }),
+  ].map((paces) =>
+    latenessAt(
+      [...paces].map(([source, reads]) => {
+        const [first = { intervalMs: 0, isStretched: false }] = source.reads.flatMap(
+          ({ name }) => reads.get(name) ?? [],
+        );
+        return { source, timing: timingOf(emptyEntry(source), first, reads, SEPTEMBER) };
+      }),
+    ),
+  );
+  const rows = columns[0]?.map(
+    ([event], i) => `| ${[event, ...columns.map((rows) => rows[i]?.[2].replace(/:.*/, ''))].join(' | ')} |`,
+  );
+  return `${['| if | trial | legacy key | Hobbyist |', '|---|---|---|---|', ...(rows ?? [])].join('\n')}\n`;
+}
+
+/** The tables of each document, by their mark. */
+export const TABLES: readonly [file: string, mark: string, table: () => string | Promise<string>][] = [
+  ['docs/validators.md', SCRIPT, validatorsTable],
+  ['docs/budget.md', SCRIPT, budgetTable],
+  ['docs/budget.md', `${SCRIPT} months`, monthsTable],
+  ['docs/budget.md', `${SCRIPT} alerts`, latenessTable],
+];
 
 if (import.meta.main) {
-  for (const [name, table] of Object.entries(TABLES)) {
+  for (const [name, mark, table] of TABLES) {
     const file = join(ROOT, name);
-    writeFileSync(file, withTable(readFileSync(file, 'utf8'), SCRIPT, await table()));
+    writeFileSync(file, withTable(readFileSync(file, 'utf8'), mark, await table()));
   }
 }

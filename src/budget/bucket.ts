@@ -59,7 +59,7 @@ export interface BudgetOptions {
 export const NO_WAIT: Wait = { until: 0, at: 0, blind: 0, zeros: 0 };
 export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, wait: NO_WAIT };
 
-/** Until the first response, the slowest plan is assumed. */
+/** Until the first response, requests are sent as on the slowest plan. */
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
@@ -77,9 +77,9 @@ const MIN_SHARE = 0.25;
 const TRIAL_QUOTA = 1_000;
 const TRIAL_MS = 30 * MS_PER_DAY;
 
-/** Requests per second, before `utilization`. A limit of 0 is ignored, because it is real only for a revocation. */
-export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
-  const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
+/** Requests per second, before `utilization`. A limit of 0 is real only for a revocation. `assumed`: until an answer has one. */
+export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions, assumed = ASSUMED_PER_SECOND): number {
+  const granted = bucket?.limits.second || assumed;
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
@@ -187,7 +187,7 @@ function withWindows(
 
 /** Requests per day that this exporter may make until the limits renew. */
 export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
-  const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
+  const bySecond = (perSecondOf(bucket, options, options.perSecond) * options.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
   if (!month) return Math.min(bySecond, byHour);

@@ -39,14 +39,19 @@ export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], al
     const offers = open.map((demand) => {
       const [floor, byWeight] = [demand.floor * affordable, (left * demand.weight) / weights];
       const share = Math.max(floor, byWeight);
-      const wanted = demand.fit(Number.POSITIVE_INFINITY).requestsPerDay;
-      return { demand, share, pace: demand.fit(share), wanted, isAtFloor: floor > byWeight };
+      const pace = demand.fit(share);
+      const isSatisfied = pace.requestsPerDay >= demand.fit(Number.POSITIVE_INFINITY).requestsPerDay;
+      return { demand, share, pace, isSatisfied, isAtFloor: floor > byWeight, added: pace.requestsPerDay - byWeight };
     });
-    const satisfied = offers.filter(({ pace, wanted }) => pace.requestsPerDay >= wanted);
+    const satisfied = offers.filter(({ isSatisfied }) => isSatisfied);
     const atFloor = offers.filter(({ isAtFloor }) => isAtFloor);
     const belowShare = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
+    // If satisfied sources leave more than the floors add, a source at its floor may get more by its weight. Without this
+    // its interval would jump when the share exceeds the floor.
+    const added = offers.reduce((sum, one) => (one.isSatisfied || one.isAtFloor ? sum + one.added : sum), 0);
+    const firsts = added < 0 ? satisfied : atFloor;
     // What satisfied sources leave may pay for the next pace of a source that could not use its share.
-    const settled = [atFloor, satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
+    const settled = [firsts, satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
     for (const { demand, pace } of settled) paces.set(demand.id, pace);
     open = open.filter((demand) => !paces.has(demand.id));
   }

@@ -7,6 +7,7 @@ import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/s
 import { STATE_VERSION } from '../facts/version.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import { requestsPerDay, type SourceView, valueFor } from '../scheduler/schedules.ts';
+import { latenessAt } from '../sources/lateness.ts';
 import type { Config, LoadedConfig } from '../sources/registry.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
@@ -66,7 +67,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = { state: { ledger: ledger ?? emptyLedger(), entries }, setup, limitsFrom, now };
   const report = probe ? [reportOf(probe, foundIn(config, probe.replies))] : [];
-  return [...head, ...stretchWarnings(input), ...report, describeCosts(input)].join('\n');
+  return [...head, ...report, describeCosts(input)].join('\n');
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -116,6 +117,7 @@ export function describeCosts(input: CheckInput): string {
   const costs = viewsOf({ ...state, ledger }, setup, now).map((view) => {
     return { view, configuredPerDay: costOf(valueFor(paces, view.source)) };
   });
+  const late = latenessAt(costs.map(({ view: { source, first } }) => ({ source, timing: first.timing })));
   const buckets = [...new Set(costs.flatMap(({ view }) => view.reads.map(({ bucket }) => bucket)))];
   return [
     `Limits: ${input.limitsFrom}.`,
@@ -132,14 +134,8 @@ export function describeCosts(input: CheckInput): string {
     ),
     ...costs.flatMap(({ view }) => describeReads(view)),
     '',
+    ...(late.length > 0 ? ['How late an alert can be, if no request fails:', ...columns(late), ''] : []),
   ].join('\n');
-}
-
-/** What does not work as intended at the pace that the limits allow. */
-export function stretchWarnings({ state, setup, now }: CheckInput): string[] {
-  return viewsOf(state, setup, now).flatMap(({ source, first }) =>
-    (source.more?.doubts?.(first.timing) ?? []).map((doubt) => `Warning: ${doubt}`),
-  );
 }
 
 function costRow(view: SourceView, configuredPerDay: number): string[] {

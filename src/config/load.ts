@@ -87,7 +87,7 @@ export async function load<C extends CommonConfig>(
   const config = parsed.data;
   const host = { name: given.hostname ?? hostname(), isPod: env['KUBERNETES_SERVICE_HOST'] !== undefined };
   const ofSources = sections.flatMap((one) => one.doubts?.(config) ?? []);
-  const doubts = [...document.doubts, ...doubtsIn(config, ofSources, keyless, host)];
+  const doubts = [...document.doubts, ...colonDoubts(value, sections), ...doubtsIn(config, ofSources, keyless, host)];
   const warnings = locate(file ?? '', doubts, document.lineOf);
   return { config, key: key ?? '', warnings, proxies, ...web };
 }
@@ -125,6 +125,18 @@ async function readWeb(
     if (!first || first.line !== undefined || first.path !== '') return { ...none, mistakes };
     return { ...none, findings: [{ path, message: `the file ${first.place} ${first.message}` }] };
   }
+}
+
+/** Machines whose name the service never gives back: it drops the first colon and what follows (api-facts 1.1). */
+function colonDoubts(document: unknown, sections: readonly Pick<ConfigSection, 'machineNames'>[]): Finding[] {
+  const names = sections
+    .flatMap((one) => one.machineNames ?? [])
+    .flatMap((path) => valuesAt(document, path.split('.')));
+  return names.flatMap(({ path, value }) => {
+    const [kept, dropped] = String(value).split(':');
+    const message = `${show(value)} never comes back, because the service drops a colon and what follows: expected "${kept}"`;
+    return dropped === undefined ? [] : [{ path, message }];
+  });
 }
 
 /**

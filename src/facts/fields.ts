@@ -9,6 +9,8 @@ export interface ConfigSection<C = never> {
   readonly schema: z.ZodType;
   /** The paths of names of chains. `*`: any key or index. */
   readonly chains?: readonly string[];
+  /** The paths of names of machines and patterns. */
+  readonly machineNames?: readonly string[];
   /** The paths of lists of validators. */
   readonly lists?: readonly string[];
   /** Pure. Mistakes between valid values. */

@@ -118,8 +118,9 @@ export function withLatest(last: readonly number[] = [], latest: number): number
 }
 
 /** Requests that a run usually takes. */
-export function requestsPerRun({ cost = 1 }: Pick<Read<never>, 'cost'>, { costs }: Pick<Attempt, 'costs'>): number {
-  return Math.max(cost, usual(costs));
+export function requestsPerRun(read: Pick<Read<never>, 'cost' | 'assumed'>, { costs }: Pick<Attempt, 'costs'>): number {
+  const { cost = 1, assumed = cost } = read;
+  return Math.max(cost, usual(costs) || assumed);
 }
 
 /**

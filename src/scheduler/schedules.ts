@@ -68,7 +68,7 @@ interface Allowance {
   readonly read: Read<unknown>;
   readonly bucket: string;
   readonly quota: Quota;
-  /** Whether the share of the source on this bucket is less than one run until the quota ends. */
+  /** Whether the share of the source on this bucket is less than one run, from the last one to the end of the quota. */
   readonly isShareTooSmall: boolean;
   /** When the quota permits the next run. */
   readonly quotaAt: UnixMs;
@@ -142,10 +142,15 @@ function allowanceOf(
   const bucket = budgetView.bucketOf(source, read);
   const quota = budgetView.quotaOf(bucket);
   const siblings = source.reads.filter((one) => budgetView.bucketOf(source, one) === bucket);
-  const planned = siblings.flatMap(({ name }) => paces.get(name) ?? []);
-  const leftMs = (quota.end - now) * (1 + ROUNDING);
+  const planned = siblings.flatMap((one) => {
+    const { lastAttemptAt = now, intervalMs = 0 } = attemptOf(entry, one);
+    // A daily read is due on the last day too, of which a little less than a day is left.
+    const earnedMs = Math.max(0, Math.min(now - lastAttemptAt, intervalMs));
+    const pace = paces.get(one.name);
+    return pace ? [{ ...pace, shareMs: (earnedMs + quota.end - now) * (1 + ROUNDING) }] : [];
+  });
   const isShareTooSmall =
-    planned.length > 0 && planned.every(({ intervalMs, isStretched }) => isStretched && intervalMs > leftMs);
+    planned.length > 0 && planned.every(({ intervalMs, isStretched, shareMs }) => isStretched && intervalMs > shareMs);
   const isShort = isShareTooSmall || quota.left < requestsPerRun(read, attemptOf(entry, read));
   const quotaAt = Math.max(quota.closedUntil, isShort ? quota.resetsAt : 0);
   return { read, bucket, quota, isShareTooSmall, quotaAt, planned: paces.get(read.name) };

@@ -18,6 +18,8 @@ export const schema = optional(
     .transform((groups) => Object.entries(groups).map(([name, group]) => ({ name, ...group }))),
 ).describe('Sites, operators or clients, by name. Their series get the label group. See docs/validators.md.');
 
+export const machineNames = ['groups.*.machines.*'];
+
 interface Group {
   readonly name: string;
   readonly machines: readonly string[];

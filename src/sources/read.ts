@@ -101,8 +101,10 @@ export interface Read<T> {
   readonly slowestMs?: Milliseconds;
   /** The budget pays for such a read first, and other reads do not stretch it. */
   readonly period?: Period<T>;
-  /** The least requests of a run, and those that are assumed until a run is measured. Default: 1. */
+  /** The least requests of a run. Default: 1. */
   readonly cost?: number;
+  /** The requests of a run until two are measured. Default: `cost`. */
+  readonly assumed?: number;
   /** Pure. Requests a day at a pace. `usual`: requests of a run. Default: those of one run an interval. */
   price?(pace: Pace, usual: number): number;
   /**

@@ -4,6 +4,7 @@ import type { WatchedGroup } from '../facts/groups.ts';
 import type { Watch } from '../facts/watch.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
+import type { Alert } from './conditions.ts';
 import type { Linked, Summary } from './content.ts';
 import type { History } from './history.ts';
 import type { Probing } from './probe.ts';
@@ -58,11 +59,17 @@ export interface More<T> {
   gives?(value: T): Partial<Inputs>;
   /** Pure. What the budget leaves out at this pace, in a few words. Empty: nothing. */
   leavesOut?(timing: Timing): string;
-  /** Pure. What does not work as intended at this pace, in sentences. */
-  doubts?(timing: Timing): readonly string[];
+  /** Pure. How soon it detects events at this pace. */
+  detects?(timing: Timing): readonly Detection[];
   /** What `check` assumes about its cost until the cost has been measured, in a sentence. */
   readonly assumption?: string;
 }
+
+/**
+ * The longest time from an event to the value on /metrics that triggers the alert, if every request works. Infinity: never.
+ * A text says when the value comes instead.
+ */
+export type Detection = readonly [alert: Alert, event: string, after: Milliseconds | string];
 
 export interface ChainOptions {
   readonly chain: Chain;

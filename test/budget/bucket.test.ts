@@ -6,6 +6,7 @@ import {
   chargeBucket,
   EMPTY_BUCKET,
   NO_WAIT,
+  perSecondOf,
   quotaOf,
   windowAt,
   withoutFuture,
@@ -173,12 +174,14 @@ describe('budget/bucket', () => {
   describe('a configured plan', () => {
     const PLAN: BudgetOptions = { utilization: 0.9, perSecond: 1, perMonth: 500 };
 
-    it('holds before the first answer', () => {
+    it('holds before the first answer, but no more than one a second is sent', () => {
       let bucket = EMPTY_BUCKET;
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
       for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
       expect(opensAt(bucket, OCTOBER, PLAN)).toBe(NOVEMBER);
       expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
+      const scale = { utilization: 0.9, perSecond: 5 };
+      expect([allowedPerDay(undefined, scale, OCTOBER) / 86_400, perSecondOf(undefined, scale)]).toEqual([4.5, 1]);
     });
 
     it('applies if the service grants more, or reports no limit', () => {

@@ -131,6 +131,20 @@ describe('budget/planner: share', () => {
       ...base,
       chains: (['mainnet', 'hoodi'] as const).slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
       slashings: { ...base.slashings, intervalMs: MINUTE },
+      validators: { ...base.validators, watch: { mainnet: [{ first: 1, last: 1 }], hoodi: [] } },
+    });
+
+    it('gives intervals that fall evenly as the month grows from 500 to 20,000', () => {
+      const months = Array.from({ length: 187 }, (_, i) => paced(sources, 1, (500 * 1.02 ** i * 0.9) / 30));
+      const odd = months.slice(1).flatMap((paces, i) => {
+        const before = new Map(months[i]?.map(([id, , { intervalMs }]) => [id, intervalMs]));
+        const falls = paces.map(
+          ([id, , { intervalMs }]) => [id, intervalMs / (before.get(id) ?? intervalMs), i] as const,
+        );
+        // Where the weight of the slashings begins to rise, their interval falls the fastest.
+        return falls.filter(([, to]) => to > 1 + EXACT || to < 0.85);
+      });
+      expect(odd).toEqual([]);
     });
 
     // Requests of one sweep of 1 or 3, 50 and 1,000 machines (docs/budget.md).

@@ -30,11 +30,6 @@ describe('budget/planner', () => {
     expect(shares(demands, 64)).toEqual({ a: 45, b: 15, small: 4 });
   });
 
-  it('serves cheap daily work before the rest, whatever the weights', () => {
-    const daily = demand('daily', 2, { floor: 2, weight: 0.001 });
-    expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
-  });
-
   it('gives each its floor before all shares, in proportion where even these are too much', () => {
     const small = demand('small', 1_000, { floor: 1, weight: 0.1 });
     const large = demand('large', 1_000, { floor: 1, weight: 99.9 });

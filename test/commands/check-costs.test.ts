@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { type CheckInput, describeCosts, stretchWarnings } from '../../src/commands/check.ts';
+import { type CheckInput, describeCosts } from '../../src/commands/check.ts';
 import { setupOf } from '../../src/exporter/setup.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import type { Config } from '../../src/sources/registry.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
-import { DAY, HOUR } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);
 
@@ -45,9 +45,13 @@ describe('commands/check-costs', () => {
         'slashings       mainnet  1m5s        1779          1m5s       1779          x1',
         '',
         'Total: 3225 requests a day as configured, 3225 within the limits.',
-        'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
+        'A sweep of the machines is assumed to take a request for each 8 of machines.expected, at least one.',
         'Requests a day for the machines: sweep 1440, names 4.0.',
         'Requests a day for the slashings of mainnet: head 1554, finalized 225.',
+        '',
+        'How late an alert can be, if no request fails:',
+        'a machine is silent      13m',
+        'a disk is almost full    9m',
         '',
       ].join('\n'),
     );
@@ -100,25 +104,31 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
   });
 
-  it('warns of a list of validators that the limits poll too rarely', () => {
+  it('says how late each alert can be, and which one cannot come in time', () => {
     const defaults = defaultConfig();
-    const warnings = (last: number, budgetOptions?: BudgetOptions): string[] => {
-      const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
-      const config = { ...defaults, validators: { ...defaults.validators, watch } };
-      return stretchWarnings(input({ config, ...(budgetOptions && { budgetOptions }) }));
+    const late = (last: number, perMonth?: number, validators: Partial<Config['validators']> = {}): string[] => {
+      const watched = { ...defaults.validators, watch: { mainnet: [{ first: 1, last }], hoodi: [] }, ...validators };
+      const machines = { ...defaults.machines, ...(last === 2 && { staleAfterMs: 5 * MINUTE, forgetAfterMs: HOUR }) };
+      const config = { ...defaults, machines, validators: watched };
+      const text = describeCosts(input({ config, budgetOptions: { utilization: 0.9, perMonth } }));
+      return [...text.matchAll(/^a .* {2}(\S.*)$/gm)].map(([, one = '']) => one);
     };
-    const trial = { utilization: 0.9, perMonth: 1_000 };
-    expect(warnings(10_000, trial)).toEqual([
-      'Warning: The limits allow a poll of the validators of mainnet every 31d: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.',
-    ]);
-    expect(warnings(4, trial)).toEqual([]);
-    expect(warnings(10_000)).toEqual([]);
+    // As docs/validators.md says.
+    expect(late(1)).toEqual(['13m', '9m', '34m', '3m', '15m', '23m']);
+    const byChance = 'by chance: epochs are skipped';
+    expect(late(1, 1_000)).toEqual(['4h37m', '2h27m', '5h33m', '2h44m', '2h44m', byChance]);
+    expect(late(10_000, 1_000).slice(2, 4)).toEqual(['too late: 62d1h', 'too late: 31d1h']);
+    expect(late(1, 20_000, { status: false }).slice(2)).toEqual(['26m', '26m', '26m']);
+    expect(late(1, undefined, { proposerSlashings: false, status: false })[3]).toBe('never');
+    const withdrawn = 'in part: machines.stale_after withdraws values between polls';
+    expect(late(2, 1_000).slice(0, 2)).toEqual(['never: machines.forget_after', withdrawn]);
   });
 
-  it('says nothing about sweeps if they are off', () => {
+  it('assumes a cost of a sweep by the machines that are expected', () => {
     const defaults = defaultConfig();
-    const text = describeCosts(input({ config: { ...defaults, machines: { ...defaults.machines, enabled: false } } }));
-    expect(text).not.toMatch(/sweep/i);
+    const expected = Array.from({ length: 200 }, (_, i) => `node-${i}`);
+    const text = describeCosts(input({ config: { ...defaults, machines: { ...defaults.machines, expected } } }));
+    expect(text).toContain('the machines: sweep 36000, names');
   });
 
   it('uses the observed cost of a sweep', () => {

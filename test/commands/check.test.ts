@@ -31,6 +31,17 @@ describe('commands/check', () => {
     );
   });
 
+  it('says that serve would not start in a state directory that cannot be made', async () => {
+    const [config, file] = [defaultConfig(), join(temporaryFolder(), 'file')];
+    writeFileSync(file, '');
+    const given = { key: 'key', log: jsonLogger('error'), warnings: [], now: 0 };
+    const text = await check({
+      ...given,
+      config: { ...config, state: { dir: join(file, 'state'), redis: undefined } },
+    });
+    expect(text).toContain(`Warning: serve would not start: the state directory ${file}/state cannot be used: `);
+  });
+
   it('says of a start that got no answer that nothing is known', async () => {
     expect(await limitsWith(emptyLedger())).toBe(
       'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +

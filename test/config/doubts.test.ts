@@ -45,6 +45,17 @@ describe('config/doubts', () => {
         'config.yaml:5: groups.home.machines[1]: "b c" is one text: put a comma between two, or quotes around one',
       ],
     ],
+    [
+      'machines: {include: ["a:1"], chain_rules: [{match: "b:*", chain: mainnet}]}\ngroups: {home: {machines: [c, "d:2"]}}',
+      [
+        ['1: machines.include[0]: "a:1"', 'a'],
+        ['1: machines.chain_rules[0].match: "b:*"', 'b'],
+        ['2: groups.home.machines[1]: "d:2"', 'd'],
+      ].map(
+        ([at, kept]) =>
+          `config.yaml:${at} never comes back, because the service drops a colon and what follows: expected "${kept}"`,
+      ),
+    ],
     ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
     ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
   ])('%s', async (text, expected) => {

@@ -162,6 +162,14 @@ describe('scheduler/schedules', () => {
     const trial = { ...LEFT, end: NOVEMBER + 9 * DAY };
     expect(scheduled({ plannedMs: 20.1 * DAY, quota: trial }).wait).toBeUndefined();
     expect(scheduled({ plannedMs: 30 * DAY, quota: trial }).wait?.until).toBe(NOVEMBER);
+    // What is polled once a day is due on the last day too, of which some seconds less than a day are left.
+    const last = { ...LEFT, resetsAt: NOW + DAY - MINUTE, end: NOW + DAY - MINUTE };
+    expect(
+      scheduled({ attempt: { lastAttemptAt: NOW - DAY, intervalMs: DAY }, plannedMs: DAY, quota: last }),
+    ).toMatchObject({
+      nextAttemptAt: NOW,
+      wait: undefined,
+    });
   });
 
   it('does not wait for the reset at its configured interval, however soon the reset comes', () => {

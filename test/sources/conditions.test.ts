@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RULE_FILES, rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
 import { CONDITIONS, MACHINE_CONDITIONS, THRESHOLDS } from '../../src/sources/conditions.ts';
+import { FOR_MS } from '../../src/sources/lateness.ts';
+import { parseDuration } from '../../src/toolkit/lib/duration.ts';
+import { configured, defaultConfig } from '../support/runs/default-config.ts';
+import { timing } from '../support/time/timing.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLE = 'src/sources/conditions.ts';
@@ -26,6 +30,10 @@ const serious = alerts.filter(
     (severity === 'critical' || severity === 'warning') && forEverybody.includes(`- alert: ${alert}\n`),
 );
 const conditions = Object.entries(CONDITIONS);
+const watch = { mainnet: [{ first: 1, last: 1 }], hoodi: [] };
+const detected = configured({ validators: { ...defaultConfig().validators, watch } }).flatMap(
+  ({ more }) => more?.detects?.(timing()) ?? [],
+);
 
 describe('sources/conditions', () => {
   it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
@@ -53,6 +61,10 @@ describe('sources/conditions', () => {
       value,
       `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
     ).toBe(shippedThreshold(name));
+  });
+
+  it.each(detected)('%s: `for` of the rule is what `check` adds', (name) => {
+    expect(parseDuration(rules.find(({ alert }) => alert === name)?.for ?? '0')).toBe(FOR_MS[name] ?? 0);
   });
 
   it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {

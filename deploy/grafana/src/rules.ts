@@ -13,6 +13,7 @@ const Rule = z.object({
   record: z.string().optional(),
   alert: z.string().optional(),
   expr: z.string(),
+  for: z.string().optional(),
   labels: z.object({ severity: Severity, subject: z.string() }).optional(),
   annotations: z.record(z.string(), z.string()).optional(),
 });

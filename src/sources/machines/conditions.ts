@@ -3,9 +3,10 @@ import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { MACHINE_ALERTS, MACHINE_CONDITIONS, type MachineAlert, type MachineValue, THRESHOLDS } from '../conditions.ts';
 import type { Timing } from '../read.ts';
-import type { Polls } from '../source.ts';
+import type { Detection, Polls } from '../source.ts';
+import { staleAfter } from './config.ts';
 import { secondsAhead, slotsBehind } from './learned.ts';
-import type { MachinesOptions } from './options.ts';
+import { JITTER, type MachinesOptions } from './options.ts';
 import { type ShownMachine, shownMachines } from './shown.ts';
 import { lastSeen, type Machines } from './state.ts';
 
@@ -20,6 +21,19 @@ function allowance({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
 /** The silence from which a machine counts as offline, seconds. */
 export function offlineAfter(polls: Pick<Polls, 'intervalMs'>): number {
   return THRESHOLDS.machine_offline_seconds + allowance(polls);
+}
+
+/** A machine pushes once a minute. A sweep may find it silent for almost long enough, and the next one for longer. */
+export function detectionsOf(options: MachinesOptions, timing: Timing): Detection[] {
+  const sweepMs = (1 + JITTER) * timing.intervalMs;
+  const offlineMs = offlineAfter(timing) * 1000 + sweepMs;
+  const silentMs = options.forgetAfterMs <= offlineMs ? 'never: machines.forget_after' : offlineMs;
+  const isWithdrawn = staleAfter(options, timing) < timing.intervalMs + MS_PER_MINUTE;
+  const diskMs = isWithdrawn ? 'in part: machines.stale_after withdraws values between polls' : MS_PER_MINUTE + sweepMs;
+  return [
+    ['BeaconchainMachineOffline', 'a machine is silent', silentMs],
+    ['BeaconchainDiskAlmostFull', 'a disk is almost full', diskMs],
+  ];
 }
 
 /** The age of a record at the last successful poll. */

@@ -46,6 +46,9 @@ export const schema = optional(
 ).describe('The machines that your clients report to the service.');
 
 export const chains = ['machines.chain', 'machines.chain_rules.*.chain'];
+export const machineNames = ['expected.*', 'include.*', 'exclude.*', 'chain_rules.*.match'].map(
+  (path) => `machines.${path}`,
+);
 
 export type MachinesConfig = z.output<typeof schema>;
 type Given<K extends keyof MachinesConfig> = Readonly<Pick<MachinesConfig, K>>;

@@ -19,11 +19,12 @@ export function silentAfter(options: MachinesOptions, timing: Timing): Milliseco
   return Math.min(staleAfter(options, timing), offlineAfter(timing) * 1000);
 }
 
-/** The machines that were live when the last complete sweep began. */
-export function liveOf(options: MachinesOptions, { machines, beganAt }: Machines, timing: Timing): Machine[] {
+/** The machines that were live when the last complete sweep began, with records that come so late. */
+export function liveOf(options: MachinesOptions, state: Machines, timing: Timing, latestMs = LATEST_MS): Machine[] {
+  const { machines, beganAt } = state;
   // The time of an outage, or of a stop of the program, is not the silence of a machine.
   const knownAt = Math.min(timing.now, (beganAt ?? Number.POSITIVE_INFINITY) * 1000);
-  const since = knownAt - silentAfter(options, timing) - LATEST_MS;
+  const since = knownAt - silentAfter(options, timing) - latestMs;
   return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing.now));
 }
 
@@ -42,7 +43,7 @@ export function withRecords(
   const held = new Map(before.machines.flatMap((one) => (isKept(options, one, now) ? [[one.name, one]] : [])));
   const recordsOf = Map.groupBy(records, ([, { machine }]) => machineName(machine));
   const names = new Set([...held.keys(), ...recordsOf.keys().filter((name) => isIncluded(options, name))]);
-  const live = new Set(liveOf(options, before, timing).map(({ name }) => name));
+  const live = new Set(liveOf(options, before, timing, 0).map(({ name }) => name));
   // Rank and age are computed once for each machine, because a sort compares it with a dozen others.
   const ranked = [...names].map((name) => {
     const machine = withNewer(held.get(name) ?? { name }, now, recordsOf.get(name));

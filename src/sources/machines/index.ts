@@ -1,9 +1,10 @@
 import type { Source } from '../source.ts';
+import { detectionsOf } from './conditions.ts';
 import { EVENTS } from './events.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies } from './metrics.ts';
 import { namesRead, unknownRead } from './names.ts';
-import { doubtsAt, type MachinesOptions } from './options.ts';
+import type { MachinesOptions } from './options.ts';
 import { machinesPage } from './page.ts';
 import { machinesProbing } from './probe.ts';
 import { Machines } from './state.ts';
@@ -23,8 +24,8 @@ export function machinesSource(options: MachinesOptions): Source<Machines> {
     more: {
       probe: machinesProbing(options),
       history: () => machinesHistory(options),
-      doubts: (timing) => doubtsAt(options, timing),
-      assumption: 'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
+      detects: (timing) => detectionsOf(options, timing),
+      assumption: 'A sweep of the machines is assumed to take a request for each 8 of machines.expected, at least one.',
     },
   };
 }

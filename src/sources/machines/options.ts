@@ -1,8 +1,6 @@
 import type { Chain } from '../../facts/chain.ts';
-import { formatSeconds, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import type { Timing } from '../read.ts';
 import type { MachinesConfig } from './config.ts';
 import { chainInStep } from './learned.ts';
 import { lastSeen, type Machine } from './state.ts';
@@ -12,6 +10,14 @@ export interface MachinesOptions extends Omit<MachinesConfig, 'enabled'> {
   readonly chains: readonly Chain[];
   /** config `groups`, with names and patterns of machines. */
   readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
+}
+
+/** A sweep is delayed by up to this share of the interval. */
+export const JITTER = 0.1;
+
+/** The requests of a sweep, as far as known. A page has ten records, and a sweep reads 75 s of one a minute. */
+export function assumedCost({ expected }: Pick<MachinesOptions, 'expected'>): number {
+  return Math.max(1, Math.ceil(expected.length / 8));
 }
 
 /** The label of a machine. Its name can be empty in the API. */
@@ -54,15 +60,6 @@ export function groupOf({ groups }: MachinesOptions, name: string): string | und
 /** Matches a pattern against the whole name: `*` is any text. */
 export function isMatch(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(name);
-}
-
-/** Whether values are withdrawn between sweeps at this pace. */
-export function doubtsAt({ staleAfterMs, intervalMs }: MachinesOptions, timing: Timing): string[] {
-  // Otherwise the warning about the configured interval covers it.
-  if (staleAfterMs === 'auto' || staleAfterMs < intervalMs + MS_PER_MINUTE) return [];
-  if (staleAfterMs >= timing.intervalMs + MS_PER_MINUTE) return [];
-  const lengths = `machines.stale_after (${formatSeconds(staleAfterMs)}) is less than the effective interval (${formatSeconds(timing.intervalMs)}) plus the minute between two pushes`;
-  return [`${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 
 /** Whether the machine is included, and its newest record is not too old even for last_seen. */

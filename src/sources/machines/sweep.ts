@@ -8,12 +8,10 @@ import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
 import { liveOf, silentAfter, warningsOf, withRecords, withUnknown } from './fleet.ts';
-import { type MachinesOptions, machineName } from './options.ts';
+import { assumedCost, JITTER, type MachinesOptions, machineName } from './options.ts';
 import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
 
-/** A sweep is delayed by up to this share of the interval. */
-const JITTER = 0.1;
 /** On a scarce budget, one sweep in so many looks for late records, and the names are listed as rarely. */
 const SWEEPS_PER_RARE = 30;
 
@@ -23,6 +21,7 @@ export function sweepRead(options: MachinesOptions): Read<Machines> {
     name: 'sweep',
     endpoints: ['machine_metrics'],
     everyMs: options.intervalMs,
+    assumed: assumedCost(options),
     // A scarce budget also has to pay for the late records.
     price: ({ intervalMs, isStretched }, usual) =>
       ((usual + (isStretched ? 1 / SWEEPS_PER_RARE : 0)) * MS_PER_DAY) / intervalMs,

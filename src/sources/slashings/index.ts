@@ -1,6 +1,8 @@
 import type { Finality } from '../../api/endpoints.ts';
-import { EPOCHS_PER_DAY, epochEnd } from '../../facts/chain.ts';
-import type { Source } from '../source.ts';
+import { EPOCHS_PER_DAY, epochEnd, SECONDS_PER_SLOT } from '../../facts/chain.ts';
+import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { Timing } from '../read.ts';
+import type { Detection, Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
 import { finalizedRead } from './finalized.ts';
@@ -27,6 +29,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     more: {
       probe: slashingsProbing(options),
       gives: (state) => ({ showsSlashed: true, finality: finalityOf(options, state) }),
+      detects: (timing) => detectionsOf(options, timing),
       leavesOut(timing) {
         if (timing.of('head') !== undefined) return '';
         return isSampled(timing)
@@ -52,4 +55,21 @@ function finalityOf({ chain }: SlashingsOptions, state: Slashings): Finality | u
 function shareOf(allowedPerDay: number): number {
   const rise = (allowedPerDay - EPOCHS_PER_DAY) / (600 - EPOCHS_PER_DAY);
   return 0.3 + 2.7 * Math.max(0, Math.min(1, rise));
+}
+
+/** The service reports a slot when it is over, and two to three epochs later as final. */
+const FINAL_MS = 20 * MS_PER_MINUTE;
+
+function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
+  const headMs = timing.of('head');
+  const isGappy = headMs === undefined && isSampled(timing);
+  const final = isGappy ? 'by chance: epochs are skipped' : FINAL_MS + (headMs ?? timing.intervalMs);
+  const named = readsProposerNames ? final : Infinity;
+  const early = headMs === undefined ? final : SECONDS_PER_SLOT * 1000 + headMs;
+  const all: Detection[] = [
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', early],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', named],
+    ['BeaconchainWatchedProposalMissed', 'a proposal is missed', final],
+  ];
+  return watch.length > 0 ? all : [];
 }

@@ -1,9 +1,11 @@
-import type { Source } from '../source.ts';
+import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
+import type { Timing } from '../read.ts';
+import type { Detection, Source } from '../source.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import { doubtsOf, validatorsPage } from './page.ts';
+import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
 import { statusRead } from './status.ts';
@@ -26,7 +28,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
         slashedByStatus: slashedIn(value, watch),
         ...(syncCommittee && { seatsOf: (period) => seatsOf(value.committees, period) }),
       }),
-      doubts: (timing) => doubtsOf(options, timing),
+      detects: (timing) => detectionsOf(options, timing),
     },
   };
 }
@@ -40,4 +42,16 @@ function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
     ...(rewards ? [rewardsRead(options)] : []),
     ...(syncCommittee ? [membersRead(options)] : []),
   ];
+}
+
+/** Two answers of different epochs have to report that one is offline. */
+function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[] {
+  const readMs = timing.of('status') ?? Infinity;
+  const slashedMs = MS_PER_EPOCH + readMs;
+  const all: Detection[] = [
+    ['BeaconchainValidatorOffline', 'a validator is offline', HONEST.status + readMs + Math.max(readMs, MS_PER_EPOCH)],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', slashedMs],
+    ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', slashedMs],
+  ];
+  return status ? all : [];
 }

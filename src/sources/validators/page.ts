@@ -1,7 +1,6 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { watchedCount } from '../../facts/watch.ts';
-import { formatSeconds, MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, spaced } from '../../toolkit/lib/words.ts';
@@ -64,14 +63,6 @@ export function validatorsPage(
       ...attestations(chain, shown, timing.now),
     ],
   };
-}
-
-export function doubtsOf({ chain, intervalMs, status }: ValidatorsOptions, timing: Timing): string[] {
-  const effectiveMs = timing.of(status ? 'status' : 'members') ?? 0;
-  if (effectiveMs <= Math.max(intervalMs, MS_PER_DAY)) return [];
-  return [
-    `The limits allow a poll of the validators of ${chain} every ${formatSeconds(effectiveMs)}: alerts on them come too late. Name fewer in validators.watch, or choose a larger plan.`,
-  ];
 }
 
 /** As in the alert rule, a validator is offline if two answers of different epochs report it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
-import { cleanUp, FILE_MODE, makeDirectory, unreadable, type Warner } from './directory.ts';
+import { cleanUp, FILE_MODE, makeDirectory, unreadable, unusable, type Warner } from './directory.ts';
 import { anewIn, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
@@ -76,7 +76,7 @@ export async function openFileStore(
 
 /**
  * Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read.
- * @throws StateOfOtherVersion
+ * @throws StateOfOtherVersion, Error if a part of the path is a file
  */
 export async function peek<S extends z.ZodType>(
   dir: string,
@@ -85,7 +85,10 @@ export async function peek<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await readWhole(file).catch(() => undefined);
+  const text = await readWhole(file).catch((error: unknown) => {
+    if (hasCode(error, 'ENOTDIR')) throw new Error(unusable(dir, error));
+    return undefined;
+  });
   if (text === undefined) return undefined;
   const parsed = parseDocument({ document: file, anew: anewIn(dir) }, version, text, schema);
   return parsed.success ? parsed.data : undefined;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { silence, wake } from '../../../src/sandbox/machines.ts';
+import { latenessAt } from '../../../src/sources/lateness.ts';
+import { offlineAfter } from '../../../src/sources/machines/conditions.ts';
+import type { Source } from '../../../src/sources/source.ts';
+import { parseDuration } from '../../../src/toolkit/lib/duration.ts';
+import { configured } from '../../support/runs/default-config.ts';
+import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
 import { Played } from './played.ts';
 import { TRIAL } from './trial.ts';
 
@@ -7,6 +13,8 @@ import { TRIAL } from './trial.ts';
 const OCTOBER = Date.UTC(2026, 9, 1);
 
 interface Case {
+  /** The configuration. Default: an empty file. */
+  readonly file?: object;
   readonly startDay?: number;
   readonly days?: number;
   /** What happens at the beginning of an hour. */
@@ -15,6 +23,8 @@ interface Case {
   readonly used: readonly [least: number, most: number];
   /** The longest time between two answers for the machines, hours. */
   readonly longest: number;
+  /** Behind an endpoint, the mean time between two answers that is promised (docs/budget.md), minutes. */
+  readonly every?: Readonly<Record<string, number>>;
 }
 
 /** Requests of a client that sends so many a day, in this hour. */
@@ -25,7 +35,13 @@ function evenly(perDay: number, hour: number): number {
 const BURSTS: Readonly<Record<number, number>> = { 53: 50, 125: 50, 221: 35, 222: 15, 341: 50, 485: 50, 570: 50 };
 
 const CASES: Readonly<Record<string, Case>> = {
-  'alone on the account': { used: [895, 900], longest: 5 },
+  'alone on the account': { used: [895, 900], longest: 2, every: { machine_metrics: 70, epoch_slots: 1_440 } },
+  'alone on the account, with a watched validator': {
+    file: { validators: { watch: [1] } },
+    used: [895, 900],
+    longest: 6,
+    every: { machine_metrics: 145, validators: 170, epoch_slots: 1_440, network_performance: 1_440 },
+  },
   'another client takes 20 a day': {
     happen: (story, hour) => story.othersSpend(evenly(20, hour)),
     used: [970, 1_000],
@@ -70,9 +86,9 @@ function silences(story: Played): Map<string, number> {
 
 describe('stories/month', () => {
   it.each(Object.entries(CASES))('a trial is polled to its last day, and nothing is refused: %s', async (_, one) => {
-    const { startDay = 0, days = 31, used, longest, happen = () => undefined } = one;
+    const { file = {}, startDay = 0, days = 31, used, longest, every = {}, happen = () => undefined } = one;
     const start = OCTOBER + startDay * DAY;
-    const story = new Played({ start, sandbox: TRIAL, isLong: true });
+    const story = new Played({ start, sandbox: TRIAL, file, isLong: true });
     await story.eachHour(days, (hour) => happen(story, hour));
     // Two programs that ask within one second are another matter.
     expect(story.requests.filter(({ counted }) => counted?.refusedBy === 'month')).toEqual([]);
@@ -80,20 +96,33 @@ describe('stories/month', () => {
     expect(story.used).toBeLessThanOrEqual(used[1]);
     for (const [source, days] of silences(story)) expect(days, source).toBeLessThan(1.2);
     expect(longestGapOf(story, start)).toBeLessThan(longest);
+    for (const [endpoint, minutes] of Object.entries(every)) {
+      const sent = story.requests.filter((request) => request.endpoint === endpoint).length;
+      expect((days * DAY) / MINUTE / sent, endpoint).toBeLessThanOrEqual(minutes);
+    }
   });
 
-  it('a trial with a watched validator is polled to its last day, without the queues, and nothing is refused', async () => {
-    const network = { validators: { watch: [1], status: false, proposer_slashings: false, sync_committee: false } };
-    const story = new Played({ start: OCTOBER, sandbox: TRIAL, file: network, isLong: true });
-    await story.eachHour(31, () => undefined);
-    expect(story.statuses).not.toContain(429);
-    expect(story.used).toBeLessThanOrEqual(900);
-    // What is read once a day can wait on the last one for the new quota.
-    for (const [source, days] of silences(story))
-      expect(days, source).toBeLessThan(source.includes('network') ? 2.01 : 1.2);
-    const sent = (path: string): number => story.requests.filter(({ request }) => request.path === path).length;
-    expect(sent('/api/v2/ethereum/performance-aggregate')).toBe(30);
-    expect(sent('/api/v2/ethereum/queues')).toBe(0);
+  it('a machine that falls silent counts as offline as late as `check` says, and no later', async () => {
+    const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
+    const [[name, machine]] = [...story.sandbox.fleet.machines] as [[string, Parameters<typeof silence>[0]]];
+    const [source] = configured().filter((one) => one.name === 'machines') as [Source];
+    const polled = (what: string): number => story.shown(`source_${what}_seconds{source="machines"}`) ?? 0;
+    const pace = () => timing({ intervalMs: 1_000 * polled('interval') });
+    const late: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      await story.advance(5 * HOUR + i * 11 * MINUTE);
+      const [[, , said]] = latenessAt([{ source, timing: pace() }]) as [[string, string, string]];
+      const since = story.now;
+      silence(machine, since);
+      const seenAt = () =>
+        [...story.family('machine_last_seen_timestamp_seconds')].find(([of]) => of.includes(name))?.[1];
+      while (polled('last_success_timestamp') - (seenAt() ?? 0) <= offlineAfter(pace()))
+        await story.advance(4 * MINUTE);
+      late.push((story.now - since) / (parseDuration(said) ?? 0));
+      wake(machine, story.now);
+    }
+    expect(Math.max(...late)).toBeLessThanOrEqual(1);
+    expect(Math.max(...late)).toBeGreaterThan(0.8);
   });
 
   it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {

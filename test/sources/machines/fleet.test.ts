@@ -51,6 +51,13 @@ describe('sources/machines/fleet', () => {
     const end = withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
     expect(end.dropped).toBe(3);
+    const [just, silent] = [600, 601].map((s) =>
+      withRecords(machinesOptions({ max: 2 }), seenApart(s, 'a', 'b'), records(['new']), TIMING),
+    );
+    expect([just, silent].map((one) => namesOf(one ?? before).toSorted())).toEqual([
+      ['a', 'b'],
+      ['a', 'new'],
+    ]);
   });
 
   it('keeps out machines that are not admitted, known or not', () => {
