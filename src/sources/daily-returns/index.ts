@@ -32,7 +32,7 @@ export const DailyReturns = z.object({
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;
 
-/** A day is published 20 minutes after its end or later (api-facts 3.4). An attempt before would be wasted. */
+/** A day is published 20 minutes after its end at the earliest (api-facts 3.4), and a second attempt a day costs a trial 3 %. */
 const AFTER_DAY_END_MS = MS_PER_HOUR;
 
 /** The network's average return per beaconchain-day. */
