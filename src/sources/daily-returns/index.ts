@@ -16,7 +16,7 @@ import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../facts/chain.ts
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
-import { MS_PER_DAY, MS_PER_HOUR, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { keepNewer } from '../ages.ts';
 import { family, sample } from '../families.ts';
@@ -32,8 +32,8 @@ export const DailyReturns = z.object({
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;
 
-/** A day is published 20 minutes after its end at the earliest (api-facts 3.4), and a second attempt a day costs a trial 3 %. */
-const AFTER_DAY_END_MS = MS_PER_HOUR;
+/** A day is published about 20 minutes after its end (api-facts 3.4). */
+const AFTER_DAY_END_MS = 30 * MS_PER_MINUTE;
 
 /** The network's average return per beaconchain-day. */
 export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Source<DailyReturns> {

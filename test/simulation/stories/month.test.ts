@@ -35,7 +35,7 @@ function evenly(perDay: number, hour: number): number {
 const BURSTS: Readonly<Record<number, number>> = { 53: 50, 125: 50, 221: 35, 222: 15, 341: 50, 485: 50, 570: 50 };
 
 const CASES: Readonly<Record<string, Case>> = {
-  'alone on the account': { used: [895, 900], longest: 2, every: { machine_metrics: 70, epoch_slots: 1_440 } },
+  'alone on the account': { used: [895, 900], longest: 2.1, every: { machine_metrics: 70, epoch_slots: 1_440 } },
   'alone on the account, with a watched validator': {
     file: { validators: { watch: [1] } },
     used: [895, 900],

@@ -135,13 +135,13 @@ describe('sources/daily-returns', () => {
 
   describe('is due', () => {
     const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
-    const NEXT = DAY_2100_END + DAY + HOUR;
+    const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
     // Whatever end the service gives.
     const EARLY = DAY_2100_END - 3 * DAY;
 
     it.each<[string, DailyReturns, lastAttemptAt: number, expected: number]>([
       ['every interval until the first day is known', {}, DAY_2100_END, DAY_2100_END + HOUR],
-      ['an hour after the end of the next day', DAY_2100, NEXT - MINUTE, NEXT],
+      ['30 minutes after the end of the next day', DAY_2100, NEXT - MINUTE, NEXT],
       ['then every interval until the day is there', DAY_2100, NEXT, NEXT + HOUR],
       ['at the latest a day and an interval after the last poll', DAY_2100, EARLY, EARLY + DAY + HOUR],
     ])('%s', (_, value, lastAttemptAt, expected) => {
