@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
@@ -9,6 +10,8 @@ import {
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
+  monthAt,
+  renewal,
   report,
   unixMs,
   usable,
@@ -45,6 +48,8 @@ export const Bucket = z.object({
   month: LongWindow.optional(),
   /** When the operator started or reloaded the program. Absent once an answer has shown whether the plan is still the same. */
   askedAt: unixMs.optional(),
+  /** For how long processes that were killed may have sent requests that this does not contain, since an answer last told. */
+  lacksMs: z.number().nonnegative().exactOptional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
@@ -102,9 +107,11 @@ export function windowAt(
 ): WindowNow | undefined {
   const window = currentWindow(bucket, name, options, now);
   if (!window || isAsking(bucket, options, now)) return undefined;
-  const resetsAt = windowEnd(name, window.since);
+  const resetsAt = renewal(name, window.since, now);
+  // While the time of the next month has not held, what is left may already be of that month.
+  const windowEndsAt = windowEnd(name, Math.max(window.since, now));
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
-  const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
+  const end = isTrial ? Math.max(windowEndsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : windowEndsAt;
   const { remaining = 0 } = window;
   const reserved = Math.min(remaining, expectedOfOthers(window, usedByOthers(bucket, name) ?? 0, end, now));
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
@@ -119,13 +126,13 @@ function spentWindows(bucket: Bucket, options: BudgetOptions, now: UnixMs) {
   return LONG_WINDOWS.flatMap((name) => {
     const window = currentWindow(bucket, name, options, now);
     if (!window || usable(window, options.utilization) >= 1) return [];
-    return { name, resetsAt: windowEnd(name, window.since) };
+    return { name, resetsAt: renewal(name, window.since, now) };
   });
 }
 
 /**
- * After the end of a window a new one is assumed, until the next answer reports it. A configured quota applies even
- * before the service has confirmed it.
+ * After the end of an hour a new one is assumed, until the next answer reports it; a month ends in `settled`. A configured quota
+ * applies even before the service has confirmed it.
  */
 function currentWindow(
   bucket: Bucket,
@@ -134,7 +141,7 @@ function currentWindow(
   now: UnixMs,
 ): LongWindow | undefined {
   const window = bucket[name];
-  if (window && now < windowEnd(name, window.since)) return window;
+  if (window && (name === 'month' || now < windowEnd(name, window.since))) return window;
   const limit = window?.limit ?? (name === 'month' ? options.perMonth : undefined);
   return limit === undefined ? undefined : { limit, own: 0, since: now };
 }
@@ -222,6 +229,8 @@ export function observeBucket(
     ...reported(bucket, observation),
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
+  const { lacksMs = 0 } = bucket;
+  const unwritten = Math.ceil((perSecondOf(seen, options) * lacksMs) / 1000);
   for (const name of LONG_WINDOWS) {
     const isSaid = says(observation, name);
     const isReal = isSaid ? name === 'month' || seen.limits.hour !== seen.limits.month : bucket[name] !== undefined;
@@ -235,8 +244,10 @@ export function observeBucket(
     const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? charge(window, -1) : window;
-    seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
+    seen[name] = report(charged, { limit, granted, remaining, unaccounted, unwritten }, now);
+    if (remaining !== undefined) delete seen.lacksMs;
   }
+  if (!seen.hour && !seen.month && seen.limits.second) delete seen.lacksMs;
   // A question of the operator was answered: the account has another plan.
   const isOver = askedAt !== undefined && !isRefunded(status);
   return { ...seen, wait: isOver ? NO_WAIT : waitAfter(bucket.wait, status, observation.resetSeconds, now) };
@@ -318,13 +329,15 @@ export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
 
 /** The bucket of a document that may lack the requests of so much time. */
 export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
-  const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
-  const windowOf = (name: LongWindowName) => bucket[name];
-  return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
+  return ms === 0 ? bucket : { ...bucket, lacksMs: (bucket.lacksMs ?? 0) + ms };
 }
 
-/** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
-export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
+/**
+ * The bucket at this time, with the month that has begun. A time in the future is from before the clock was set back. It becomes
+ * `now`, and a wait keeps its length.
+ */
+export function settled(bucket: Bucket, time: Time): Bucket {
+  const { now } = time;
   const { wait, askedAt, firstUseAt, hour, month } = bucket;
   return {
     ...bucket,
@@ -332,7 +345,7 @@ export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
     firstUseAt: firstUseAt && Math.min(firstUseAt, now),
     askedAt: askedAt && Math.min(askedAt, now),
     hour: hour && { ...hour, since: Math.min(hour.since, now) },
-    month: month && { ...month, since: Math.min(month.since, now) },
+    month: month && monthAt(month, time),
   };
 }
 

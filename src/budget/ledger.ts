@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import {
   Bucket,
@@ -10,9 +11,9 @@ import {
   lacking,
   observeBucket,
   quotaOf,
+  settled as settledBucket,
   unchargeBucket,
   waitMoved,
-  withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
 import { unixMs } from './long-window.ts';
@@ -99,16 +100,16 @@ function isWorthAsking({ month, wait }: Bucket, now: UnixMs): boolean {
   return wait.until > now ? wait.until - wait.at > MS_PER_HOUR : month !== undefined;
 }
 
-/** A time in the future is from before the clock was set back. */
-export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
+/** The ledger at this time. A time in the future is from before the clock was set back. */
+export function settled(ledger: Ledger, time: Time): Ledger {
   const { key } = ledger;
-  const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
-  return { ...past, key: { ...key, since: Math.min(key.since, now) } };
+  const buckets = mapBuckets(ledger, (bucket) => settledBucket(bucket, time));
+  return { ...buckets, key: { ...key, since: Math.min(key.since, time.now) } };
 }
 
 /**
  * The ledger as an earlier process left it. No answer has corrected our clock yet: if it is as fast as it was, a wait ends
- * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`settled`).
  */
 export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger): Ledger {
   const fastMs = Math.max(0, -correctionMs);

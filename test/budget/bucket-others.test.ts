@@ -10,7 +10,7 @@ import {
 } from '../../src/budget/bucket.ts';
 import { atStart, emptyLedger } from '../../src/budget/ledger.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
-import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
+import { BUDGET_OPTIONS, held, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
 
 /** A request of ours and its answer; `left`: what that says is left for all of the month's 1,000. */
 function told(bucket: Bucket, left: number | undefined, at = OCTOBER, status = 200): Bucket {
@@ -64,7 +64,7 @@ describe('budget/bucket: others', () => {
     // A trial's may go on after the month.
     const paid = { limit: 50_000, remaining: 40_000, own: 1, since: OCTOBER };
     const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 50_000 }, month: paid };
-    expect([used(bucket), used(chargeBucket(bucket, BUDGET_OPTIONS, NOVEMBER))]).toEqual([9_999, undefined]);
+    expect([used(bucket), used(held(bucket, NOVEMBER))]).toEqual([9_999, undefined]);
     expect(used({ ...bucket, limits: { second: 5 } })).toBeUndefined();
   });
 

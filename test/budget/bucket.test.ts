@@ -7,12 +7,12 @@ import {
   EMPTY_BUCKET,
   NO_WAIT,
   quotaOf,
+  settled,
   windowAt,
-  withoutFuture,
 } from '../../src/budget/bucket.ts';
 import { WINDOWS } from '../../src/budget/headers.ts';
-import { DAY, HOUR } from '../support/time/timing.ts';
-import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket as told } from './told.ts';
+import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
+import { BUDGET_OPTIONS, held, NOVEMBER, OCTOBER, RENEWAL, toldBucket as told } from './told.ts';
 
 /** Limits and what is left as the service writes them: second, hour and month; minute and day only repeat others. */
 function headers(
@@ -30,16 +30,16 @@ function headers(
 }
 
 const opensAt = (bucket: Bucket, now: number, options = BUDGET_OPTIONS): number =>
-  quotaOf(bucket, options, now).closedUntil;
-const monthAt = (bucket: Bucket, now: number) => windowAt(bucket, 'month', BUDGET_OPTIONS, now);
+  quotaOf(held(bucket, now), options, now).closedUntil;
+const monthAt = (bucket: Bucket, now: number) => windowAt(held(bucket, now), 'month', BUDGET_OPTIONS, now);
 
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
 describe('budget/bucket', () => {
   it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
-    const back = withoutFuture(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
-    expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: NOVEMBER, end: NOVEMBER });
+    const back = held(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
+    expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: RENEWAL, end: NOVEMBER });
   });
 
   it('never allows more than the second does, however soon the month ends', () => {
@@ -100,14 +100,14 @@ describe('budget/bucket', () => {
       const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
       expect(monthAt(bucket, NOVEMBER - 1)).toMatchObject({
         left: 600,
-        resetsAt: NOVEMBER,
+        resetsAt: RENEWAL,
         end: first + 30 * DAY,
       });
       expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: NOVEMBER + 30 * DAY });
       const asked = told(bucket, trial(599), { at: NOVEMBER });
       expect(monthAt(asked, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
       // Used up, it is looked for at the start of the next month.
-      expect(opensAt(told(asked, trial(0), { at: NOVEMBER }), NOVEMBER)).toBe(Date.UTC(2026, 11, 1));
+      expect(opensAt(told(asked, trial(0), { at: NOVEMBER }), NOVEMBER)).toBe(RENEWAL + 30 * DAY);
       // Another month of a legacy quota, and a larger quota, end with the month.
       const old = { ...bucket, firstUseAt: OCTOBER - 300 * DAY };
       expect(monthAt(old, first)?.end).toBe(NOVEMBER);
@@ -136,10 +136,27 @@ describe('budget/bucket', () => {
         bucket = told(bucket, trial(1_000 - sent));
       }
       expect(bucket.month).toMatchObject({ own: 900, remaining: 100 });
-      expect(opensAt(bucket, NOVEMBER - 1)).toBe(NOVEMBER);
+      expect(opensAt(bucket, NOVEMBER - 1)).toBe(RENEWAL);
       expect(opensAt(bucket, NOVEMBER)).toBe(0);
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
-      expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
+      expect(allowedPerDay(held(bucket, NOVEMBER), BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
+    });
+
+    it('ends once its end has held for two minutes: a clock that jumps for seconds costs neither count nor plan', () => {
+      const jumped = { now: NOVEMBER + 10 * DAY, held: OCTOBER + 20 * DAY };
+      const ask = (bucket: Bucket, time = jumped) => chargeBucket(settled(bucket, time), BUDGET_OPTIONS, time.now);
+      const known = told(EMPTY_BUCKET, trial(600), { at: OCTOBER });
+      const ahead = ask(ask(known));
+      expect(ahead.month).toMatchObject({ own: 3, remaining: 598 });
+      expect(allowedPerDay(ahead, BUDGET_OPTIONS, jumped.now)).toBeCloseTo(598 / 20);
+      const back = held(ahead, OCTOBER + 20 * DAY);
+      expect(back.month).toMatchObject({ own: 3, remaining: 598 });
+      // The requests since the end count in the new month, as the service counts them.
+      const late = ask(ask(back, { now: NOVEMBER - 1, held: 0 }), { now: NOVEMBER + 1, held: NOVEMBER - 1 });
+      expect(held(late, NOVEMBER + 2).month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER + 2 });
+      // Used up, it stays closed for as long as a time that nobody has seen before takes to hold.
+      const usedUp = settled(told(EMPTY_BUCKET, trial(0)), jumped);
+      expect(quotaOf(usedUp, BUDGET_OPTIONS, jumped.now).closedUntil).toBe(jumped.now + 2 * MINUTE);
     });
 
     it('is planned anew when the quota is renewed', () => {
@@ -156,7 +173,7 @@ describe('budget/bucket', () => {
     const second = { 'x-ratelimit-limit-second': '1' };
     const refusal = { ...second, 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '0' };
     const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
-    expect(opensAt(usedUp, OCTOBER)).toBe(NOVEMBER);
+    expect(opensAt(usedUp, OCTOBER)).toBe(RENEWAL);
     const asked = told(usedUp, {}, { at: NOVEMBER });
     expect(asked.month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER });
     expect(opensAt(asked, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
@@ -177,7 +194,7 @@ describe('budget/bucket', () => {
       let bucket = EMPTY_BUCKET;
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
       for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
-      expect(opensAt(bucket, OCTOBER, PLAN)).toBe(NOVEMBER);
+      expect(opensAt(bucket, OCTOBER, PLAN)).toBe(RENEWAL);
       expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
     });
 
