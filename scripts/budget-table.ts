@@ -54,7 +54,7 @@ async function sweepCost(machines: number): Promise<number> {
     const pace = { intervalMs: MINUTE_MS, isStretched: false };
     const context: ReadContext = {
       api,
-      timing: timingOf(emptyEntry(source), pace, new Map(), now),
+      timing: timingOf(emptyEntry(source), pace, new Map(), { now, held: now }),
       signal: new AbortController().signal,
       inputs: NO_INPUTS,
       ownMs: MINUTE_MS,

@@ -14,6 +14,7 @@ import type { Format } from '../toolkit/exposition/encode.ts';
 import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import { type Clock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
+import { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
@@ -66,6 +67,7 @@ export interface ExporterOptions {
 export class Exporter implements Pages {
   readonly #options: ExporterOptions;
   readonly #clock: ServiceClock;
+  readonly #heldTime: HeldTime;
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
@@ -96,6 +98,7 @@ export class Exporter implements Pages {
     const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
+    this.#heldTime = new HeldTime(clock);
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
@@ -122,6 +125,7 @@ export class Exporter implements Pages {
     this.#scheduler = new Scheduler(this.#setup.sources, known.entries, {
       api,
       clock,
+      heldTime: this.#heldTime,
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#setup, limiter.settleLedger(), clock.now()),
@@ -361,11 +365,12 @@ export class Exporter implements Pages {
   }
 
   #snapshot(): Snapshot {
-    const now = this.#clock.now();
+    const time = this.#heldTime.time();
+    const { now } = time;
     const ledger = this.#client.limiter.settleLedger();
     return {
       now,
-      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#setup, ledger, now), now),
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#setup, ledger, now), time),
       ledger,
       budgetOptions: this.#setup.budgetOptions,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Pace, Read, Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { isRefused, partOf, Refusals } from './refusals.ts';
 
@@ -137,10 +138,11 @@ export function timingOf(
   entry: Entry,
   { intervalMs, isStretched }: Paced,
   paces: ReadonlyMap<string, Paced>,
-  now: UnixMs,
+  { now, held }: Time,
 ): Timing {
   return {
     now,
+    held,
     intervalMs,
     isStretched,
     of: (read) => paces.get(read)?.intervalMs,

@@ -25,8 +25,8 @@ export interface RoundContext {
   readonly scheduleOf: (entry: Entry, now: UnixMs) => Schedule;
   /** Whether any limit was known when the paces of these schedules were planned. */
   readonly isPaceKnown: boolean;
-  /** The reads that have run since a start, a reload or a takeover. */
-  readonly tried: ReadonlySet<string>;
+  /** When each read last began, if it has run since a start, a reload or a takeover. */
+  readonly tried: ReadonlyMap<string, MonotonicMs>;
   /** When the program began to know the source. */
   readonly startedAt: UnixMs;
   /** When the program is known to have run before. */
@@ -85,7 +85,7 @@ async function run(
   { read, pace, timing }: ReadSchedule,
 ): Promise<Ran | undefined> {
   const attempt = attemptOf(before, read);
-  const isFirst = !tried.has(read.name);
+  const lastBeganAt = tried.get(read.name);
   const events: SourceEvent[] = [];
   const noted = notedApi(api, read, before, inputs, events);
   const start = clock.monotonic();
@@ -94,9 +94,9 @@ async function run(
     timing,
     signal,
     inputs,
-    ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
+    ownMs: lastBeganAt === undefined ? 0 : ownTime(begun.monotonic - lastBeganAt, timing, pace.beside),
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
-    isFirst,
+    isFirst: lastBeganAt === undefined,
     stop,
     isRefused: noted.isRefused,
     events,
@@ -139,17 +139,12 @@ function stopBefore({ reads }: Entry, { tried, startedAt, aliveAt = 0 }: RoundCo
 }
 
 /**
- * How long the program itself was trying since the last attempt. If that is longer ago than the interval, the program slept
- * or might not ask. None if the clock was set back.
+ * How long the program itself was trying in the time since the last attempt. If that is longer than the interval, the program
+ * slept or might not ask. A step of the clock is no time.
  */
-function ownTimeSince(
-  lastAttemptAt: UnixMs | undefined,
-  { now, intervalMs, of }: Timing,
-  beside: readonly string[],
-): Milliseconds {
+function ownTime(sinceMs: Milliseconds, { intervalMs, of }: Timing, beside: readonly string[]): Milliseconds {
   // A read may run at the pace of a late read beside it.
-  const longest = Math.max(intervalMs, ...beside.map((read) => of(read) ?? 0));
-  return lastAttemptAt === undefined ? 0 : Math.max(0, Math.min(now - lastAttemptAt, longest));
+  return Math.min(sinceMs, Math.max(intervalMs, ...beside.map((read) => of(read) ?? 0)));
 }
 
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */

@@ -3,6 +3,7 @@ import type { Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { attemptOf, type Entry, emptyEntry, sourceId, withoutRefusals } from './entry.ts';
@@ -13,6 +14,7 @@ import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } fro
 export interface SchedulerDependencies {
   readonly api: Api;
   readonly clock: Clock;
+  readonly heldTime: HeldTime;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
   readonly budgetView: () => BudgetView;
@@ -44,8 +46,8 @@ interface Task extends KnownSource {
   work: Promise<void> | undefined;
   /** Ends the round in progress. Once aborted, no round of this source starts before `adopt`. */
   readonly stop: AbortController;
-  /** The reads that have run since the start, the last reload or a takeover. */
-  tried: Set<string>;
+  /** When each read last began, if it has run since the start, the last reload or a takeover. */
+  tried: Map<string, MonotonicMs>;
   /** When the process started, or a reload added the source. */
   readonly startedAt: UnixMs;
   /** Counts the rounds, so that a save is repeated only if no later round saves more. */
@@ -130,7 +132,7 @@ export class Scheduler {
       task.source = source;
       task.saved = withoutRefusals(source, task.saved);
       task.current = withoutRefusals(source, task.current);
-      task.tried = new Set();
+      task.tried = new Map();
       return task;
     });
     this.#lateSince.clear();
@@ -151,8 +153,9 @@ export class Scheduler {
 
   /** Starts the rounds that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
-    const now = this.#deps.clock.now();
-    let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
+    const time = this.#deps.heldTime.time();
+    const { now } = time;
+    let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), time);
     let next = Number.POSITIVE_INFINITY;
     for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
@@ -163,7 +166,7 @@ export class Scheduler {
       else if (mayStart) {
         this.#startWork(task, () => this.#round(task, signal));
         // The round may have used the only request that was allowed.
-        schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
+        schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), time);
       }
       if (nextRoundAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
@@ -200,7 +203,7 @@ export class Scheduler {
 
   /** Runs the reads that are due, and saves what they found once. */
   async #round(task: Task, signal: AbortSignal): Promise<void> {
-    const { clock, api, limitsKnown, aliveAt, onRun } = this.#deps;
+    const { clock, heldTime, api, limitsKnown, aliveAt, onRun } = this.#deps;
     const { source, tried, startedAt } = task;
     // A reload in the middle of the round changes neither its reads nor their paces.
     const known = this.#tasks.map(({ source, current }) => ({ source, current }));
@@ -210,9 +213,11 @@ export class Scheduler {
       const ids = this.entries();
       const left = known.filter((one) => ids.has(sourceId(one.source)));
       const all = left.map((one) => (one.source === source ? { source, current } : one));
-      return valueFor(schedulesOf(all, this.#deps.budgetView(), now, paces), source);
+      const time = { now, held: heldTime.time().held };
+      return valueFor(schedulesOf(all, this.#deps.budgetView(), time, paces), source);
     };
     const stop = AbortSignal.any([signal, task.stop.signal]);
+    const beganAt = clock.monotonic();
     const round = await runRound(source, task.current, {
       api,
       clock,
@@ -227,7 +232,7 @@ export class Scheduler {
     // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
     if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);
     this.#hasRun = true;
-    for (const { read } of round.runs) tried.add(read.name);
+    for (const { read } of round.runs) tried.set(read.name, beganAt);
     // If the round began before a reload, its entry has the refusals from before.
     task.current = task.source === source ? round.entry : withoutRefusals(task.source, round.entry);
     task.unsaved = [...task.unsaved, ...round.events];
@@ -278,7 +283,7 @@ function newTask(source: Source, startedAt: UnixMs, entry: Entry = emptyEntry(so
       return this.work !== undefined;
     },
     stop: new AbortController(),
-    tried: new Set(),
+    tried: new Map(),
     startedAt,
     rounds: 0,
   };

@@ -23,7 +23,7 @@ export function liveOf(options: MachinesOptions, { machines, beganAt }: Machines
   // The time of an outage, or of a stop of the program, is not the silence of a machine.
   const knownAt = Math.min(timing.now, (beganAt ?? Number.POSITIVE_INFINITY) * 1000);
   const since = knownAt - silentAfter(options, timing) - LATEST_MS;
-  return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing.now));
+  return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing));
 }
 
 /**
@@ -38,7 +38,7 @@ export function withRecords(
 ): Machines {
   const { now } = timing;
   const { expected, max } = options;
-  const held = new Map(before.machines.flatMap((one) => (isKept(options, one, now) ? [[one.name, one]] : [])));
+  const held = new Map(before.machines.flatMap((one) => (isKept(options, one, timing) ? [[one.name, one]] : [])));
   const recordsOf = Map.groupBy(records, ([, { machine }]) => machineName(machine));
   const names = new Set([...held.keys(), ...recordsOf.keys().filter((name) => isIncluded(options, name))]);
   const live = new Set(liveOf(options, before, timing).map(({ name }) => name));

@@ -1,7 +1,7 @@
 import type { Chain } from '../../facts/chain.ts';
 import { formatSeconds, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { Time } from '../../toolkit/lib/held-time.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../read.ts';
 import type { MachinesConfig } from './config.ts';
 import { chainInStep } from './learned.ts';
@@ -66,6 +66,6 @@ export function doubtsAt({ staleAfterMs, intervalMs }: MachinesOptions, timing: 
 }
 
 /** Whether the machine is included, and its newest record is not too old even for last_seen. */
-export function isKept(options: MachinesOptions, machine: Machine, now: UnixMs): boolean {
-  return isIncluded(options, machine.name) && now - lastSeen(machine) * 1000 <= options.forgetAfterMs;
+export function isKept(options: MachinesOptions, machine: Machine, { held }: Time): boolean {
+  return isIncluded(options, machine.name) && held - lastSeen(machine) * 1000 <= options.forgetAfterMs;
 }

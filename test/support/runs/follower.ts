@@ -116,7 +116,7 @@ interface Sighting {
 }
 
 /** What the budget allows. The default allows everything. */
-type Budget = Pick<RoundOptions, 'allowedPerDay'>;
+type Budget = Pick<RoundOptions, 'allowedPerDay' | 'held'>;
 
 /** The slashings source on the chain of a story. Between polls it keeps only its entry, as after a restart. */
 export class Follower {
