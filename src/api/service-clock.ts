@@ -1,6 +1,7 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import type { Times } from './times.ts';
 
 /** How far the clock of the service was ahead of ours at one answer. */
 export interface ClockSample {
@@ -22,6 +23,10 @@ export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs):
 const MIN_STEP_MS = 1_000;
 /** Up to this offset our clock counts as right. */
 const WRONG_FROM_MS = MS_PER_MINUTE;
+/** A `Date` further from our clock is not used: it is more likely that of something in between. */
+const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
+/** So many machines, and more than half of those in an answer, can contradict a `Date`. */
+const MIN_MACHINES = 2;
 
 /**
  * Pure. The correction after a step of our clock. Setting a wrong clock back does not prove it right, so the time of the
@@ -32,10 +37,18 @@ function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Millisecon
   return correctionMs - stepMs;
 }
 
+/** The time is past this: what the monotonic clock added since to a time that an answer contains. */
+interface Bound {
+  readonly seenAt: MonotonicMs;
+  /** The time in the answer, less the monotonic one. */
+  readonly origin: UnixMs;
+}
+
 /**
  * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
  * that the time of a poll and the age of a record agree. A change of the correction looks like a step of the clock. A
- * correction is kept until the next answers show another one.
+ * correction is kept until the next answers show another one. A `Date` that is not plausible corrects nothing: it is more than a
+ * day off, or before times that the answers themselves contain.
  */
 export class ServiceClock implements Clock {
   /** What is added to our clock. */
@@ -44,6 +57,8 @@ export class ServiceClock implements Clock {
   #samples: readonly ClockSample[] = [];
   /** What our clock showed when the monotonic one was 0. */
   #origin: UnixMs;
+  #slot: Bound | undefined;
+  #machines: Bound | undefined;
 
   constructor(own: Clock) {
     this.#own = own;
@@ -79,7 +94,7 @@ export class ServiceClock implements Clock {
   /** How far `now` is ahead of the clock of the service. 0 if it is not, or no recent answer tells. */
   fastMs(): Milliseconds {
     const offsetMs = this.offsetMs() ?? this.correctionMs;
-    return Math.max(0, this.correctionMs - offsetMs);
+    return this.#isPlausible(offsetMs) ? Math.max(0, this.correctionMs - offsetMs) : 0;
   }
 
   /** Takes the `Date` of an answer that has just come. */
@@ -87,7 +102,37 @@ export class ServiceClock implements Clock {
     const offsetMs = date - (this.now() - this.correctionMs - tookMs / 2);
     const at = this.monotonic();
     this.#samples = [...this.#samples, { at, offsetMs }].slice(-MAX_SAMPLES);
-    const median = Math.round(medianOffset(this.#samples, at) ?? 0);
+    this.#correct();
+  }
+
+  /** Takes the times in an answer that has just come. */
+  contains({ slotAt, machinesAt = [] }: Times): void {
+    const most = Math.max(MIN_MACHINES, Math.floor(machinesAt.length / 2) + 1);
+    this.#slot = this.#later(this.#slot, slotAt);
+    this.#machines = this.#later(this.#machines, machinesAt.toSorted((a, b) => b - a)[most - 1]);
+    this.#correct();
+  }
+
+  #later(known: Bound | undefined, at: UnixMs | undefined): Bound | undefined {
+    if (at === undefined) return known;
+    const seenAt = this.monotonic();
+    const bound = { seenAt, origin: at - seenAt };
+    return known && known.origin > bound.origin && seenAt - known.seenAt <= MS_PER_HOUR ? known : bound;
+  }
+
+  #isPlausible(offsetMs: Milliseconds): boolean {
+    const latest = this.#origin + offsetMs + WRONG_FROM_MS;
+    const isBefore = (bound: Bound | undefined): boolean =>
+      bound !== undefined && latest < bound.origin && this.monotonic() - bound.seenAt <= MS_PER_HOUR;
+    // Machines alone could be wrong, but not together with our clock.
+    const isContradicted = isBefore(this.#slot) || (offsetMs < -WRONG_FROM_MS && isBefore(this.#machines));
+    return Math.abs(offsetMs) <= MAX_OFFSET_MS && !isContradicted;
+  }
+
+  #correct(): void {
+    const offsetMs = this.offsetMs();
+    if (offsetMs === undefined) return;
+    const median = this.#isPlausible(offsetMs) ? Math.round(offsetMs) : 0;
     // An offset of about a minute would set the clock back and forth.
     if (Math.abs(median - this.correctionMs) <= WRONG_FROM_MS) return;
     this.correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;

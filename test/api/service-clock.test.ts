@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { medianOffset, ServiceClock } from '../../src/api/service-clock.ts';
-import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const FAST = 11 * MINUTE;
@@ -65,6 +65,48 @@ describe('api/service-clock', () => {
     expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, correction]);
     clock.answered(own.now() - 2 * FAST, 0);
     expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-2 * FAST, -2 * FAST]);
+  });
+
+  it.each([
+    ['is a day off', -DAY, {}, -DAY],
+    ['is more than a day off', -DAY - 2 * SECOND, {}, 0],
+    ['is of the year 9999', 253_402_300_799_000 - NOW, {}, 0],
+    ['is up to a minute before the begin of a slot', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE }, -2 * HOUR],
+    ['is more than a minute before it', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE + SECOND }, 0],
+    ['is more than a minute before it, on a slow clock', 2 * HOUR, { slotAt: NOW + 2 * HOUR + MINUTE + SECOND }, 0],
+    ['is after it: older data contradict nothing', 2 * HOUR, { slotAt: NOW, machinesAt: [NOW, NOW] }, 2 * HOUR],
+    ['contradicts our clock and two of three machines', -2 * HOUR, { machinesAt: [NOW, NOW - DAY, NOW] }, 0],
+    ['contradicts our clock and two of four machines', -2 * HOUR, { machinesAt: [NOW, NOW, 0, 0] }, -2 * HOUR],
+    ['contradicts our clock and the only machine', -2 * HOUR, { machinesAt: [NOW] }, -2 * HOUR],
+    [
+      'contradicts the machines, and our clock in the other direction',
+      2 * HOUR,
+      { machinesAt: [NOW + DAY, NOW + DAY] },
+      2 * HOUR,
+    ],
+  ] as const)('a date that %s is told, and used or not', (_, offset, times, correction) => {
+    for (const isFirst of [true, false]) {
+      const own = new VirtualClock(NOW);
+      const clock = new ServiceClock(own);
+      if (isFirst) clock.contains(times);
+      clock.answered(own.now() + offset, 0);
+      if (!isFirst) clock.contains(times);
+      expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([offset, correction]);
+      // No sweep begins earlier because of a date that is not used.
+      expect(clock.fastMs()).toBe(0);
+    }
+  });
+
+  it('times that no answer repeats contradict a date for an hour', async () => {
+    const { own, clock } = await answered([]);
+    clock.contains({ slotAt: NOW });
+    clock.contains({ slotAt: NOW - DAY });
+    await own.advance(HOUR);
+    clock.answered(own.now() - 2 * HOUR, 0);
+    expect(clock.now()).toBe(own.now());
+    await own.advance(1);
+    clock.answered(own.now() - 2 * HOUR, 0);
+    expect(clock.now()).toBe(own.now() - 2 * HOUR);
   });
 
   it('without answers for an hour the offset is unknown, and the correction stays', async () => {
