@@ -60,6 +60,8 @@ export interface Client {
   readonly api: Api;
   /** Keeps the ledger. */
   readonly limiter: RateLimiter;
+  /** Writes the ledger, which counts this process: one that is killed early must have left that. Resolves also if that fails. */
+  begin(): Promise<void>;
   /** Drops the connections and writes the ledger. */
   close(): Promise<void>;
 }
@@ -107,7 +109,11 @@ export function openClient(options: ClientOptions): Client {
       return writer.close();
     });
   }
-  return { api, limiter, close };
+  function begin(): Promise<void> {
+    writer.touch();
+    return writer.flush();
+  }
+  return { api, limiter, begin, close };
 }
 
 export function budgetOptionsOf({ budget }: Config): BudgetOptions {
@@ -175,13 +181,14 @@ export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock' 
 export async function openAccount(options: AccountOptions): Promise<Account> {
   const { settings, documents, replica, clock } = options;
   const { ledger } = await restore(documents, [], settings.key, clock.now());
-  const { api, limiter, close } = openClient({
+  const { api, limiter, begin, close } = openClient({
     ...options,
     settings: () => settings,
     ledger,
     save: (changed) => documents.save(LEDGER, changed),
     leads: replica && (() => replica.checkLead()),
   });
+  await begin();
   const budgetOptions = budgetOptionsOf(settings.config);
   return {
     api,

@@ -238,7 +238,9 @@ export class Exporter implements Pages {
     // Meanwhile the lease may have been lost, or the process may be stopping.
     if (this.#stopping.signal.aborted || this.#replica?.leads() === false) return;
     const stop = new AbortController();
-    const ended = this.#scheduler.run(stop.signal).finally(() => {
+    // No request before the ledger is written: what a process that is killed early has sent is to be known as ours.
+    const begun = this.#client.begin().then(() => this.#scheduler.run(stop.signal));
+    const ended = begun.finally(() => {
       this.#polling = undefined;
       this.#exposition.touch(OWN);
     });

@@ -71,7 +71,7 @@ export class Scheduler {
   readonly #running = new Set<Promise<void>>();
   /** When the loop first found a source due and could not start its round. The earliest comes first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
-  #heartbeatAt: MonotonicMs;
+  #heartbeatAt: MonotonicMs = Number.NEGATIVE_INFINITY;
   /** Whether a read has ended since the start or the last reload. */
   #hasRun = false;
   /** The sources that wait for the quota. */
@@ -80,7 +80,6 @@ export class Scheduler {
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
-    this.#heartbeatAt = deps.clock.monotonic();
     this.adopt(sources, entries);
   }
 
@@ -135,6 +134,7 @@ export class Scheduler {
       task.tried = new Map();
       return task;
     });
+    this.#heartbeatAt = this.#deps.clock.monotonic();
     this.#lateSince.clear();
     this.#hasRun = false;
     this.#nap.wake();
