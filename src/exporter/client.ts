@@ -7,7 +7,7 @@ import {
   routeOf,
 } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoints.ts';
-import { type CreateTransport, createTransport, type Proxies, type Transport } from '../api/transport.ts';
+import { type CreateTransport, createTransport, type Proxies, type Transport, withoutKey } from '../api/transport.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
@@ -152,11 +152,12 @@ export function leased(budget: Budget, leads: () => boolean): Budget {
 /** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
 function connectionsOf({ settings, proxies }: ClientOptions, outside: Outside) {
   const byTimeout = new Map<number, ReturnType<CreateTransport>>();
-  const send: Transport = (wire, signal) => {
-    const { timeoutMs } = settings().config.api;
+  const send: Transport = async (wire, signal) => {
+    const { key, config } = settings();
+    const { timeoutMs } = config.api;
     const transport = byTimeout.get(timeoutMs) ?? outside.createTransport({ timeoutMs, proxies });
     byTimeout.set(timeoutMs, transport);
-    return transport.send(wire, signal);
+    return withoutKey(await transport.send(wire, signal), key);
   };
   const close = async (): Promise<void> => {
     await Promise.all([...byTimeout.values()].map((transport) => transport.close()));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requestTo } from '../../src/api/endpoints.ts';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { leased, openClient } from '../../src/exporter/client.ts';
@@ -44,6 +45,28 @@ describe('exporter/client', () => {
     await close();
     expect(lacks).toEqual([5_000, 0]);
   });
+});
+
+it('exporter/client: nothing that an answer repeats of the key is shown, in any case of its letters', async () => {
+  const [clock, key] = [new VirtualClock(NOW), 'S3cr3t-K3y+.'];
+  const headers = { 'content-type': `text/${key.toLowerCase()}`, 'x-other': [key] };
+  const answers = [
+    { status: 405, headers },
+    { status: 403, headers: { ...headers, 'ratelimit-bucket': `of ${key}`, 'x-ratelimit-limit-second': '5' } },
+  ];
+  const outside = sending(async () => writtenAnswer(answers.shift() ?? { status: 200 }));
+  const settings = () => ({ config: defaultConfig(), key });
+  const { api, limiter } = openClient({ settings, clock, ledger: emptyLedger(), outside });
+  const failureOf = (): Promise<unknown> =>
+    settled(
+      clock,
+      api.request(requestTo('machine_names', {}), noSignal()).catch(({ message }: Error) => message),
+    );
+  expect(await failureOf()).toBe(
+    'machine_names: unexpected_status (status 405, text/API-KEY-HIDDEN, not from the service)',
+  );
+  expect(await failureOf()).toBe('machine_names: forbidden (status 403)');
+  expect(Object.keys(limiter.settleLedger().buckets)).toEqual(['ofAPI-KEY-HIDDEN']);
 });
 
 /** A month of 2,000 requests at 5 a second, and an exporter whose processes are killed after so long, but for the last. */

@@ -35,7 +35,7 @@ export async function openFileStore(
 
   async function load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const file = fileOf(name);
-    const text = await readWhole(file).catch((error: unknown) => {
+    const text = await readWhole(file, Number.POSITIVE_INFINITY).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw unreadable(file, error);
     });
@@ -85,7 +85,7 @@ export async function peek<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await readWhole(file).catch(() => undefined);
+  const text = await readWhole(file, Number.POSITIVE_INFINITY).catch(() => undefined);
   if (text === undefined) return undefined;
   const parsed = parseDocument({ document: file, anew: anewIn(dir) }, version, text, schema);
   return parsed.success ? parsed.data : undefined;
