@@ -8,7 +8,7 @@ import type { Clock } from '../toolkit/lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun, hasEnded } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry } from './entry.ts';
-import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
+import { isConfirmedFor, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
 /** The events of the scheduler itself, which every source has. */
@@ -163,9 +163,9 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
   function note(part: Part, request: ApiRequest, error: unknown): void {
     if (isNoneFound(error)) refusals = withoutRefusal(refusals, part);
     if (!isRefusal(error, request)) return;
-    const wasRefused = isRefused(refusals, part);
+    const wasConfirmed = isConfirmedFor(refusals, part);
     refusals = withRefusal(refusals, part, error, api.now());
-    if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
+    if (!wasConfirmed && isConfirmedFor(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
   }
 
   /** Whether the first endpoint is one of v1 that found nothing. An optional part is refused instead. */

@@ -6,7 +6,7 @@ import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { attemptOf, type Entry, emptyEntry, sourceId, withoutRefusals } from './entry.ts';
+import { attemptOf, doubtingRefusals, type Entry, emptyEntry, sourceId } from './entry.ts';
 import { type BudgetView, pacesOf } from './paces.ts';
 import { type Ended, runRound } from './round.ts';
 import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
@@ -129,8 +129,8 @@ export class Scheduler {
           ? known
           : newTask(source, known?.startedAt ?? this.#deps.clock.now(), entries.get(id));
       task.source = source;
-      task.saved = withoutRefusals(source, task.saved);
-      task.current = withoutRefusals(source, task.current);
+      task.saved = doubtingRefusals(source, task.saved);
+      task.current = doubtingRefusals(source, task.current);
       task.tried = new Map();
       return task;
     });
@@ -234,7 +234,7 @@ export class Scheduler {
     this.#hasRun = true;
     for (const { read } of round.runs) tried.set(read.name, beganAt);
     // If the round began before a reload, its entry has the refusals from before.
-    task.current = task.source === source ? round.entry : withoutRefusals(task.source, round.entry);
+    task.current = task.source === source ? round.entry : doubtingRefusals(task.source, round.entry);
     task.unsaved = [...task.unsaved, ...round.events];
     task.rounds += 1;
     await this.#persist(task, signal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiRequest, requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { type Attempt, type Entry, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { type Attempt, doubtingRefusals, type Entry } from '../../src/scheduler/entry.ts';
 import { isRefused, type Refusals, refusedUntil, withRefusal } from '../../src/scheduler/refusals.ts';
 import type { SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -156,12 +156,32 @@ describe('the attempts at a read', () => {
     expect(await eventsAfter(20, 'forbidden')).toBe(1);
   });
 
-  it('are made at once after a start or a reload, which forget every refusal', async () => {
-    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
-    const again = withoutRefusals(source, entry);
-    expect(again.refusals).toEqual({});
-    expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
-  });
+  it.each([
+    ['it works', ['ok'], false, undefined],
+    ['two refusals ten minutes apart confirm it for another day', ['forbidden', 'forbidden'], true, DAY],
+    ['one refusal does not', ['forbidden'], true, TEN],
+  ] as const)(
+    'are made at once after a start or a reload, and the part counts as refused until %s',
+    async (_, results, isRefusedAfter, nextMs) => {
+      const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+      // Twice, as by processes that do not live long.
+      const again = doubtingRefusals(source, doubtingRefusals(source, entry));
+      expect(isRefused(again.refusals, 'machine_names')).toBe(true);
+      expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
+      let [last, at] = [again, now];
+      for (const [i, result] of results.entries()) {
+        at += i === 0 ? 1 : TEN;
+        const request = async (): Promise<never> => {
+          if (result !== 'ok') throw failed(NAMES, result);
+          return undefined as never;
+        };
+        ({ entry: last } = await round(source, { ...answering({}), request, now: () => at }, last, { now: at }));
+      }
+      expect(isRefused(last.refusals, 'machine_names')).toBe(isRefusedAfter);
+      const { nextAttemptAt } = scheduleAt(source, last, at).first;
+      expect(nextAttemptAt).toBe(at + (nextMs ?? 6 * HOUR));
+    },
+  );
 
   it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
