@@ -165,6 +165,13 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   };
 }
 
+/** The answer, in whose headers something in between may repeat our key, and which are shown. A short text is no key. */
+export function withoutKey(answer: Answer, key: string): Answer {
+  if (key.length < 8) return answer;
+  const written = new RegExp(RegExp.escape(JSON.stringify(key).slice(1, -1)), 'gi');
+  return { ...answer, headers: JSON.parse(JSON.stringify(answer.headers).replaceAll(written, 'API-KEY-HIDDEN')) };
+}
+
 const REASONS: Readonly<Record<number, FailureReason>> = {
   400: 'bad_request',
   401: 'unauthorized',

@@ -23,10 +23,8 @@ export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs):
 const MIN_STEP_MS = 1_000;
 /** Up to this offset our clock counts as right. */
 const WRONG_FROM_MS = MS_PER_MINUTE;
-/** A `Date` further from our clock is not used: it is more likely that of something in between. */
+/** A `Date` further from our clock is not used. */
 const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
-/** So many machines, and more than half of those in an answer, can contradict a `Date`. */
-const MIN_MACHINES = 2;
 
 /**
  * Pure. The correction after a step of our clock. Setting a wrong clock back does not prove it right, so the time of the
@@ -37,18 +35,10 @@ function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Millisecon
   return correctionMs - stepMs;
 }
 
-/** The time is past this: what the monotonic clock added since to a time that an answer contains. */
-interface Bound {
-  readonly seenAt: MonotonicMs;
-  /** The time in the answer, less the monotonic one. */
-  readonly origin: UnixMs;
-}
-
 /**
  * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
  * that the time of a poll and the age of a record agree. A change of the correction looks like a step of the clock. A
- * correction is kept until the next answers show another one. A `Date` that is not plausible corrects nothing: it is more than a
- * day off, or before times that the answers themselves contain.
+ * correction is kept until the next answers show another one.
  */
 export class ServiceClock implements Clock {
   /** What is added to our clock. */
@@ -57,8 +47,8 @@ export class ServiceClock implements Clock {
   #samples: readonly ClockSample[] = [];
   /** What our clock showed when the monotonic one was 0. */
   #origin: UnixMs;
-  #slot: Bound | undefined;
-  #machines: Bound | undefined;
+  /** The latest times in answers, less the monotonic time at which they came. */
+  readonly #bounds = new Map<keyof Times, { readonly seenAt: MonotonicMs; readonly origin: UnixMs }>();
 
   constructor(own: Clock) {
     this.#own = own;
@@ -105,33 +95,27 @@ export class ServiceClock implements Clock {
     this.#correct();
   }
 
-  /** Takes the times in an answer that has just come. */
-  contains({ slotAt, machinesAt = [] }: Times): void {
-    const most = Math.max(MIN_MACHINES, Math.floor(machinesAt.length / 2) + 1);
-    this.#slot = this.#later(this.#slot, slotAt);
-    this.#machines = this.#later(this.#machines, machinesAt.toSorted((a, b) => b - a)[most - 1]);
+  /** Takes the times in an answer that has just come. A wrong one lasts for an hour. */
+  contains(times: Times): void {
+    const seenAt = this.monotonic();
+    for (const kind of ['slotAt', 'machinesAt'] as const) {
+      const [known, origin] = [this.#bounds.get(kind), (times[kind] ?? Number.NEGATIVE_INFINITY) - seenAt];
+      if (!known || origin > known.origin || seenAt - known.seenAt > MS_PER_HOUR)
+        this.#bounds.set(kind, { seenAt, origin });
+    }
     this.#correct();
   }
 
-  #later(known: Bound | undefined, at: UnixMs | undefined): Bound | undefined {
-    if (at === undefined) return known;
-    const seenAt = this.monotonic();
-    const bound = { seenAt, origin: at - seenAt };
-    return known && known.origin > bound.origin && seenAt - known.seenAt <= MS_PER_HOUR ? known : bound;
-  }
-
+  /** Whether no answer contradicts this `Date`, and no machines together with our clock. What is told all the same is its offset. */
   #isPlausible(offsetMs: Milliseconds): boolean {
     const latest = this.#origin + offsetMs + WRONG_FROM_MS;
-    const isBefore = (bound: Bound | undefined): boolean =>
-      bound !== undefined && latest < bound.origin && this.monotonic() - bound.seenAt <= MS_PER_HOUR;
-    // Machines alone could be wrong, but not together with our clock.
-    const isContradicted = isBefore(this.#slot) || (offsetMs < -WRONG_FROM_MS && isBefore(this.#machines));
+    const isBefore = (kind: keyof Times): boolean => latest < (this.#bounds.get(kind)?.origin ?? latest);
+    const isContradicted = isBefore('slotAt') || (offsetMs < -WRONG_FROM_MS && isBefore('machinesAt'));
     return Math.abs(offsetMs) <= MAX_OFFSET_MS && !isContradicted;
   }
 
   #correct(): void {
-    const offsetMs = this.offsetMs();
-    if (offsetMs === undefined) return;
+    const offsetMs = this.offsetMs() ?? this.correctionMs;
     const median = this.#isPlausible(offsetMs) ? Math.round(offsetMs) : 0;
     // An offset of about a minute would set the clock back and forth.
     if (Math.abs(median - this.correctionMs) <= WRONG_FROM_MS) return;

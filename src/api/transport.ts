@@ -34,21 +34,6 @@ export interface Answer {
 /** @throws RequestFailed with reason `network` or `timeout`; the signal's reason when it aborts. */
 export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
 
-const HIDDEN_KEY = 'API-KEY-HIDDEN';
-/** A shorter text is no key, and may be a part of any header. */
-const MIN_KEY_LENGTH = 8;
-
-/** The answer, in whose headers something in between may repeat our key: media types and names of buckets are shown. */
-export function withoutKey(answer: Answer, key: string): Answer {
-  if (key.length < MIN_KEY_LENGTH) return answer;
-  const hide = (value: string): string => value.replaceAll(new RegExp(RegExp.escape(key), 'gi'), HIDDEN_KEY);
-  const headers = Object.entries(answer.headers).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? hide(value) : value?.map(hide),
-  ]);
-  return { ...answer, headers: Object.fromEntries(headers) };
-}
-
 /** The URLs of the forward proxies for http and https, with credentials; '' means none. */
 export interface Proxies {
   readonly http: string;

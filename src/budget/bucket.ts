@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -10,12 +9,11 @@ import {
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
-  monthAt,
   renewal,
+  renewed,
   report,
   unixMs,
   usable,
-  windowEnd,
 } from './long-window.ts';
 
 const Count = z.number().nonnegative();
@@ -48,7 +46,7 @@ export const Bucket = z.object({
   month: LongWindow.optional(),
   /** When the operator started or reloaded the program. Absent once an answer has shown whether the plan is still the same. */
   askedAt: unixMs.optional(),
-  /** For how long processes that were killed may have sent requests that this does not contain, since an answer last told. */
+  /** For how long requests may have been sent that this does not contain, by processes that were killed since an answer told. */
   lacksMs: z.number().nonnegative().exactOptional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
@@ -108,10 +106,8 @@ export function windowAt(
   const window = currentWindow(bucket, name, options, now);
   if (!window || isAsking(bucket, options, now)) return undefined;
   const resetsAt = renewal(name, window.since, now);
-  // While the time of the next month has not held, what is left may already be of that month.
-  const windowEndsAt = windowEnd(name, Math.max(window.since, now));
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
-  const end = isTrial ? Math.max(windowEndsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : windowEndsAt;
+  const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
   const { remaining = 0 } = window;
   const reserved = Math.min(remaining, expectedOfOthers(window, usedByOthers(bucket, name) ?? 0, end, now));
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
@@ -130,20 +126,15 @@ function spentWindows(bucket: Bucket, options: BudgetOptions, now: UnixMs) {
   });
 }
 
-/**
- * After the end of an hour a new one is assumed, until the next answer reports it; a month ends in `settled`. A configured quota
- * applies even before the service has confirmed it.
- */
+/** A configured quota applies even before the service has confirmed it. */
 function currentWindow(
   bucket: Bucket,
   name: LongWindowName,
   options: BudgetOptions,
   now: UnixMs,
 ): LongWindow | undefined {
-  const window = bucket[name];
-  if (window && (name === 'month' || now < windowEnd(name, window.since))) return window;
-  const limit = window?.limit ?? (name === 'month' ? options.perMonth : undefined);
-  return limit === undefined ? undefined : { limit, own: 0, since: now };
+  const limit = name === 'month' ? options.perMonth : undefined;
+  return bucket[name] ?? (limit === undefined ? undefined : { limit, own: 0, since: now });
 }
 
 /** The remaining requests in the hour and month of one bucket, regardless of the key. */
@@ -229,8 +220,7 @@ export function observeBucket(
     ...reported(bucket, observation),
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
-  const { lacksMs = 0 } = bucket;
-  const unwritten = Math.ceil((perSecondOf(seen, options) * lacksMs) / 1000);
+  const unwritten = Math.ceil((perSecondOf(seen, options) * (bucket.lacksMs ?? 0)) / 1000);
   for (const name of LONG_WINDOWS) {
     const isSaid = says(observation, name);
     const isReal = isSaid ? name === 'month' || seen.limits.hour !== seen.limits.month : bucket[name] !== undefined;
@@ -240,8 +230,7 @@ export function observeBucket(
       delete seen[name];
       continue;
     }
-    const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
-    const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
+    const remaining = isSaid && granted !== undefined ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? charge(window, -1) : window;
     seen[name] = report(charged, { limit, granted, remaining, unaccounted, unwritten }, now);
@@ -276,15 +265,6 @@ function reported(bucket: Bucket, observation: Observation): Pick<Bucket, 'limit
   return seen;
 }
 
-/**
- * Whether a 429 is about the previous hour or month, because our clock is ahead: it names the reset of the longest window
- * that is used up (api-facts 6.1), and by our clock this one has just begun.
- */
-function isOfPreviousWindow(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
-  if (remaining[name] !== 0 || resetSeconds === undefined) return false;
-  return now + resetSeconds * 1000 + CLOCK_AHEAD_MS < windowEnd(name, now);
-}
-
 /** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */
 function isRefunded(status: number): boolean {
   return status === 429 || status >= 500;
@@ -296,8 +276,11 @@ function isRefunded(status: number): boolean {
  * would be left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  const windowOf = (name: LongWindowName) => currentWindow(bucket, name, options, now);
-  return withWindows(bucket, windowOf, (window) => charge(window, -1));
+  return withWindows(
+    bucket,
+    (name) => currentWindow(bucket, name, options, now),
+    (window) => charge(window, -1),
+  );
 }
 
 /** The lower of the service's limit and the configured one. Undefined if there is neither. */
@@ -327,15 +310,7 @@ export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
   return { ...wait, at: wait.at + ms, until: Math.max(0, wait.until + ms) };
 }
 
-/** The bucket of a document that may lack the requests of so much time. */
-export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
-  return ms === 0 ? bucket : { ...bucket, lacksMs: (bucket.lacksMs ?? 0) + ms };
-}
-
-/**
- * The bucket at this time, with the month that has begun. A time in the future is from before the clock was set back. It becomes
- * `now`, and a wait keeps its length.
- */
+/** The bucket at this time. A time in the future is from before the clock was set back: it becomes `now`, a wait keeps its length. */
 export function settled(bucket: Bucket, time: Time): Bucket {
   const { now } = time;
   const { wait, askedAt, firstUseAt, hour, month } = bucket;
@@ -344,8 +319,8 @@ export function settled(bucket: Bucket, time: Time): Bucket {
     wait: waitMoved(wait, Math.min(0, now - wait.at)),
     firstUseAt: firstUseAt && Math.min(firstUseAt, now),
     askedAt: askedAt && Math.min(askedAt, now),
-    hour: hour && { ...hour, since: Math.min(hour.since, now) },
-    month: month && monthAt(month, time),
+    hour: hour && renewed('hour', hour, time),
+    month: month && renewed('month', month, time),
   };
 }
 

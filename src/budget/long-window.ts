@@ -23,8 +23,6 @@ export const LongWindow = z.object({
   remaining: z.number().optional(),
   /** Our requests since the window began. */
   own: z.number().nonnegative(),
-  /** Those of them since the end of the month by our clock, while that time has not held. */
-  next: z.number().nonnegative().exactOptional(),
   /** When the first of them was charged. */
   since: unixMs,
   /** When an answer first reported the remaining requests, and the requests that others had made before. */
@@ -50,33 +48,22 @@ export function windowEnd(name: LongWindowName, since: UnixMs): UnixMs {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** When a window that is used up opens again: after the end of a month its time has to hold. */
+/** When a window that is used up opens again: after its end, that time has to hold. */
 export function renewal(name: LongWindowName, since: UnixMs, now: UnixMs): UnixMs {
   const end = windowEnd(name, since);
-  if (name === 'hour') return end;
   return (end + HELD_FOR_MS > now ? end : now) + HELD_FOR_MS;
 }
 
-/**
- * The month at this time. The next one begins once its time has held, because a clock that jumps for seconds must not end the
- * count of the real month. A time in the future is from before the clock was set back.
- */
-export function monthAt(month: LongWindow, { now, held }: Time): LongWindow {
-  const { next = 0, ...known } = { ...month, since: Math.min(month.since, now) };
-  const end = windowEnd('month', known.since);
-  if (held >= end) return { limit: month.limit, own: next, since: now };
-  return now < end ? known : { ...known, next };
+/** The hour or month at this time. The next one begins once its time has held: a clock that jumps does not end a count. */
+export function renewed(name: LongWindowName, window: LongWindow, { now, held }: Time): LongWindow {
+  const since = Math.min(window.since, now);
+  return held < windowEnd(name, since) ? { ...window, since } : { limit: window.limit, own: 0, since: now };
 }
 
 /** Counts a request of ours. -1 takes it back: it got no answer, or was not charged by the service. */
 export function charge(window: LongWindow, by: 1 | -1 = 1): LongWindow {
-  const { remaining, own, next } = window;
-  return {
-    ...window,
-    own: Math.max(0, own + by),
-    ...(next !== undefined && { next: Math.max(0, next + by) }),
-    ...(remaining !== undefined && { remaining: remaining - by }),
-  };
+  const { remaining, own } = window;
+  return { ...window, own: Math.max(0, own + by), ...(remaining === undefined ? {} : { remaining: remaining - by }) };
 }
 
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
@@ -89,12 +76,13 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const used = Math.max(0, granted - remaining);
   const expected = known.remaining ?? granted - known.own;
   const unwritten = Math.min(said.unwritten, Math.max(0, expected - remaining));
-  // If less was used than we have counted, the service has begun a new count.
+  // If less was used than we have counted, the service has begun a new count, maybe before ours.
+  const isNew = used < known.own;
   const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
-  const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
+  const start = !isNew && known.others && known.others.since <= now ? known.others : { since: now, before: used };
   const others = { ...start, before: Math.min(start.before, used - own) };
-  return { ...known, limit, remaining, own, others };
+  return { ...known, limit, remaining, own, others, since: isNew ? now : known.since };
 }
 
 /** Requests that this exporter may still make: its share of the limit, but not more than `remaining`. */

@@ -5,11 +5,12 @@ import {
   type ApiOptions,
   createApi,
   routeOf,
+  withoutKey,
 } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoints.ts';
-import { type CreateTransport, createTransport, type Proxies, type Transport, withoutKey } from '../api/transport.ts';
+import { type CreateTransport, createTransport, type Proxies, type Transport } from '../api/transport.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
-import { bucketOf, type Ledger } from '../budget/ledger.ts';
+import { bucketOf, type Ledger, lacking } from '../budget/ledger.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
@@ -60,7 +61,7 @@ export interface Client {
   readonly api: Api;
   /** Keeps the ledger. */
   readonly limiter: RateLimiter;
-  /** Writes the ledger, which counts this process: one that is killed early must have left that. Resolves also if that fails. */
+  /** Writes the ledger, before the first request of a process. Resolves also if that fails. */
   begin(): Promise<void>;
   /** Drops the connections and writes the ledger. */
   close(): Promise<void>;
@@ -76,8 +77,9 @@ export function openClient(options: ClientOptions): Client {
   let isClosing = false;
   const writer = latestWriter({
     write: () => {
-      const mayLackMs = isClosing ? 0 : LEDGER_EVERY_MS;
-      return save({ ...limiter.settleLedger(), correctionMs: clock.correctionMs ?? 0, mayLackMs });
+      const ledger = limiter.settleLedger();
+      const written = isClosing ? ledger : lacking(ledger, LEDGER_EVERY_MS);
+      return save({ ...written, correctionMs: clock.correctionMs ?? 0 });
     },
     onError: onSaveError,
     clock,

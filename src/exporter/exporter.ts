@@ -14,7 +14,6 @@ import type { Format } from '../toolkit/exposition/encode.ts';
 import { EXPOSITION_OPTIONS, Exposition, type ExpositionOptions } from '../toolkit/exposition/exposition.ts';
 import { type Clock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
-import { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { parseValue } from '../toolkit/state/envelope.ts';
@@ -67,7 +66,6 @@ export interface ExporterOptions {
 export class Exporter implements Pages {
   readonly #options: ExporterOptions;
   readonly #clock: ServiceClock;
-  readonly #heldTime: HeldTime;
   readonly #log: Logger;
   readonly #replica: Replica | undefined;
   #settings: Settings;
@@ -98,7 +96,6 @@ export class Exporter implements Pages {
     const clock = new ServiceClock(options.clock);
     this.#options = options;
     this.#clock = clock;
-    this.#heldTime = new HeldTime(clock);
     this.#log = log;
     this.#replica = replica;
     this.#settings = settings;
@@ -125,7 +122,6 @@ export class Exporter implements Pages {
     this.#scheduler = new Scheduler(this.#setup.sources, known.entries, {
       api,
       clock,
-      heldTime: this.#heldTime,
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#setup, limiter.settleLedger(), clock.now()),
@@ -238,7 +234,6 @@ export class Exporter implements Pages {
     // Meanwhile the lease may have been lost, or the process may be stopping.
     if (this.#stopping.signal.aborted || this.#replica?.leads() === false) return;
     const stop = new AbortController();
-    // No request before the ledger is written: what a process that is killed early has sent is to be known as ours.
     const begun = this.#client.begin().then(() => this.#scheduler.run(stop.signal));
     const ended = begun.finally(() => {
       this.#polling = undefined;
@@ -367,7 +362,7 @@ export class Exporter implements Pages {
   }
 
   #snapshot(): Snapshot {
-    const time = this.#heldTime.time();
+    const time = this.#scheduler.heldTime.time();
     const { now } = time;
     const ledger = this.#client.limiter.settleLedger();
     return {

@@ -35,17 +35,13 @@ export function partsOf(reads: readonly Pick<Read<never>, 'endpoints'>[]): Part[
 
 /** Whether the service refuses a part. The refusal lasts until a success. */
 export function isRefused(refusals: Refusals, part: Part | undefined): boolean {
-  return isConfirmedFor(refusals, part) || (part !== undefined && refusals[part]?.isOld === true);
-}
-
-export function isConfirmedFor(refusals: Refusals, part: Part | undefined): boolean {
   const refusal = part && refusals[part];
-  return refusal !== undefined && isConfirmed(refusal);
+  return refusal !== undefined && (isConfirmed(refusal) || refusal.isOld === true);
 }
 
-/** The refusals when the account may have another plan: each part is requested again, and refused by as many attempts as a new one. */
+/** The refusals when the account may have another plan: it takes as many attempts to confirm one as if it were new. */
 export function doubted(refusals: Refusals): Refusals {
-  const refused = Object.entries(refusals).filter(([, one]) => isConfirmed(one) || one.isOld);
+  const refused = Object.entries(refusals).filter(([part]) => isRefused(refusals, part as Part));
   return Object.fromEntries(
     refused.map(([part, one]) => [part, { ...one, attempts: 0, firstAt: one.lastAt, isOld: true }]),
   );
@@ -53,9 +49,9 @@ export function doubted(refusals: Refusals): Refusals {
 
 /** Until when a refused part is not requested: for a day after the last attempt. 0: it may be requested. */
 export function refusedUntil(refusals: Refusals, part: Part | undefined, now: UnixMs): UnixMs {
-  const { lastAt = now } = (part && refusals[part]) ?? {};
+  const refusal = part && refusals[part];
   // After the clock was set back, a day after the last attempt by the old clock could be a year away.
-  return isConfirmedFor(refusals, part) && lastAt <= now ? lastAt + MS_PER_DAY : 0;
+  return refusal && isConfirmed(refusal) && refusal.lastAt <= now ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
 /** When a second attempt can confirm a refusal. Undefined: there is none to confirm, or the failure may pass by itself. */

@@ -2,13 +2,13 @@ import type { Api } from '../api/client.ts';
 import { type ApiRequest, ENDPOINTS, type Freshness, freshnessAfter, type Part } from '../api/endpoints.ts';
 import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
-import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
+import type { Inputs, Outcome, Read, ReadContext, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun, hasEnded } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry } from './entry.ts';
-import { isConfirmedFor, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
+import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
 /** The events of the scheduler itself, which every source has. */
@@ -85,7 +85,8 @@ async function run(
   { read, pace, timing }: ReadSchedule,
 ): Promise<Ran | undefined> {
   const attempt = attemptOf(before, read);
-  const lastBeganAt = tried.get(read.name);
+  // A read may run at the pace of a late read beside it. If the last attempt is longer ago, the program slept or might not ask.
+  const longestMs = Math.max(timing.intervalMs, ...pace.beside.map((name) => timing.of(name) ?? 0));
   const events: SourceEvent[] = [];
   const noted = notedApi(api, read, before, inputs, events);
   const start = clock.monotonic();
@@ -94,9 +95,9 @@ async function run(
     timing,
     signal,
     inputs,
-    ownMs: lastBeganAt === undefined ? 0 : ownTime(begun.monotonic - lastBeganAt, timing, pace.beside),
+    ownMs: Math.min(longestMs, begun.monotonic - (tried.get(read.name) ?? begun.monotonic)),
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
-    isFirst: lastBeganAt === undefined,
+    isFirst: !tried.has(read.name),
     stop,
     isRefused: noted.isRefused,
     events,
@@ -138,15 +139,6 @@ function stopBefore({ reads }: Entry, { tried, startedAt, aliveAt = 0 }: RoundCo
   return tried.size > 0 || attempts.length === 0 || from >= startedAt ? undefined : { from, to: startedAt };
 }
 
-/**
- * How long the program itself was trying in the time since the last attempt. If that is longer than the interval, the program
- * slept or might not ask. A step of the clock is no time.
- */
-function ownTime(sinceMs: Milliseconds, { intervalMs, of }: Timing, beside: readonly string[]): Milliseconds {
-  // A read may run at the pace of a late read beside it.
-  return Math.min(sinceMs, Math.max(intervalMs, ...beside.map((read) => of(read) ?? 0)));
-}
-
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
 function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, events: SourceEvent[]) {
   const { endpoints } = read;
@@ -163,9 +155,9 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
   function note(part: Part, request: ApiRequest, error: unknown): void {
     if (isNoneFound(error)) refusals = withoutRefusal(refusals, part);
     if (!isRefusal(error, request)) return;
-    const wasConfirmed = isConfirmedFor(refusals, part);
+    const wasRefused = isRefused(refusals, part);
     refusals = withRefusal(refusals, part, error, api.now());
-    if (!wasConfirmed && isConfirmedFor(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
+    if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
   }
 
   /** Whether the first endpoint is one of v1 that found nothing. An optional part is refused instead. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { requestTo } from '../../src/api/endpoints.ts';
 import { medianOffset, ServiceClock } from '../../src/api/service-clock.ts';
+import { type Times, timesIn } from '../../src/api/times.ts';
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
@@ -14,6 +16,12 @@ async function answered(offsets: readonly number[]): Promise<{ own: VirtualClock
     clock.answered(own.now() + offset, 0);
   }
   return { own, clock };
+}
+
+/** The times in a page with the newest records of so many machines. */
+function pushed(...times: readonly number[]): Times {
+  const system_metrics = times.map((timestamp, i) => ({ machine: `m${i}`, timestamp }));
+  return timesIn(requestTo('machine_metrics', { range: { start: 0, end: 0 } }), { data: { system_metrics } });
 }
 
 describe('api/service-clock', () => {
@@ -68,44 +76,36 @@ describe('api/service-clock', () => {
   });
 
   it.each([
-    ['is a day off', -DAY, {}, -DAY],
-    ['is more than a day off', -DAY - 2 * SECOND, {}, 0],
-    ['is of the year 9999', 253_402_300_799_000 - NOW, {}, 0],
-    ['is up to a minute before the begin of a slot', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE }, -2 * HOUR],
-    ['is more than a minute before it', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE + SECOND }, 0],
-    ['is more than a minute before it, on a slow clock', 2 * HOUR, { slotAt: NOW + 2 * HOUR + MINUTE + SECOND }, 0],
-    ['is after it: older data contradict nothing', 2 * HOUR, { slotAt: NOW, machinesAt: [NOW, NOW] }, 2 * HOUR],
-    ['contradicts our clock and two of three machines', -2 * HOUR, { machinesAt: [NOW, NOW - DAY, NOW] }, 0],
-    ['contradicts our clock and two of four machines', -2 * HOUR, { machinesAt: [NOW, NOW, 0, 0] }, -2 * HOUR],
-    ['contradicts our clock and the only machine', -2 * HOUR, { machinesAt: [NOW] }, -2 * HOUR],
-    [
-      'contradicts the machines, and our clock in the other direction',
-      2 * HOUR,
-      { machinesAt: [NOW + DAY, NOW + DAY] },
-      2 * HOUR,
-    ],
-  ] as const)('a date that %s is told, and used or not', (_, offset, times, correction) => {
+    ['a day off', -DAY, {}, -DAY],
+    ['more than a day off', -DAY - 2 * SECOND, {}, 0],
+    ['of the year 9999', 253_402_300_799_000 - NOW, {}, 0],
+    ['up to a minute before a slot', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE }, -2 * HOUR],
+    ['more than a minute before it', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE + SECOND }, 0],
+    ['before it, and ahead of our clock', 2 * HOUR, { slotAt: NOW + 2 * HOUR + MINUTE + SECOND }, 0],
+    ['after it: older data contradict nothing', 2 * HOUR, { slotAt: NOW, machinesAt: NOW }, 2 * HOUR],
+    ['before our clock and two of three machines', -2 * HOUR, pushed(NOW, NOW - DAY, NOW), 0],
+    ['before our clock and two of four machines', -2 * HOUR, pushed(NOW, NOW, SECOND, SECOND), -2 * HOUR],
+    ['before our clock and the only machine', -2 * HOUR, pushed(NOW), -2 * HOUR],
+    ['before the machines, and ahead of our clock', 2 * HOUR, pushed(NOW + DAY, NOW + DAY), 2 * HOUR],
+  ])('a date that is %s is told, and used or not', (_, offset, times, correction) => {
     for (const isFirst of [true, false]) {
       const own = new VirtualClock(NOW);
       const clock = new ServiceClock(own);
       if (isFirst) clock.contains(times);
       clock.answered(own.now() + offset, 0);
       if (!isFirst) clock.contains(times);
-      expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([offset, correction]);
       // No sweep begins earlier because of a date that is not used.
-      expect(clock.fastMs()).toBe(0);
+      expect([clock.offsetMs(), clock.now() - own.now(), clock.fastMs()]).toEqual([offset, correction, 0]);
     }
   });
 
-  it('times that no answer repeats contradict a date for an hour', async () => {
+  it('a wrong time in an answer contradicts dates for an hour', async () => {
     const { own, clock } = await answered([]);
-    clock.contains({ slotAt: NOW });
-    clock.contains({ slotAt: NOW - DAY });
-    await own.advance(HOUR);
+    clock.contains({ slotAt: NOW + DAY });
+    await own.advance(HOUR + 1);
     clock.answered(own.now() - 2 * HOUR, 0);
     expect(clock.now()).toBe(own.now());
-    await own.advance(1);
-    clock.answered(own.now() - 2 * HOUR, 0);
+    clock.contains({});
     expect(clock.now()).toBe(own.now() - 2 * HOUR);
   });
 

@@ -39,7 +39,7 @@ const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 describe('budget/bucket', () => {
   it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
     const back = held(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
-    expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: RENEWAL, end: NOVEMBER });
+    expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: RENEWAL, end: RENEWAL });
   });
 
   it('never allows more than the second does, however soon the month ends', () => {
@@ -81,16 +81,12 @@ describe('budget/bucket', () => {
     });
   });
 
-  it('has an hour that is a separate window if it differs from the month: closed when used up, open at the full hour', () => {
+  it('has an hour that is a separate window if it differs from the month: closed when used up, open after the full hour', () => {
     const at = OCTOBER + HOUR / 2;
     const bucket = told(EMPTY_BUCKET, headers([5, 100, 50_000], [4, 0, 40_000]), { at });
-    expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR);
+    expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR + 2 * MINUTE);
     expect(opensAt(bucket, OCTOBER + HOUR)).toBe(0);
-    expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
-      limit: 100,
-      own: 0,
-      since: OCTOBER + HOUR,
-    });
+    expect(held(bucket, OCTOBER + HOUR).hour).toEqual({ limit: 100, own: 0, since: OCTOBER + HOUR });
     expect(monthAt(bucket, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
   });
 
@@ -103,16 +99,16 @@ describe('budget/bucket', () => {
         resetsAt: RENEWAL,
         end: first + 30 * DAY,
       });
-      expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: NOVEMBER + 30 * DAY });
+      expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: RENEWAL + 30 * DAY });
       const asked = told(bucket, trial(599), { at: NOVEMBER });
       expect(monthAt(asked, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
       // Used up, it is looked for at the start of the next month.
       expect(opensAt(told(asked, trial(0), { at: NOVEMBER }), NOVEMBER)).toBe(RENEWAL + 30 * DAY);
       // Another month of a legacy quota, and a larger quota, end with the month.
       const old = { ...bucket, firstUseAt: OCTOBER - 300 * DAY };
-      expect(monthAt(old, first)?.end).toBe(NOVEMBER);
+      expect(monthAt(old, first)?.end).toBe(RENEWAL);
       const large = told(EMPTY_BUCKET, headers([1, 1_001, 1_001]), { at: first });
-      expect(monthAt(large, first)?.end).toBe(NOVEMBER);
+      expect(monthAt(large, first)?.end).toBe(RENEWAL);
     });
 
     it('loses nothing to an outage, however long: errors without headers do not count', () => {
@@ -124,7 +120,7 @@ describe('budget/bucket', () => {
     it('divides the remaining requests by the days that they must last', () => {
       const bucket = told(EMPTY_BUCKET, trial(999));
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
-      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10, 1);
       const late = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
       expect(allowedPerDay(late, BUDGET_OPTIONS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
     });
@@ -142,21 +138,19 @@ describe('budget/bucket', () => {
       expect(allowedPerDay(held(bucket, NOVEMBER), BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
     });
 
-    it('ends once its end has held for two minutes: a clock that jumps for seconds costs neither count nor plan', () => {
-      const jumped = { now: NOVEMBER + 10 * DAY, held: OCTOBER + 20 * DAY };
-      const ask = (bucket: Bucket, time = jumped) => chargeBucket(settled(bucket, time), BUDGET_OPTIONS, time.now);
-      const known = told(EMPTY_BUCKET, trial(600), { at: OCTOBER });
-      const ahead = ask(ask(known));
-      expect(ahead.month).toMatchObject({ own: 3, remaining: 598 });
-      expect(allowedPerDay(ahead, BUDGET_OPTIONS, jumped.now)).toBeCloseTo(598 / 20);
+    it('ends once its end has held for two minutes, or by an answer about the next one: a jump of the clock costs no count', () => {
+      const jumped = { at: NOVEMBER + 10 * DAY, held: OCTOBER + 20 * DAY };
+      const ahead = told(told(EMPTY_BUCKET, trial(600), { at: OCTOBER }), trial(599), jumped);
+      expect(ahead.month).toMatchObject({ own: 2, remaining: 599 });
       const back = held(ahead, OCTOBER + 20 * DAY);
-      expect(back.month).toMatchObject({ own: 3, remaining: 598 });
-      // The requests since the end count in the new month, as the service counts them.
-      const late = ask(ask(back, { now: NOVEMBER - 1, held: 0 }), { now: NOVEMBER + 1, held: NOVEMBER - 1 });
-      expect(held(late, NOVEMBER + 2).month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER + 2 });
-      // Used up, it stays closed for as long as a time that nobody has seen before takes to hold.
-      const usedUp = settled(told(EMPTY_BUCKET, trial(0)), jumped);
-      expect(quotaOf(usedUp, BUDGET_OPTIONS, jumped.now).closedUntil).toBe(jumped.now + 2 * MINUTE);
+      expect(back.month).toMatchObject({ own: 2, remaining: 599 });
+      expect(held(back, NOVEMBER).month).toEqual({ limit: 1_000, own: 0, since: NOVEMBER });
+      const renewed = told(back, trial(999), { at: NOVEMBER + MINUTE, held: NOVEMBER - MINUTE });
+      const { month } = told(renewed, trial(998), { at: NOVEMBER + 3 * MINUTE });
+      expect(month).toMatchObject({ own: 2, remaining: 998, others: { since: NOVEMBER + MINUTE, before: 0 } });
+      // Used up, it stays closed until that time has held.
+      const usedUp = settled(told(EMPTY_BUCKET, trial(0)), { now: jumped.at, held: jumped.held });
+      expect(quotaOf(usedUp, BUDGET_OPTIONS, jumped.at).closedUntil).toBe(jumped.at + 2 * MINUTE);
     });
 
     it('is planned anew when the quota is renewed', () => {
@@ -177,14 +171,6 @@ describe('budget/bucket', () => {
     const asked = told(usedUp, {}, { at: NOVEMBER });
     expect(asked.month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER });
     expect(opensAt(asked, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
-  });
-
-  it('is not used up for another month by a 429 of the last one, where our clock is ahead', () => {
-    const usedUp = told(EMPTY_BUCKET, trial(0));
-    const at = NOVEMBER + 500;
-    const refused = told(usedUp, { ...trial(0), 'ratelimit-reset': '3' }, { at, status: 429 });
-    expect(opensAt(refused, at)).toBe(at + 3_000);
-    expect(told(refused, trial(999), { at: at + 3_000 }).month).toMatchObject({ own: 1, remaining: 999 });
   });
 
   describe('a configured plan', () => {

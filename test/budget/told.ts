@@ -34,6 +34,8 @@ export const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 
 interface Exchange {
   readonly at?: number;
+  /** Default: `at`. */
+  readonly held?: number;
   readonly options?: BudgetOptions;
   readonly status?: number;
 }
@@ -45,7 +47,7 @@ export function held(bucket: Bucket, now: number): Bucket {
 
 /** The bucket after a request left and its answer came at the same moment. */
 export function toldBucket(bucket: Bucket, said: Headers, exchange: Exchange = {}): Bucket {
-  const { at = OCTOBER, options = BUDGET_OPTIONS, status = 200 } = exchange;
-  const charged = chargeBucket(held(bucket, at), options, at);
+  const { at = OCTOBER, held = at, options = BUDGET_OPTIONS, status = 200 } = exchange;
+  const charged = chargeBucket(settled(bucket, { now: at, held }), options, at);
   return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted: 0 }, options, at);
 }

@@ -156,32 +156,22 @@ describe('the attempts at a read', () => {
     expect(await eventsAfter(20, 'forbidden')).toBe(1);
   });
 
-  it.each([
-    ['it works', ['ok'], false, undefined],
-    ['two refusals ten minutes apart confirm it for another day', ['forbidden', 'forbidden'], true, DAY],
-    ['one refusal does not', ['forbidden'], true, TEN],
-  ] as const)(
-    'are made at once after a start or a reload, and the part counts as refused until %s',
-    async (_, results, isRefusedAfter, nextMs) => {
-      const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
-      // Twice, as by processes that do not live long.
-      const again = doubtingRefusals(source, doubtingRefusals(source, entry));
-      expect(isRefused(again.refusals, 'machine_names')).toBe(true);
-      expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
-      let [last, at] = [again, now];
-      for (const [i, result] of results.entries()) {
-        at += i === 0 ? 1 : TEN;
-        const request = async (): Promise<never> => {
-          if (result !== 'ok') throw failed(NAMES, result);
-          return undefined as never;
-        };
-        ({ entry: last } = await round(source, { ...answering({}), request, now: () => at }, last, { now: at }));
-      }
-      expect(isRefused(last.refusals, 'machine_names')).toBe(isRefusedAfter);
-      const { nextAttemptAt } = scheduleAt(source, last, at).first;
-      expect(nextAttemptAt).toBe(at + (nextMs ?? 6 * HOUR));
-    },
-  );
+  it('are made at once after a start or a reload, and the part counts as refused until one works', async () => {
+    const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
+    // Twice, as by processes that do not live long.
+    const again = doubtingRefusals(source, doubtingRefusals(source, entry));
+    expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
+    // It takes as many attempts as a new one to be confirmed.
+    const later = (refusals: Refusals, at: number) =>
+      withRefusal(refusals, 'machine_names', failed(NAMES, 'forbidden'), at);
+    const [first, second] = [later(again.refusals, now + HOUR), later(later(again.refusals, now), now + TEN)];
+    const all = [again.refusals, first, second].map((one) => isRefused(one, 'machine_names'));
+    const untils = [first, second].map((one) => refusedUntil(one, 'machine_names', now + DAY));
+    expect([all, untils]).toEqual([
+      [true, true, true],
+      [0, now + TEN + DAY],
+    ]);
+  });
 
   it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);

@@ -48,12 +48,11 @@ function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) =>
 }
 
 /** When a record next gets too old, or is no longer too far ahead. Withheld counters wait for a sweep. */
-function nextChange(seen: Partial<Machine>, freshMs: Milliseconds, forgetMs: Milliseconds, now: UnixMs): UnixMs {
+function nextChange(machine: Machine, ages: readonly Milliseconds[], now: UnixMs): UnixMs {
   const changes = PROCESSES.flatMap((process) => {
-    const at = (seen[process]?.timestamp ?? Number.NaN) * 1000;
-    // The first ms at which it is no longer too far ahead, and the first beyond each age. It is forgotten when that time has held.
-    const forgottenAt = Math.max(Math.floor(at + forgetMs) + 1, now) + HELD_FOR_MS;
-    return [Math.ceil(at - CLOCK_AHEAD_MS), Math.floor(at + freshMs) + 1, forgottenAt];
+    const at = (machine[process]?.timestamp ?? Number.NaN) * 1000;
+    // The first ms at which it is no longer too far ahead, and the first beyond each age.
+    return [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)];
   });
   return Math.min(...changes.filter((change) => change > now));
 }
@@ -68,16 +67,13 @@ export function shownMachines(options: MachinesOptions, { machines }: Machines, 
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const neverSeen = new Set(expected).difference(new Set([...exclude, ...kept.map(({ name }) => name)]));
   return [
-    ...kept.map((machine) => {
-      const seen = recordsOf(machine, held, (ageMs) => ageMs <= forgetAfterMs);
-      return {
-        ...labelsOf(options, machine, now),
-        seen,
-        // A record further ahead is from before the clock was set back, so its age is unknown.
-        fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
-        until: nextChange(seen, freshMs, forgetAfterMs, now),
-      };
-    }),
+    ...kept.map((machine) => ({
+      ...labelsOf(options, machine, now),
+      seen: recordsOf(machine, held, (ageMs) => ageMs <= forgetAfterMs),
+      // A record further ahead is from before the clock was set back, so its age is unknown.
+      fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
+      until: nextChange(machine, [freshMs, forgetAfterMs + HELD_FOR_MS], now),
+    })),
     ...[...neverSeen].map((name) => ({ ...labelsOf(options, { name }, now), seen: {}, fresh: {} })),
   ];
 }

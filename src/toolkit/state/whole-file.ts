@@ -18,14 +18,11 @@ export interface WritableFile {
   close(): Promise<void>;
 }
 
-/** Far more than a configuration, a key or certificates have. */
-const MAX_INPUT_BYTES = 16 * 1024 * 1024;
-
 /**
  * The text of a file. A FIFO or a device is refused: opening or reading it could wait for ever, and with it one of the
- * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file, EFBIG for a larger one
+ * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file, EFBIG for a large one
  */
-export async function readWhole(file: string, maxBytes = MAX_INPUT_BYTES): Promise<string> {
+export async function readWhole(file: string, maxBytes = 16 * 2 ** 20): Promise<string> {
   await using handle = await fs.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   const found = await handle.stat();
   if (found.size > maxBytes) throw Object.assign(new Error('too large'), { code: 'EFBIG' });

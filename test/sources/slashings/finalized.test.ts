@@ -181,7 +181,7 @@ describe('sources/slashings/finalized', () => {
       expect([counted(), skipped()]).toEqual([152, 0]);
     });
 
-    it('skips nothing because of a start at which the clock has jumped ahead, and later what is beyond it', async () => {
+    it('skips nothing because of a start at which the clock has jumped ahead', async () => {
       await onTime(HOUR);
       follower.startAnew(40 * DAY);
       await follower.poll(0, { held: -Infinity });
@@ -189,10 +189,6 @@ describe('sources/slashings/finalized', () => {
       await advance(30, 30 * EPOCH);
       await caughtUp();
       expect([counted(), skipped()]).toEqual([30, 0]);
-      follower.startAnew(20 * EPOCH);
-      await advance(20, MINUTE);
-      await caughtUp();
-      expect([counted(), skipped()]).toEqual([39, 11]);
     });
 
     it('skips only the epochs of each stop, not those before and between them that were not final', async () => {

@@ -4,7 +4,6 @@ import type { BudgetView } from '../../../src/scheduler/paces.ts';
 import { Scheduler, type SchedulerDependencies } from '../../../src/scheduler/scheduler.ts';
 import { type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { HeldTime } from '../../../src/toolkit/lib/held-time.ts';
 import { fakeApi } from '../answers/fake-api.ts';
 import { logLines } from '../log/log-lines.ts';
 import { NOW } from '../time/timing.ts';
@@ -14,7 +13,7 @@ import { VirtualClock } from '../time/virtual-clock.ts';
 export type Harness = ReturnType<typeof schedule>;
 
 interface HarnessOptions
-  extends Partial<Omit<SchedulerDependencies, 'clock' | 'heldTime' | 'log'>>,
+  extends Partial<Omit<SchedulerDependencies, 'clock' | 'log'>>,
     Partial<Omit<BudgetView, 'bucketOf'>> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
@@ -43,7 +42,6 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   const { allowedPerDay = () => Infinity, quotaOf = () => NO_QUOTA, keyAt = () => 0, ...rest } = others;
   const saved: (readonly [id: string, entry: Entry])[] = [];
   const { log, lines } = logLines();
-  const heldTime = new HeldTime(clock);
   /** The sources whose shown entry changed, in order. */
   const changes: string[] = [];
   const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
@@ -52,7 +50,6 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   const scheduler = new Scheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
-    heldTime,
     log,
     store,
     budgetView,
@@ -65,7 +62,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   });
   const abort = new AbortController();
   const stopped = scheduler.run(abort.signal);
-  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), heldTime.time());
+  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), scheduler.heldTime.time());
   return {
     clock,
     scheduler,
