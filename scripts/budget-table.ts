@@ -59,7 +59,7 @@ async function sweepCost(machines: number): Promise<number> {
     const pace = { intervalMs: MINUTE_MS, isStretched: false };
     const context: ReadContext = {
       api,
-      timing: timingOf(emptyEntry(source), pace, new Map(), now),
+      timing: timingOf(emptyEntry(source), pace, new Map(), { now, held: now }),
       signal: new AbortController().signal,
       inputs: NO_INPUTS,
       ownMs: MINUTE_MS,
@@ -199,7 +199,7 @@ function latenessTable(): string {
         const [first = { intervalMs: 0, isStretched: false }] = source.reads.flatMap(
           ({ name }) => reads.get(name) ?? [],
         );
-        return { source, timing: timingOf(emptyEntry(source), first, reads, SEPTEMBER) };
+        return { source, timing: timingOf(emptyEntry(source), first, reads, { now: SEPTEMBER, held: SEPTEMBER }) };
       }),
     ),
   );

@@ -97,7 +97,10 @@ describe('rules', () => {
         // An empty list: promtool prints what fires instead.
         alert_rule_test: expected.map(([alertname]) => ({ eval_time: '9h', alertname, exp_alerts: [] })),
       };
-      writeFileSync(join(folder, 'test.yaml'), stringify({ rule_files: ['rules.yaml'], evaluation_interval: '4m', tests: [test] }));
+      writeFileSync(
+        join(folder, 'test.yaml'),
+        stringify({ rule_files: ['rules.yaml'], evaluation_interval: '4m', tests: [test] }),
+      );
       const { stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', join(folder, 'test.yaml')], '');
       for (const [, words] of expected) expect(`${stdout}${stderr}`).toContain(words);
     },

@@ -10,6 +10,7 @@ import { type ApiRequest, ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { type FailureReason, RequestFailed } from './errors.ts';
 import { expectReadable, type Odd, type Records, readAnswer, readRecords } from './reading.ts';
 import type { ServiceClock } from './service-clock.ts';
+import { timesIn } from './times.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
@@ -66,8 +67,8 @@ export interface ApiDependencies {
   readonly observer?: ApiObserver | undefined;
   /** A record, or an answer, has a field that cannot be read. */
   readonly onOdd?: ((endpoint: Endpoint, odd: Odd) => void) | undefined;
-  /** A `ServiceClock` receives the `Date` of each answer of the service. */
-  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'correctionMs' | 'fastMs'>>;
+  /** A `ServiceClock` receives the `Date` of each answer of the service, and the times in it. */
+  readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'contains' | 'correctionMs' | 'fastMs'>>;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
@@ -89,6 +90,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
       const { value, odd } = readAnswer(envelope, await readBody(endpoint, answer.body()));
       if (value === undefined)
         throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${odd?.place || 'body'}`);
+      clock.contains?.(timesIn(request, value));
       noteInvalid(endpoint, odd ? 1 : 0, odd);
       return value;
     });
@@ -161,6 +163,13 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     },
     recordsInPart,
   };
+}
+
+/** The answer, in whose headers something in between may repeat our key, and which are shown. A short text is no key. */
+export function withoutKey(answer: Answer, key: string): Answer {
+  if (key.length < 8) return answer;
+  const written = new RegExp(RegExp.escape(JSON.stringify(key).slice(1, -1)), 'gi');
+  return { ...answer, headers: JSON.parse(JSON.stringify(answer.headers).replaceAll(written, 'API-KEY-HIDDEN')) };
 }
 
 const REASONS: Readonly<Record<number, FailureReason>> = {

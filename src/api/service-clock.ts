@@ -1,6 +1,7 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import type { Times } from './times.ts';
 
 /** How far the clock of the service was ahead of ours at one answer. */
 export interface ClockSample {
@@ -22,6 +23,8 @@ export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs):
 const MIN_STEP_MS = 1_000;
 /** Up to this offset our clock counts as right. */
 const WRONG_FROM_MS = MS_PER_MINUTE;
+/** A `Date` further from our clock is not used. */
+const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
 
 /**
  * Pure. The correction after a step of our clock. Setting a wrong clock back does not prove it right, so the time of the
@@ -44,6 +47,8 @@ export class ServiceClock implements Clock {
   #samples: readonly ClockSample[] = [];
   /** What our clock showed when the monotonic one was 0. */
   #origin: UnixMs;
+  /** The latest times in answers, less the monotonic time at which they came. */
+  readonly #bounds = new Map<keyof Times, { readonly seenAt: MonotonicMs; readonly origin: UnixMs }>();
 
   constructor(own: Clock) {
     this.#own = own;
@@ -79,7 +84,7 @@ export class ServiceClock implements Clock {
   /** How far `now` is ahead of the clock of the service. 0 if it is not, or no recent answer tells. */
   fastMs(): Milliseconds {
     const offsetMs = this.offsetMs() ?? this.correctionMs;
-    return Math.max(0, this.correctionMs - offsetMs);
+    return this.#isPlausible(offsetMs) ? Math.max(0, this.correctionMs - offsetMs) : 0;
   }
 
   /** Takes the `Date` of an answer that has just come. */
@@ -87,7 +92,31 @@ export class ServiceClock implements Clock {
     const offsetMs = date - (this.now() - this.correctionMs - tookMs / 2);
     const at = this.monotonic();
     this.#samples = [...this.#samples, { at, offsetMs }].slice(-MAX_SAMPLES);
-    const median = Math.round(medianOffset(this.#samples, at) ?? 0);
+    this.#correct();
+  }
+
+  /** Takes the times in an answer that has just come. A wrong one lasts for an hour. */
+  contains(times: Times): void {
+    const seenAt = this.monotonic();
+    for (const kind of ['slotAt', 'machinesAt'] as const) {
+      const [known, origin] = [this.#bounds.get(kind), (times[kind] ?? Number.NEGATIVE_INFINITY) - seenAt];
+      if (!known || origin > known.origin || seenAt - known.seenAt > MS_PER_HOUR)
+        this.#bounds.set(kind, { seenAt, origin });
+    }
+    this.#correct();
+  }
+
+  /** Whether no answer contradicts this `Date`, and no machines together with our clock. What is told all the same is its offset. */
+  #isPlausible(offsetMs: Milliseconds): boolean {
+    const latest = this.#origin + offsetMs + WRONG_FROM_MS;
+    const isBefore = (kind: keyof Times): boolean => latest < (this.#bounds.get(kind)?.origin ?? latest);
+    const isContradicted = isBefore('slotAt') || (offsetMs < -WRONG_FROM_MS && isBefore('machinesAt'));
+    return Math.abs(offsetMs) <= MAX_OFFSET_MS && !isContradicted;
+  }
+
+  #correct(): void {
+    const offsetMs = this.offsetMs() ?? this.correctionMs;
+    const median = this.#isPlausible(offsetMs) ? Math.round(offsetMs) : 0;
     // An offset of about a minute would set the clock back and forth.
     if (Math.abs(median - this.correctionMs) <= WRONG_FROM_MS) return;
     this.correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;

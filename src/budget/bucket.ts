@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
@@ -9,10 +9,11 @@ import {
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
+  renewal,
+  renewed,
   report,
   unixMs,
   usable,
-  windowEnd,
 } from './long-window.ts';
 
 const Count = z.number().nonnegative();
@@ -45,6 +46,8 @@ export const Bucket = z.object({
   month: LongWindow.optional(),
   /** When the operator started or reloaded the program. Absent once an answer has shown whether the plan is still the same. */
   askedAt: unixMs.optional(),
+  /** For how long requests may have been sent that this does not contain, by processes that were killed since an answer told. */
+  lacksMs: z.number().nonnegative().exactOptional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
@@ -102,7 +105,7 @@ export function windowAt(
 ): WindowNow | undefined {
   const window = currentWindow(bucket, name, options, now);
   if (!window || isAsking(bucket, options, now)) return undefined;
-  const resetsAt = windowEnd(name, window.since);
+  const resetsAt = renewal(name, window.since, now);
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
   const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
   const { remaining = 0 } = window;
@@ -119,24 +122,19 @@ function spentWindows(bucket: Bucket, options: BudgetOptions, now: UnixMs) {
   return LONG_WINDOWS.flatMap((name) => {
     const window = currentWindow(bucket, name, options, now);
     if (!window || usable(window, options.utilization) >= 1) return [];
-    return { name, resetsAt: windowEnd(name, window.since) };
+    return { name, resetsAt: renewal(name, window.since, now) };
   });
 }
 
-/**
- * After the end of a window a new one is assumed, until the next answer reports it. A configured quota applies even
- * before the service has confirmed it.
- */
+/** A configured quota applies even before the service has confirmed it. */
 function currentWindow(
   bucket: Bucket,
   name: LongWindowName,
   options: BudgetOptions,
   now: UnixMs,
 ): LongWindow | undefined {
-  const window = bucket[name];
-  if (window && now < windowEnd(name, window.since)) return window;
-  const limit = window?.limit ?? (name === 'month' ? options.perMonth : undefined);
-  return limit === undefined ? undefined : { limit, own: 0, since: now };
+  const limit = name === 'month' ? options.perMonth : undefined;
+  return bucket[name] ?? (limit === undefined ? undefined : { limit, own: 0, since: now });
 }
 
 /** The remaining requests in the hour and month of one bucket, regardless of the key. */
@@ -222,6 +220,7 @@ export function observeBucket(
     ...reported(bucket, observation),
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
+  const unwritten = Math.ceil((perSecondOf(seen, options) * (bucket.lacksMs ?? 0)) / 1000);
   for (const name of LONG_WINDOWS) {
     const isSaid = says(observation, name);
     const isReal = isSaid ? name === 'month' || seen.limits.hour !== seen.limits.month : bucket[name] !== undefined;
@@ -231,12 +230,13 @@ export function observeBucket(
       delete seen[name];
       continue;
     }
-    const isPrevious = status === 429 && isOfPreviousWindow(name, observation, now);
-    const remaining = isSaid && granted !== undefined && !isPrevious ? observation.remaining[name] : undefined;
+    const remaining = isSaid && granted !== undefined ? observation.remaining[name] : undefined;
     const window = currentWindow(seen, name, options, now);
     const charged = window && isRefunded(status) ? charge(window, -1) : window;
-    seen[name] = report(charged, { limit, granted, remaining, unaccounted }, now);
+    seen[name] = report(charged, { limit, granted, remaining, unaccounted, unwritten }, now);
+    if (remaining !== undefined) delete seen.lacksMs;
   }
+  if (!seen.hour && !seen.month && seen.limits.second) delete seen.lacksMs;
   // A question of the operator was answered: the account has another plan.
   const isOver = askedAt !== undefined && !isRefunded(status);
   return { ...seen, wait: isOver ? NO_WAIT : waitAfter(bucket.wait, status, observation.resetSeconds, now) };
@@ -265,15 +265,6 @@ function reported(bucket: Bucket, observation: Observation): Pick<Bucket, 'limit
   return seen;
 }
 
-/**
- * Whether a 429 is about the previous hour or month, because our clock is ahead: it names the reset of the longest window
- * that is used up (api-facts 6.1), and by our clock this one has just begun.
- */
-function isOfPreviousWindow(name: LongWindowName, { remaining, resetSeconds }: Observation, now: UnixMs): boolean {
-  if (remaining[name] !== 0 || resetSeconds === undefined) return false;
-  return now + resetSeconds * 1000 + CLOCK_AHEAD_MS < windowEnd(name, now);
-}
-
 /** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */
 function isRefunded(status: number): boolean {
   return status === 429 || status >= 500;
@@ -285,8 +276,11 @@ function isRefunded(status: number): boolean {
  * would be left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
-  const windowOf = (name: LongWindowName) => currentWindow(bucket, name, options, now);
-  return withWindows(bucket, windowOf, (window) => charge(window, -1));
+  return withWindows(
+    bucket,
+    (name) => currentWindow(bucket, name, options, now),
+    (window) => charge(window, -1),
+  );
 }
 
 /** The lower of the service's limit and the configured one. Undefined if there is neither. */
@@ -316,23 +310,17 @@ export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
   return { ...wait, at: wait.at + ms, until: Math.max(0, wait.until + ms) };
 }
 
-/** The bucket of a document that may lack the requests of so much time. */
-export function lacking(bucket: Bucket, ms: Milliseconds): Bucket {
-  const lacks = Math.ceil(((bucket.limits.second || ASSUMED_PER_SECOND) * ms) / 1000);
-  const windowOf = (name: LongWindowName) => bucket[name];
-  return lacks === 0 ? bucket : withWindows(bucket, windowOf, (window) => ({ ...window, lacks }));
-}
-
-/** A time in the future is from before the clock was set back. It becomes `now`, and a wait keeps its length. */
-export function withoutFuture(bucket: Bucket, now: UnixMs): Bucket {
+/** The bucket at this time. A time in the future is from before the clock was set back: it becomes `now`, a wait keeps its length. */
+export function settled(bucket: Bucket, time: Time): Bucket {
+  const { now } = time;
   const { wait, askedAt, firstUseAt, hour, month } = bucket;
   return {
     ...bucket,
     wait: waitMoved(wait, Math.min(0, now - wait.at)),
     firstUseAt: firstUseAt && Math.min(firstUseAt, now),
     askedAt: askedAt && Math.min(askedAt, now),
-    hour: hour && { ...hour, since: Math.min(hour.since, now) },
-    month: month && { ...month, since: Math.min(month.since, now) },
+    hour: hour && renewed('hour', hour, time),
+    month: month && renewed('month', month, time),
   };
 }
 

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import type { UnixMs } from '../toolkit/lib/time.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
+import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,
   chargeBucket,
   EMPTY_BUCKET,
   isAsking,
-  lacking,
   observeBucket,
   quotaOf,
+  settled as settledBucket,
   unchargeBucket,
   waitMoved,
-  withoutFuture,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
 import { unixMs } from './long-window.ts';
@@ -43,8 +43,6 @@ export const Ledger = z.object({
   }),
   /** By how much our clock was corrected when this was written. */
   correctionMs: z.number().exactOptional(),
-  /** For how long requests may have been sent after it was written; 0: none, because the process then ended. */
-  mayLackMs: z.number().exactOptional(),
   /** When the daemon wrote it. A backfill keeps the time. */
   aliveAt: unixMs.exactOptional(),
 });
@@ -99,24 +97,29 @@ function isWorthAsking({ month, wait }: Bucket, now: UnixMs): boolean {
   return wait.until > now ? wait.until - wait.at > MS_PER_HOUR : month !== undefined;
 }
 
-/** A time in the future is from before the clock was set back. */
-export function inThePast(ledger: Ledger, now: UnixMs): Ledger {
+/** The ledger at this time. A time in the future is from before the clock was set back. */
+export function settled(ledger: Ledger, time: Time): Ledger {
   const { key } = ledger;
-  const past = mapBuckets(ledger, (bucket) => withoutFuture(bucket, now));
-  return { ...past, key: { ...key, since: Math.min(key.since, now) } };
+  const buckets = mapBuckets(ledger, (bucket) => settledBucket(bucket, time));
+  return { ...buckets, key: { ...key, since: Math.min(key.since, time.now) } };
 }
 
 /**
  * The ledger as an earlier process left it. No answer has corrected our clock yet: if it is as fast as it was, a wait ends
- * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`inThePast`).
+ * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`settled`).
  */
-export function atStart({ correctionMs = 0, mayLackMs = 0, ...ledger }: Ledger): Ledger {
+export function atStart({ correctionMs = 0, ...ledger }: Ledger): Ledger {
   const fastMs = Math.max(0, -correctionMs);
   const { key } = ledger;
   return {
-    ...mapBuckets(ledger, (bucket) => ({ ...lacking(bucket, mayLackMs), wait: waitMoved(bucket.wait, fastMs) })),
+    ...mapBuckets(ledger, (bucket) => ({ ...bucket, wait: waitMoved(bucket.wait, fastMs) })),
     key: { ...key, since: key.since + fastMs },
   };
+}
+
+/** The ledger as it is written by a process that may send requests for so long before it writes again. */
+export function lacking(ledger: Ledger, ms: Milliseconds): Ledger {
+  return mapBuckets(ledger, (bucket) => ({ ...bucket, lacksMs: (bucket.lacksMs ?? 0) + ms }));
 }
 
 function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {

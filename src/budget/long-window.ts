@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
+import { HELD_FOR_MS, type Time } from '../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** The requests that others make in this time are also reserved for them: a 429 is worse than a few unused requests. */
@@ -22,8 +23,6 @@ export const LongWindow = z.object({
   remaining: z.number().optional(),
   /** Our requests since the window began. */
   own: z.number().nonnegative(),
-  /** How many more of ours the next answer may show, which the process that sent them did not write. */
-  lacks: z.number().exactOptional(),
   /** When the first of them was charged. */
   since: unixMs,
   /** When an answer first reported the remaining requests, and the requests that others had made before. */
@@ -38,6 +37,8 @@ export interface WindowReport {
   readonly remaining: number | undefined;
   /** Requests that may have been charged after this one and are not yet in `remaining`. */
   readonly unaccounted: number;
+  /** The most requests that processes before this one may have sent and not written. */
+  readonly unwritten: number;
 }
 
 /** When the hour or month that contains `since` ends. */
@@ -45,6 +46,18 @@ export function windowEnd(name: LongWindowName, since: UnixMs): UnixMs {
   if (name === 'hour') return (Math.floor(since / MS_PER_HOUR) + 1) * MS_PER_HOUR;
   const date = new Date(since);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+/** When a window that is used up opens again: after its end, that time has to hold. */
+export function renewal(name: LongWindowName, since: UnixMs, now: UnixMs): UnixMs {
+  const end = windowEnd(name, since);
+  return (end + HELD_FOR_MS > now ? end : now) + HELD_FOR_MS;
+}
+
+/** The hour or month at this time. The next one begins once its time has held: a clock that jumps does not end a count. */
+export function renewed(name: LongWindowName, window: LongWindow, { now, held }: Time): LongWindow {
+  const since = Math.min(window.since, now);
+  return held < windowEnd(name, since) ? { ...window, since } : { limit: window.limit, own: 0, since: now };
 }
 
 /** Counts a request of ours. -1 takes it back: it got no answer, or was not charged by the service. */
@@ -56,18 +69,20 @@ export function charge(window: LongWindow, by: 1 | -1 = 1): LongWindow {
 /** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
   const { limit, granted, unaccounted } = said;
-  const { lacks = 0, ...known }: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
-  if (said.remaining === undefined) return { ...known, ...(lacks > 0 && { lacks }), limit };
+  const known: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
+  if (said.remaining === undefined) return { ...known, limit };
   const remaining = Math.max(0, said.remaining - unaccounted);
   if (granted === undefined) return { ...known, limit, remaining };
   const used = Math.max(0, granted - remaining);
-  const unwritten = Math.min(lacks, Math.max(0, (known.remaining ?? remaining) - remaining));
-  // If less was used than we have counted, the service has begun a new count.
+  const expected = known.remaining ?? granted - known.own;
+  const unwritten = Math.min(said.unwritten, Math.max(0, expected - remaining));
+  // If less was used than we have counted, the service has begun a new count, maybe before ours.
+  const isNew = used < known.own;
   const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
-  const start = known.others && known.others.since <= now ? known.others : { since: now, before: used };
+  const start = !isNew && known.others && known.others.since <= now ? known.others : { since: now, before: used };
   const others = { ...start, before: Math.min(start.before, used - own) };
-  return { ...known, limit, remaining, own, others };
+  return { ...known, limit, remaining, own, others, since: isNew ? now : known.since };
 }
 
 /** Requests that this exporter may still make: its share of the limit, but not more than `remaining`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { MonotonicMs, Seconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
@@ -7,11 +8,11 @@ import {
   answered,
   bucketOf,
   bucketsOf,
-  inThePast,
   isKeyClosed,
   type Ledger,
   opensAt,
   sent,
+  settled,
   unanswered,
 } from './ledger.ts';
 import { type Budget, BudgetClosed, inOrder, type Permit, type QueuedRequest } from './permit.ts';
@@ -48,6 +49,7 @@ export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #deps: RateLimiterDependencies;
   readonly #clock: Clock;
+  readonly #held: HeldTime;
   /** By bucket. */
   readonly #windows = new Map<string, SecondWindow>();
   #ledger: Ledger;
@@ -63,12 +65,13 @@ export class RateLimiter implements Budget {
     this.#options = options;
     this.#deps = deps;
     this.#clock = deps.clock;
+    this.#held = new HeldTime(deps.clock);
     this.#ledger = deps.ledger;
   }
 
-  /** Brings the ledger to the current time, and returns it. A clock that was set back is no reason to save it. */
+  /** Brings the ledger to the current time, and returns it. That time has passed is no reason to save it. */
   settleLedger(): Ledger {
-    this.#ledger = inThePast(this.#ledger, this.#clock.now());
+    this.#ledger = settled(this.#ledger, this.#held.time());
     return this.#ledger;
   }
 
@@ -113,7 +116,7 @@ export class RateLimiter implements Budget {
     this.#alarm.abort('set again');
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
-    this.#ledger = inThePast(this.#ledger, now);
+    this.settleLedger();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {

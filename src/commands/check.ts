@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { WINDOWS } from '../budget/headers.ts';
-import { emptyLedger, Ledger, UNNAMED } from '../budget/ledger.ts';
+import { emptyLedger, Ledger, settled, UNNAMED } from '../budget/ledger.ts';
 import { costOf } from '../budget/planner.ts';
 import { budgetViewOf, configuredPaces, type Setup, setupOf, viewsOf } from '../exporter/setup.ts';
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
@@ -61,7 +61,8 @@ export async function check(options: CheckOptions): Promise<string> {
   if (problem !== undefined) head.push(`Warning: serve would not start: ${problem}`);
   if (probe && refusalOf(probe.ledger)) return [...head, reportOf(probe, []), ''].join('\n');
   const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
-  const ledger = probed ?? stored.ledger;
+  // The exporter that wrote it may have stopped before this month.
+  const ledger = probed ?? (stored.ledger && settled(stored.ledger, { now, held: now }));
   const refusal = !probe && ledger?.key.fingerprint === fingerprintOf(key) ? refusalOf(ledger) : undefined;
   if (refusal) head.push(`Warning: key: ${refusal} Run check --probe to try it again.`);
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);

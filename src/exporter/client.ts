@@ -5,11 +5,12 @@ import {
   type ApiOptions,
   createApi,
   routeOf,
+  withoutKey,
 } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoints.ts';
 import { type CreateTransport, createTransport, type Proxies, type Transport } from '../api/transport.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
-import { bucketOf, type Ledger } from '../budget/ledger.ts';
+import { bucketOf, type Ledger, lacking } from '../budget/ledger.ts';
 import { LONG_WINDOWS, type LongWindowName } from '../budget/long-window.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
@@ -60,6 +61,8 @@ export interface Client {
   readonly api: Api;
   /** Keeps the ledger. */
   readonly limiter: RateLimiter;
+  /** Writes the ledger, before the first request of a process. Resolves also if that fails. */
+  begin(): Promise<void>;
   /** Drops the connections and writes the ledger. */
   close(): Promise<void>;
 }
@@ -74,8 +77,9 @@ export function openClient(options: ClientOptions): Client {
   let isClosing = false;
   const writer = latestWriter({
     write: () => {
-      const mayLackMs = isClosing ? 0 : LEDGER_EVERY_MS;
-      return save({ ...limiter.settleLedger(), correctionMs: clock.correctionMs ?? 0, mayLackMs });
+      const ledger = limiter.settleLedger();
+      const written = isClosing ? ledger : lacking(ledger, LEDGER_EVERY_MS);
+      return save({ ...written, correctionMs: clock.correctionMs ?? 0 });
     },
     onError: onSaveError,
     clock,
@@ -107,7 +111,11 @@ export function openClient(options: ClientOptions): Client {
       return writer.close();
     });
   }
-  return { api, limiter, close };
+  function begin(): Promise<void> {
+    writer.touch();
+    return writer.flush();
+  }
+  return { api, limiter, begin, close };
 }
 
 export function budgetOptionsOf({ budget }: Config): BudgetOptions {
@@ -146,11 +154,12 @@ export function leased(budget: Budget, leads: () => boolean): Budget {
 /** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
 function connectionsOf({ settings, proxies }: ClientOptions, outside: Outside) {
   const byTimeout = new Map<number, ReturnType<CreateTransport>>();
-  const send: Transport = (wire, signal) => {
-    const { timeoutMs } = settings().config.api;
+  const send: Transport = async (wire, signal) => {
+    const { key, config } = settings();
+    const { timeoutMs } = config.api;
     const transport = byTimeout.get(timeoutMs) ?? outside.createTransport({ timeoutMs, proxies });
     byTimeout.set(timeoutMs, transport);
-    return transport.send(wire, signal);
+    return withoutKey(await transport.send(wire, signal), key);
   };
   const close = async (): Promise<void> => {
     await Promise.all([...byTimeout.values()].map((transport) => transport.close()));
@@ -175,13 +184,14 @@ export interface AccountOptions extends Pick<ClientOptions, 'proxies' | 'clock' 
 export async function openAccount(options: AccountOptions): Promise<Account> {
   const { settings, documents, replica, clock } = options;
   const { ledger } = await restore(documents, [], settings.key, clock.now());
-  const { api, limiter, close } = openClient({
+  const { api, limiter, begin, close } = openClient({
     ...options,
     settings: () => settings,
     ledger,
     save: (changed) => documents.save(LEDGER, changed),
     leads: replica && (() => replica.checkLead()),
   });
+  await begin();
   const budgetOptions = budgetOptionsOf(settings.config);
   return {
     api,

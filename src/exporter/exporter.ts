@@ -234,7 +234,8 @@ export class Exporter implements Pages {
     // Meanwhile the lease may have been lost, or the process may be stopping.
     if (this.#stopping.signal.aborted || this.#replica?.leads() === false) return;
     const stop = new AbortController();
-    const ended = this.#scheduler.run(stop.signal).finally(() => {
+    const begun = this.#client.begin().then(() => this.#scheduler.run(stop.signal));
+    const ended = begun.finally(() => {
       this.#polling = undefined;
       this.#exposition.touch(OWN);
     });
@@ -361,11 +362,12 @@ export class Exporter implements Pages {
   }
 
   #snapshot(): Snapshot {
-    const now = this.#clock.now();
+    const time = this.#scheduler.heldTime.time();
+    const { now } = time;
     const ledger = this.#client.limiter.settleLedger();
     return {
       now,
-      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#setup, ledger, now), now),
+      views: sourceViews(this.#scheduler.sources(), budgetViewOf(this.#setup, ledger, now), time),
       ledger,
       budgetOptions: this.#setup.budgetOptions,
       startedAt: now - (this.#clock.monotonic() - this.#startedAt),

@@ -130,7 +130,7 @@ export function sourceFamilies(views: readonly SourceView[]): Family[] {
     }),
     family(
       'source_part_refused',
-      '1 if the service refuses this part of the source, which is then off until a reload or for a day; otherwise 0',
+      '1 if the service refuses this part of the source, which is then requested once a day and after a start or reload; otherwise 0',
       refused,
     ),
     family(

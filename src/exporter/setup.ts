@@ -42,7 +42,7 @@ export function budgetViewOf(
 /** Pure. The sources as a process with this state would show them. */
 export function viewsOf(state: State, setup: Setup, now: UnixMs): SourceView[] {
   const known = plannedSources(state, setup).map((one) => ({ ...one, saved: one.current, running: false }));
-  return sourceViews(known, budgetViewOf(setup, state.ledger, now), now);
+  return sourceViews(known, budgetViewOf(setup, state.ledger, now), { now, held: now });
 }
 
 /** Pure. The paces that are configured, whatever the limits allow. */

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Pace, Read, Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
-import { isRefused, partOf, Refusals } from './refusals.ts';
+import { doubted, isRefused, partOf, Refusals } from './refusals.ts';
 
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
@@ -100,10 +101,10 @@ function withFailed(entry: Entry, change: (attempt: Attempt, name: string) => At
  * The entry with which a process starts, reloads or takes over. The account may have another plan now, so refused parts are
  * requested again.
  */
-export function withoutRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entry<T> {
+export function doubtingRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entry<T> {
   const refused = reads.filter((read) => isOff(entry, read));
   const repeated = refused.map((read) => [read.name, { ...attemptOf(entry, read), isDueNow: true }] as const);
-  return { ...entry, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: {} };
+  return { ...entry, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: doubted(entry.refusals) };
 }
 
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
@@ -138,10 +139,11 @@ export function timingOf(
   entry: Entry,
   { intervalMs, isStretched }: Paced,
   paces: ReadonlyMap<string, Paced>,
-  now: UnixMs,
+  { now, held }: Time,
 ): Timing {
   return {
     now,
+    held,
     intervalMs,
     isStretched,
     of: (read) => paces.get(read)?.intervalMs,

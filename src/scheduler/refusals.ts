@@ -12,6 +12,8 @@ const Refusal = z.object({
   /** Unix ms of the first and the last of them. */
   firstAt: z.number(),
   lastAt: z.number(),
+  /** It was confirmed before a start, a reload or a takeover. The part is requested again, and counts as refused until it works. */
+  isOld: z.literal(true).exactOptional(),
 });
 type Refusal = z.infer<typeof Refusal>;
 
@@ -31,17 +33,25 @@ export function partsOf(reads: readonly Pick<Read<never>, 'endpoints'>[]): Part[
   return [...new Set(reads.flatMap(({ endpoints }) => endpoints.flatMap((endpoint) => partOf(endpoint) ?? [])))];
 }
 
-/** Whether the service refuses a part. The refusal lasts until a success, a start or a reload. */
+/** Whether the service refuses a part. The refusal lasts until a success. */
 export function isRefused(refusals: Refusals, part: Part | undefined): boolean {
   const refusal = part && refusals[part];
-  return refusal !== undefined && isConfirmed(refusal);
+  return refusal !== undefined && (isConfirmed(refusal) || refusal.isOld === true);
+}
+
+/** The refusals when the account may have another plan: it takes as many attempts to confirm one as if it were new. */
+export function doubted(refusals: Refusals): Refusals {
+  const refused = Object.entries(refusals).filter(([part]) => isRefused(refusals, part as Part));
+  return Object.fromEntries(
+    refused.map(([part, one]) => [part, { ...one, attempts: 0, firstAt: one.lastAt, isOld: true }]),
+  );
 }
 
 /** Until when a refused part is not requested: for a day after the last attempt. 0: it may be requested. */
 export function refusedUntil(refusals: Refusals, part: Part | undefined, now: UnixMs): UnixMs {
-  const { lastAt = now } = (part && refusals[part]) ?? {};
+  const refusal = part && refusals[part];
   // After the clock was set back, a day after the last attempt by the old clock could be a year away.
-  return isRefused(refusals, part) && lastAt <= now ? lastAt + MS_PER_DAY : 0;
+  return refusal && isConfirmed(refusal) && refusal.lastAt <= now ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
 /** When a second attempt can confirm a refusal. Undefined: there is none to confirm, or the failure may pass by itself. */
@@ -58,10 +68,11 @@ export function withoutRefusal(refusals: Refusals, part: Part): Refusals {
 
 export function withRefusal(refusals: Refusals, part: Part, { reason }: RequestFailed, now: UnixMs): Refusals {
   const before = refusals[part];
-  const isNext = before && mayPass(before.reason) === mayPass(reason);
+  const isNext = before && before.attempts > 0 && mayPass(before.reason) === mayPass(reason);
   const { attempts, firstAt } = isNext ? before : { attempts: 0, firstAt: now };
   // A time in the future is from before the clock was set back.
-  return { ...refusals, [part]: { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now } };
+  const refusal = { reason, attempts: attempts + 1, firstAt: Math.min(firstAt, now), lastAt: now };
+  return { ...refusals, [part]: { ...refusal, ...(before?.isOld && { isOld: true }) } };
 }
 
 /** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */

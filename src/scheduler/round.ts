@@ -2,10 +2,10 @@ import type { Api } from '../api/client.ts';
 import { type ApiRequest, ENDPOINTS, type Freshness, freshnessAfter, type Part } from '../api/endpoints.ts';
 import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
-import type { Inputs, Outcome, Read, ReadContext, SourceEvent, Timing } from '../sources/read.ts';
+import type { Inputs, Outcome, Read, ReadContext, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
+import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun, hasEnded } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry } from './entry.ts';
 import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
@@ -25,8 +25,8 @@ export interface RoundContext {
   readonly scheduleOf: (entry: Entry, now: UnixMs) => Schedule;
   /** Whether any limit was known when the paces of these schedules were planned. */
   readonly isPaceKnown: boolean;
-  /** The reads that have run since a start, a reload or a takeover. */
-  readonly tried: ReadonlySet<string>;
+  /** When each read last began, if it has run since a start, a reload or a takeover. */
+  readonly tried: ReadonlyMap<string, MonotonicMs>;
   /** When the program began to know the source. */
   readonly startedAt: UnixMs;
   /** When the program is known to have run before. */
@@ -85,7 +85,8 @@ async function run(
   { read, pace, timing }: ReadSchedule,
 ): Promise<Ran | undefined> {
   const attempt = attemptOf(before, read);
-  const isFirst = !tried.has(read.name);
+  // A read may run at the pace of a late read beside it. If the last attempt is longer ago, the program slept or might not ask.
+  const longestMs = Math.max(timing.intervalMs, ...pace.beside.map((name) => timing.of(name) ?? 0));
   const events: SourceEvent[] = [];
   const noted = notedApi(api, read, before, inputs, events);
   const start = clock.monotonic();
@@ -94,9 +95,9 @@ async function run(
     timing,
     signal,
     inputs,
-    ownMs: isFirst ? 0 : ownTimeSince(attempt.lastAttemptAt, timing, pace.beside),
+    ownMs: Math.min(longestMs, begun.monotonic - (tried.get(read.name) ?? begun.monotonic)),
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
-    isFirst,
+    isFirst: !tried.has(read.name),
     stop,
     isRefused: noted.isRefused,
     events,
@@ -136,20 +137,6 @@ function stopBefore({ reads }: Entry, { tried, startedAt, aliveAt = 0 }: RoundCo
   const attempts = Object.values(reads).flatMap(({ lastAttemptAt }) => lastAttemptAt ?? []);
   const from = Math.max(aliveAt, ...attempts);
   return tried.size > 0 || attempts.length === 0 || from >= startedAt ? undefined : { from, to: startedAt };
-}
-
-/**
- * How long the program itself was trying since the last attempt. If that is longer ago than the interval, the program slept
- * or might not ask. None if the clock was set back.
- */
-function ownTimeSince(
-  lastAttemptAt: UnixMs | undefined,
-  { now, intervalMs, of }: Timing,
-  beside: readonly string[],
-): Milliseconds {
-  // A read may run at the pace of a late read beside it.
-  const longest = Math.max(intervalMs, ...beside.map((read) => of(read) ?? 0));
-  return lastAttemptAt === undefined ? 0 : Math.max(0, Math.min(now - lastAttemptAt, longest));
 }
 
 /** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */

@@ -3,9 +3,10 @@ import type { Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { attemptOf, type Entry, emptyEntry, sourceId, withoutRefusals } from './entry.ts';
+import { attemptOf, doubtingRefusals, type Entry, emptyEntry, sourceId } from './entry.ts';
 import { type BudgetView, pacesOf } from './paces.ts';
 import { type Ended, runRound } from './round.ts';
 import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
@@ -44,8 +45,8 @@ interface Task extends KnownSource {
   work: Promise<void> | undefined;
   /** Ends the round in progress. Once aborted, no round of this source starts before `adopt`. */
   readonly stop: AbortController;
-  /** The reads that have run since the start, the last reload or a takeover. */
-  tried: Set<string>;
+  /** When each read last began, if it has run since the start, the last reload or a takeover. */
+  tried: Map<string, MonotonicMs>;
   /** When the process started, or a reload added the source. */
   readonly startedAt: UnixMs;
   /** Counts the rounds, so that a save is repeated only if no later round saves more. */
@@ -69,7 +70,8 @@ export class Scheduler {
   readonly #running = new Set<Promise<void>>();
   /** When the loop first found a source due and could not start its round. The earliest comes first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
-  #heartbeatAt: MonotonicMs;
+  readonly heldTime: HeldTime;
+  #heartbeatAt: MonotonicMs = Number.NEGATIVE_INFINITY;
   /** Whether a read has ended since the start or the last reload. */
   #hasRun = false;
   /** The sources that wait for the quota. */
@@ -78,7 +80,7 @@ export class Scheduler {
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
-    this.#heartbeatAt = deps.clock.monotonic();
+    this.heldTime = new HeldTime(deps.clock);
     this.adopt(sources, entries);
   }
 
@@ -128,11 +130,12 @@ export class Scheduler {
           ? known
           : newTask(source, known?.startedAt ?? this.#deps.clock.now(), entries.get(id));
       task.source = source;
-      task.saved = withoutRefusals(source, task.saved);
-      task.current = withoutRefusals(source, task.current);
-      task.tried = new Set();
+      task.saved = doubtingRefusals(source, task.saved);
+      task.current = doubtingRefusals(source, task.current);
+      task.tried = new Map();
       return task;
     });
+    this.#heartbeatAt = this.#deps.clock.monotonic();
     this.#lateSince.clear();
     this.#hasRun = false;
     this.#nap.wake();
@@ -151,8 +154,9 @@ export class Scheduler {
 
   /** Starts the rounds that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
-    const now = this.#deps.clock.now();
-    let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
+    const time = this.heldTime.time();
+    const { now } = time;
+    let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), time);
     let next = Number.POSITIVE_INFINITY;
     for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
@@ -163,7 +167,7 @@ export class Scheduler {
       else if (mayStart) {
         this.#startWork(task, () => this.#round(task, signal));
         // The round may have used the only request that was allowed.
-        schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), now);
+        schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), time);
       }
       if (nextRoundAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
@@ -210,9 +214,10 @@ export class Scheduler {
       const ids = this.entries();
       const left = known.filter((one) => ids.has(sourceId(one.source)));
       const all = left.map((one) => (one.source === source ? { source, current } : one));
-      return valueFor(schedulesOf(all, this.#deps.budgetView(), now, paces), source);
+      return valueFor(schedulesOf(all, this.#deps.budgetView(), { ...this.heldTime.time(), now }, paces), source);
     };
     const stop = AbortSignal.any([signal, task.stop.signal]);
+    const beganAt = clock.monotonic();
     const round = await runRound(source, task.current, {
       api,
       clock,
@@ -227,9 +232,9 @@ export class Scheduler {
     // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
     if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);
     this.#hasRun = true;
-    for (const { read } of round.runs) tried.add(read.name);
+    for (const { read } of round.runs) tried.set(read.name, beganAt);
     // If the round began before a reload, its entry has the refusals from before.
-    task.current = task.source === source ? round.entry : withoutRefusals(task.source, round.entry);
+    task.current = task.source === source ? round.entry : doubtingRefusals(task.source, round.entry);
     task.unsaved = [...task.unsaved, ...round.events];
     task.rounds += 1;
     await this.#persist(task, signal);
@@ -278,7 +283,7 @@ function newTask(source: Source, startedAt: UnixMs, entry: Entry = emptyEntry(so
       return this.work !== undefined;
     },
     stop: new AbortController(),
-    tried: new Set(),
+    tried: new Map(),
     startedAt,
     rounds: 0,
   };

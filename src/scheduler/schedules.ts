@@ -1,6 +1,7 @@
 import type { Quota } from '../budget/bucket.ts';
 import { type Inputs, NO_INPUTS, type Read, type Timing } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import { type Due, dueAt } from './attempts.ts';
 import { type Attempt, attemptOf, type Entry, isOff, requestsPerRun, timingOf } from './entry.ts';
@@ -48,14 +49,14 @@ export interface KnownSource extends PlannedSource {
 export function schedulesOf(
   sources: readonly PlannedSource[],
   budgetView: BudgetView,
-  now: UnixMs,
-  paces = pacesOf(sources, budgetView, now),
+  time: Time,
+  paces = pacesOf(sources, budgetView, time.now),
 ): ReadonlyMap<Source, Schedule> {
   const asked = new Set<string>();
   return new Map(
     sources.map(({ source, current }) => [
       source,
-      scheduleOf(source, current, valueFor(paces, source), budgetView, asked, now),
+      scheduleOf(source, current, valueFor(paces, source), budgetView, asked, time),
     ]),
   );
 }
@@ -83,8 +84,9 @@ function scheduleOf(
   planned: ReadonlyMap<string, ReadPace>,
   budgetView: BudgetView,
   asked: Set<string>,
-  now: UnixMs,
+  time: Time,
 ): Schedule {
+  const { now } = time;
   const all = source.reads.map((read) => allowanceOf(source, read, entry, planned, budgetView, now));
   // An exhausted quota makes every share 0. Until the reset, the same reads are left out as before.
   const leftOut = all.filter(({ read, isShareTooSmall }) => {
@@ -99,7 +101,7 @@ function scheduleOf(
   let firstAt: UnixMs | undefined;
   const reads = paced.map((one): ReadSchedule => {
     const { read, bucket, pace, isOn } = one;
-    const timing = timingOf(entry, pace, pacesOn, now);
+    const timing = timingOf(entry, pace, pacesOn, time);
     const due = ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
     const at = due.isTick ? inStep(due.at, firstAt, pace) : due.at;
     if (isOn) firstAt ??= at;
@@ -182,8 +184,8 @@ export interface SourceView extends Schedule {
 }
 
 /** The view of each source, in the same order. */
-export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
-  const schedules = schedulesOf(sources, budgetView, now);
+export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, time: Time): SourceView[] {
+  const schedules = schedulesOf(sources, budgetView, time);
   return sources.map(({ source, saved: entry, running }) => {
     const schedule = valueFor(schedules, source);
     const paces = new Map(schedule.reads.flatMap((one) => (isOff(entry, one.read) ? [] : [shownPace(one, entry)])));
@@ -192,7 +194,7 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
       ...schedule,
       source,
       entry,
-      timing: timingOf(entry, pace, paces, now),
+      timing: timingOf(entry, pace, paces, time),
       inputs: inputsFor(source, sources),
       running,
     };

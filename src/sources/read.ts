@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts';
 import type { Endpoint, Finality, Part } from '../api/endpoints.ts';
+import type { Time } from '../toolkit/lib/held-time.ts';
 import type { LogLevel } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import type { Slashed } from './slashed.ts';
@@ -13,9 +14,8 @@ export interface Pace {
   readonly beside: readonly string[];
 }
 
-/** The pace of a read, and of the other reads of its source. */
-export interface Timing {
-  readonly now: UnixMs;
+/** The time, the pace of a read, and that of the other reads of its source. */
+export interface Timing extends Time {
   /** The effective interval of the read; where values are shown, that of the first read that is on. */
   readonly intervalMs: Milliseconds;
   readonly isStretched: boolean;

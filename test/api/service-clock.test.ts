@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { requestTo } from '../../src/api/endpoints.ts';
 import { medianOffset, ServiceClock } from '../../src/api/service-clock.ts';
-import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { type Times, timesIn } from '../../src/api/times.ts';
+import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const FAST = 11 * MINUTE;
@@ -14,6 +16,12 @@ async function answered(offsets: readonly number[]): Promise<{ own: VirtualClock
     clock.answered(own.now() + offset, 0);
   }
   return { own, clock };
+}
+
+/** The times in a page with the newest records of so many machines. */
+function pushed(...times: readonly number[]): Times {
+  const system_metrics = times.map((timestamp, i) => ({ machine: `m${i}`, timestamp }));
+  return timesIn(requestTo('machine_metrics', { range: { start: 0, end: 0 } }), { data: { system_metrics } });
 }
 
 describe('api/service-clock', () => {
@@ -65,6 +73,40 @@ describe('api/service-clock', () => {
     expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([undefined, correction]);
     clock.answered(own.now() - 2 * FAST, 0);
     expect([clock.offsetMs(), clock.now() - own.now()]).toEqual([-2 * FAST, -2 * FAST]);
+  });
+
+  it.each([
+    ['a day off', -DAY, {}, -DAY],
+    ['more than a day off', -DAY - 2 * SECOND, {}, 0],
+    ['of the year 9999', 253_402_300_799_000 - NOW, {}, 0],
+    ['up to a minute before a slot', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE }, -2 * HOUR],
+    ['more than a minute before it', -2 * HOUR, { slotAt: NOW - 2 * HOUR + MINUTE + SECOND }, 0],
+    ['before it, and ahead of our clock', 2 * HOUR, { slotAt: NOW + 2 * HOUR + MINUTE + SECOND }, 0],
+    ['after it: older data contradict nothing', 2 * HOUR, { slotAt: NOW, machinesAt: NOW }, 2 * HOUR],
+    ['before our clock and two of three machines', -2 * HOUR, pushed(NOW, NOW - DAY, NOW), 0],
+    ['before our clock and two of four machines', -2 * HOUR, pushed(NOW, NOW, SECOND, SECOND), -2 * HOUR],
+    ['before our clock and the only machine', -2 * HOUR, pushed(NOW), -2 * HOUR],
+    ['before the machines, and ahead of our clock', 2 * HOUR, pushed(NOW + DAY, NOW + DAY), 2 * HOUR],
+  ])('a date that is %s is told, and used or not', (_, offset, times, correction) => {
+    for (const isFirst of [true, false]) {
+      const own = new VirtualClock(NOW);
+      const clock = new ServiceClock(own);
+      if (isFirst) clock.contains(times);
+      clock.answered(own.now() + offset, 0);
+      if (!isFirst) clock.contains(times);
+      // No sweep begins earlier because of a date that is not used.
+      expect([clock.offsetMs(), clock.now() - own.now(), clock.fastMs()]).toEqual([offset, correction, 0]);
+    }
+  });
+
+  it('a wrong time in an answer contradicts dates for an hour', async () => {
+    const { own, clock } = await answered([]);
+    clock.contains({ slotAt: NOW + DAY });
+    await own.advance(HOUR + 1);
+    clock.answered(own.now() - 2 * HOUR, 0);
+    expect(clock.now()).toBe(own.now());
+    clock.contains({});
+    expect(clock.now()).toBe(own.now() - 2 * HOUR);
   });
 
   it('without answers for an hour the offset is unknown, and the correction stays', async () => {

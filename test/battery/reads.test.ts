@@ -3,7 +3,7 @@ import { type Definition, ENDPOINTS } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { MS_PER_EPOCH } from '../../src/facts/chain.ts';
-import { type Entry, emptyEntry, sourceId, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { doubtingRefusals, type Entry, emptyEntry, sourceId } from '../../src/scheduler/entry.ts';
 import type { Read } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Written } from '../property/odd.ts';
@@ -105,7 +105,7 @@ function ofRead({ read }: Subject, disturbance: Disturbance): Disturbance {
 async function expectRight(subject: Subject, entry: Entry, from: number, to = from + 5): Promise<void> {
   const { source } = subject;
   const turns = goodTurns(to - from + 1, timeOf(from));
-  const { entry: after } = await lived(source, turns, withoutRefusals(source, entry));
+  const { entry: after } = await lived(source, turns, doubtingRefusals(source, entry));
   expect(values(shownOf(source, after, timeOf(to)))).toEqual(values(wholeAt(subject, to)));
 }
 

@@ -114,7 +114,9 @@ export async function turn(
   );
   const attempts = Object.entries(before.reads).map(([name, one]) => [name, { ...one, isDueNow: true as const }]);
   const entry = { ...before, reads: Object.fromEntries(attempts) };
-  const { entry: after, failure } = await round(told, api, entry, { now, inputs: inputsOf(source) ?? {} });
+  // A jump of the clock has not held.
+  const time = { now, held: Math.min(now, worldNow) };
+  const { entry: after, failure } = await round(told, api, entry, { ...time, inputs: inputsOf(source) ?? {} });
   return { entry: after, failure, exchanges, invalid };
 }
 

@@ -8,9 +8,8 @@ import {
   usedByOthers,
   windowAt,
 } from '../../src/budget/bucket.ts';
-import { atStart, emptyLedger } from '../../src/budget/ledger.ts';
 import { DAY, HOUR } from '../support/time/timing.ts';
-import { BUDGET_OPTIONS, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
+import { BUDGET_OPTIONS, held, NOVEMBER, OCTOBER, toldBucket } from './told.ts';
 
 /** A request of ours and its answer; `left`: what that says is left for all of the month's 1,000. */
 function told(bucket: Bucket, left: number | undefined, at = OCTOBER, status = 200): Bucket {
@@ -52,9 +51,11 @@ describe('budget/bucket: others', () => {
   });
 
   it('did not make, as far as our rate allows, what a killed process may have sent in its last seconds', () => {
-    const written = { ...emptyLedger(), buckets: { '': told(EMPTY_BUCKET, 960) }, mayLackMs: 5_000 };
-    const first = told(atStart(written).buckets[''] ?? EMPTY_BUCKET, 942);
+    const lost = (known: Bucket, left: number, kills = 1) => told({ ...known, lacksMs: kills * 5_000 }, left);
+    const first = lost(told(EMPTY_BUCKET, 960), 942);
     expect([used(first), used(told(first, 930))]).toEqual([51, 62]);
+    // Of several, of none that had an answer, and with the rate that the answer names.
+    expect([used(lost(told(EMPTY_BUCKET, 960), 942, 2)), used(lost(EMPTY_BUCKET, 990))]).toEqual([46, 4]);
   });
 
   it('are unknown if no answer reports them, and in a window that is not real or new', () => {
@@ -64,7 +65,7 @@ describe('budget/bucket: others', () => {
     // A trial's may go on after the month.
     const paid = { limit: 50_000, remaining: 40_000, own: 1, since: OCTOBER };
     const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 50_000 }, month: paid };
-    expect([used(bucket), used(chargeBucket(bucket, BUDGET_OPTIONS, NOVEMBER))]).toEqual([9_999, undefined]);
+    expect([used(bucket), used(held(bucket, NOVEMBER))]).toEqual([9_999, undefined]);
     expect(used({ ...bucket, limits: { second: 5 } })).toBeUndefined();
   });
 

@@ -1,6 +1,7 @@
-import { type Bucket, type BudgetOptions, chargeBucket, observeBucket } from '../../src/budget/bucket.ts';
+import { type Bucket, type BudgetOptions, chargeBucket, observeBucket, settled } from '../../src/budget/bucket.ts';
 import { type Headers, readHeaders } from '../../src/budget/headers.ts';
 import { answered, type Ledger, opensAt as opensAtOn } from '../../src/budget/ledger.ts';
+import { HELD_FOR_MS } from '../../src/toolkit/lib/held-time.ts';
 import { NOW } from '../support/time/timing.ts';
 
 const ALL = { utilization: 1 };
@@ -27,17 +28,26 @@ export function opensAt(ledger: Ledger, route: string): number {
 
 export const OCTOBER = Date.UTC(2026, 9, 1);
 export const NOVEMBER = Date.UTC(2026, 10, 1);
+/** When a month that was used up opens again. */
+export const RENEWAL = NOVEMBER + HELD_FOR_MS;
 export const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 
 interface Exchange {
   readonly at?: number;
+  /** Default: `at`. */
+  readonly held?: number;
   readonly options?: BudgetOptions;
   readonly status?: number;
 }
 
+/** The bucket at a time that has held. */
+export function held(bucket: Bucket, now: number): Bucket {
+  return settled(bucket, { now, held: now });
+}
+
 /** The bucket after a request left and its answer came at the same moment. */
 export function toldBucket(bucket: Bucket, said: Headers, exchange: Exchange = {}): Bucket {
-  const { at = OCTOBER, options = BUDGET_OPTIONS, status = 200 } = exchange;
-  const charged = chargeBucket(bucket, options, at);
+  const { at = OCTOBER, held = at, options = BUDGET_OPTIONS, status = 200 } = exchange;
+  const charged = chargeBucket(settled(bucket, { now: at, held }), options, at);
   return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted: 0 }, options, at);
 }

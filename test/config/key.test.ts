@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/sources/registry.ts';
@@ -69,6 +69,11 @@ describe('config/key', () => {
     ]);
     expect(await refusal(withConfig('api: {key_file: "."}', { env: {} }))).toEqual([
       'config.yaml:1: api.key_file: the file cannot be read: it is a directory',
+    ]);
+    const large = keyFile('');
+    truncateSync(large, 2 ** 30);
+    expect(await refusal(withConfig(`api: {key_file: ${large}}`, { env: {} }))).toEqual([
+      `config.yaml:1: api.key_file: the file ${large} cannot be read: it has more than 16 MiB, expected a smaller file`,
     ]);
     for (const text of ['secret key', ' \n']) {
       const file = keyFile(text);

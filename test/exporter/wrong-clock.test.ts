@@ -6,7 +6,7 @@ import { ConfigFile, SOURCE_NAMES } from '../../src/sources/registry.ts';
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { sending, startInProcess } from '../support/programs/served-exporter.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
-import { DAY, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
+import { HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const WAIT = 10 * MINUTE;
@@ -56,8 +56,13 @@ describe.each([
   );
 });
 
-/** An exporter of one source whose clock is this much fast, on the sandbox, which has the right time. */
-async function startOn(source: string, fastMs: number, told: (body: string, now: number) => void = () => undefined) {
+/** An exporter of one source whose clock is this much fast, on the sandbox, which has the right time; `dateMs`: all but its `date`. */
+async function startOn(
+  source: string,
+  fastMs: number,
+  told: (body: string, now: number) => void = () => undefined,
+  dateMs = 0,
+) {
   const clock = new VirtualClock(NOW);
   const sandbox = new Sandbox();
   clock.step(fastMs);
@@ -74,16 +79,21 @@ async function startOn(source: string, fastMs: number, told: (body: string, now:
       const now = NOW + clock.monotonic();
       told(body, now);
       const served = answer(sandbox, { ...request, body }, now);
-      return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now).toUTCString() } });
+      return writtenAnswer({ ...served, headers: { ...served.headers, date: new Date(now + dateMs).toUTCString() } });
     }),
   });
   return { clock, exporter };
 }
 
-describe('exporter: the clock is three days slow when it starts', () => {
+describe('exporter: another clock is hours slow', () => {
   // A board without a clock chip boots with the time at which it was shut down.
-  it.each(SOURCE_NAMES)('believes the first answer to %s, which shows how late it is', async (source) => {
-    const { clock, exporter } = await startOn(source, -3 * DAY);
+  it.each([
+    ...SOURCE_NAMES.map((source) => ['at its start, and shows how late it is', source, -23 * HOUR, 0] as const),
+    ...(['machines', 'slashings', 'validators'] as const).map(
+      (source) => ['in a proxy, whose date the rest of it contradicts', source, 0, -2 * HOUR] as const,
+    ),
+  ])('%s: believes the first answer to %s', async (_, source, fastMs, dateMs) => {
+    const { clock, exporter } = await startOn(source, fastMs, undefined, dateMs);
     await clock.advance(30 * SECOND);
     const metrics = Buffer.concat(exporter.metrics('text', false)).toString();
     await exporter.stop();

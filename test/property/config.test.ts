@@ -32,7 +32,7 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
   const known = sourcesOf(config).map((source) => attempted(source, { lastAttemptAt: NOW, durationMs: 1 }));
-  for (const [source, { reads }] of schedulesOf(known, budgetOf(allowedPerDay), NOW)) {
+  for (const [source, { reads }] of schedulesOf(known, budgetOf(allowedPerDay), { now: NOW, held: NOW })) {
     for (const { read, pace, timing, nextAttemptAt } of reads) {
       expect(pace.intervalMs, read.name).toBeGreaterThanOrEqual(read.everyMs);
       expect(Number.isFinite(pace.intervalMs) && pace.requestsPerDay >= 0, read.name).toBe(true);

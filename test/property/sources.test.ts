@@ -5,7 +5,7 @@ import { Datapoint } from '../../src/api/answers/daily-returns.ts';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
 import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
-import { type Entry, emptyEntry, entrySchema, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { doubtingRefusals, type Entry, emptyEntry, entrySchema } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { BETWEEN, expectShowable, goodTurns, lived, SOURCES, shownOf, turn } from '../battery/service.ts';
 import { datapoint } from '../support/answers/datapoint.ts';
@@ -45,7 +45,7 @@ async function polled(source: Source, faults: readonly Fault[][]): Promise<{ ent
       if (isCounter && source.chain) expect(value, series).toBeGreaterThanOrEqual(before.get(series)?.value ?? 0);
   }
   const turns = goodTurns(GOOD_TURNS, NOW + faults.length * BETWEEN);
-  ({ entry } = await lived(source, turns, withoutRefusals(source, entry)));
+  ({ entry } = await lived(source, turns, doubtingRefusals(source, entry)));
   return { entry, now: turns.at(-1)?.now ?? NOW };
 }
 

@@ -74,12 +74,14 @@ describe('scheduler/scheduler: other sources', () => {
     const refusals = { machine_names: refusal };
     const entries = new Map([['machines', entryOf(refused(), { lastAttemptAt: NOW }, { value: 9, refusals })]]);
     const { scheduler } = schedule([refused()], { clock, entries, store: { save } });
-    expect(scheduler.entries().get('machines')?.refusals).toEqual({});
+    // A part counts as refused until it works.
+    const doubted = { machine_names: { ...refusal, attempts: 0, firstAt: NOW, isOld: true } };
+    expect(scheduler.entries().get('machines')?.refusals).toEqual(doubted);
     await clock.advance(21 * SECOND);
     scheduler.adopt([refused()], NOTHING);
     isFull = false;
-    await clock.advance(15 * SECOND);
-    expect(saves).toEqual([[10, {}]]);
+    await clock.advance(21 * SECOND);
+    expect(saves).toEqual([[11, doubted]]);
   });
 
   it('end the polls of those that are meant, which count as never made', async () => {

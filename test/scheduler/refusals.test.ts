@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiRequest, requestTo } from '../../src/api/endpoints.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { type Attempt, type Entry, withoutRefusals } from '../../src/scheduler/entry.ts';
+import { type Attempt, doubtingRefusals, type Entry } from '../../src/scheduler/entry.ts';
 import { isRefused, type Refusals, refusedUntil, withRefusal } from '../../src/scheduler/refusals.ts';
 import type { SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -156,11 +156,21 @@ describe('the attempts at a read', () => {
     expect(await eventsAfter(20, 'forbidden')).toBe(1);
   });
 
-  it('are made at once after a start or a reload, which forget every refusal', async () => {
+  it('are made at once after a start or a reload, and the part counts as refused until one works', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
-    const again = withoutRefusals(source, entry);
-    expect(again.refusals).toEqual({});
+    // Twice, as by processes that do not live long.
+    const again = doubtingRefusals(source, doubtingRefusals(source, entry));
     expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
+    // It takes as many attempts as a new one to be confirmed.
+    const later = (refusals: Refusals, at: number) =>
+      withRefusal(refusals, 'machine_names', failed(NAMES, 'forbidden'), at);
+    const [first, second] = [later(again.refusals, now + HOUR), later(later(again.refusals, now), now + TEN)];
+    const all = [again.refusals, first, second].map((one) => isRefused(one, 'machine_names'));
+    const untils = [first, second].map((one) => refusedUntil(one, 'machine_names', now + DAY));
+    expect([all, untils]).toEqual([
+      [true, true, true],
+      [0, now + TEN + DAY],
+    ]);
   });
 
   it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {

@@ -35,6 +35,8 @@ function pacesOn(...[sources, view, now]: Parameters<typeof pacesOf>): (source: 
   return (source) => paces.get(source)?.get('only');
 }
 
+const AT = { now: NOW, held: NOW };
+
 describe('scheduler/paces', () => {
   it('does not let one bucket pay for another', () => {
     const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
@@ -128,7 +130,7 @@ interface Case {
 function scheduled({ attempt = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): ReadSchedule {
   const source = fakeSource();
   const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, keyAt: () => keyAt };
-  return valueFor(schedulesOf([known(source, attempt)], view, NOW), source).first;
+  return valueFor(schedulesOf([known(source, attempt)], view, AT), source).first;
 }
 
 /** The pace of the last attempt, without a cost. */
@@ -142,7 +144,7 @@ describe('scheduler/schedules', () => {
   it('shows what was polled for a longer interval for as long as that', () => {
     const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, keyAt: () => 0 };
     const one = known(fakeSource(), POLLED);
-    const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, NOW);
+    const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, AT);
     expect([shown?.first.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
   });
 
@@ -218,7 +220,7 @@ describe('scheduler/schedules', () => {
       keyAt: () => 0,
     };
     const dueNow = (lastAttemptAt: number) =>
-      valueFor(schedulesOf([known(source, { lastAttemptAt })], view, NOW), source)
+      valueFor(schedulesOf([known(source, { lastAttemptAt })], view, AT), source)
         .reads.filter(({ nextAttemptAt }) => nextAttemptAt <= NOW)
         .map(({ read }) => read.name);
     expect(dueNow(NOW - MINUTE - 1)).toEqual(['asker', 'elsewhere']);

@@ -58,14 +58,14 @@ describe('web/status-budget', () => {
 
   it('shows when the quota renews, and whether it lasts until then', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
-    expect(lasting).toContain('kept free in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 55,');
+    expect(lasting).toContain('kept free in 12 h 1 min 2026-10-01 00:02:00 UTC lasts, 55,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
     expect(short).toMatch(/ends in 2 h \d+ min \d\d:\d\d:\d\d UTC 8,210 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {
     const [month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
-    expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
+    expect(month).toContain('2026-10-01 00:02:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });
 
   it('shows a wait that the service demanded, and that no requests are sent when access is revoked', async () => {

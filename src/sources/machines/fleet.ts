@@ -25,7 +25,7 @@ export function liveOf(options: MachinesOptions, state: Machines, timing: Timing
   // The time of an outage, or of a stop of the program, is not the silence of a machine.
   const knownAt = Math.min(timing.now, (beganAt ?? Number.POSITIVE_INFINITY) * 1000);
   const since = knownAt - silentAfter(options, timing) - latestMs;
-  return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing.now));
+  return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing));
 }
 
 /**
@@ -40,7 +40,7 @@ export function withRecords(
 ): Machines {
   const { now } = timing;
   const { expected, max } = options;
-  const held = new Map(before.machines.flatMap((one) => (isKept(options, one, now) ? [[one.name, one]] : [])));
+  const held = new Map(before.machines.flatMap((one) => (isKept(options, one, timing) ? [[one.name, one]] : [])));
   const recordsOf = Map.groupBy(records, ([, { machine }]) => machineName(machine));
   const names = new Set([...held.keys(), ...recordsOf.keys().filter((name) => isIncluded(options, name))]);
   const live = new Set(liveOf(options, before, timing, 0).map(({ name }) => name));

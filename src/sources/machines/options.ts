@@ -1,6 +1,6 @@
 import type { Chain } from '../../facts/chain.ts';
+import type { Time } from '../../toolkit/lib/held-time.ts';
 import { readableText } from '../../toolkit/lib/text.ts';
-import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { MachinesConfig } from './config.ts';
 import { chainInStep } from './learned.ts';
 import { lastSeen, type Machine } from './state.ts';
@@ -63,6 +63,6 @@ export function isMatch(pattern: string, name: string): boolean {
 }
 
 /** Whether the machine is included, and its newest record is not too old even for last_seen. */
-export function isKept(options: MachinesOptions, machine: Machine, now: UnixMs): boolean {
-  return isIncluded(options, machine.name) && now - lastSeen(machine) * 1000 <= options.forgetAfterMs;
+export function isKept(options: MachinesOptions, machine: Machine, { held }: Time): boolean {
+  return isIncluded(options, machine.name) && held - lastSeen(machine) * 1000 <= options.forgetAfterMs;
 }

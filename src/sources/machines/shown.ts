@@ -2,6 +2,7 @@ import { type MachineRecord, PROCESSES, type Process } from '../../api/answers/m
 import type { Chain } from '../../facts/chain.ts';
 import { groupLabel } from '../../facts/groups.ts';
 import { CLOCK_AHEAD_MS } from '../../toolkit/lib/clock.ts';
+import { HELD_FOR_MS } from '../../toolkit/lib/held-time.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import type { Timing } from '../read.ts';
 import { staleAfter } from './config.ts';
@@ -59,18 +60,20 @@ function nextChange(machine: Machine, ages: readonly Milliseconds[], now: UnixMs
 
 /** The machines to be shown at `timing.now`, with values or as silent, by name. Then those expected that were never seen. */
 export function shownMachines(options: MachinesOptions, { machines }: Machines, timing: Timing): ShownMachine[] {
-  const { now } = timing;
+  const { now, held } = timing;
   const { expected, exclude, forgetAfterMs } = options;
   const freshMs = Math.min(staleAfter(options, timing), forgetAfterMs);
-  const kept = machines.filter((machine) => isKept(options, machine, now)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const kept = machines
+    .filter((machine) => isKept(options, machine, timing))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   const neverSeen = new Set(expected).difference(new Set([...exclude, ...kept.map(({ name }) => name)]));
   return [
     ...kept.map((machine) => ({
       ...labelsOf(options, machine, now),
-      seen: recordsOf(machine, now, (ageMs) => ageMs <= forgetAfterMs),
+      seen: recordsOf(machine, held, (ageMs) => ageMs <= forgetAfterMs),
       // A record further ahead is from before the clock was set back, so its age is unknown.
       fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
-      until: nextChange(machine, [freshMs, forgetAfterMs], now),
+      until: nextChange(machine, [freshMs, forgetAfterMs + HELD_FOR_MS], now),
     })),
     ...[...neverSeen].map((name) => ({ ...labelsOf(options, { name }, now), seen: {}, fresh: {} })),
   ];

@@ -1,5 +1,6 @@
-import { type Chain, EPOCHS_PER_DAY, epochAt } from '../../facts/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, epochAt, epochEnd } from '../../facts/chain.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
+import type { Time } from '../../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import type { Last, Read, Timing } from '../read.ts';
 import { readEpoch } from './blocks.ts';
@@ -69,7 +70,9 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
     answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch);
   }
-  state = afterStop(state);
+  // A program that starts while the clock has jumped ahead must not skip what is to come. Until a time has held, it skips nothing.
+  const hasHeld = ({ to }: Slashings['stops'][number]): boolean => epochEnd(context.options.chain, to) <= timing.held;
+  if (timing.held > -Infinity) state = afterStop({ ...state, stops: state.stops.filter(hasHeld) });
   const newest = newestToCount(state);
   const read: ReadRows = async (epoch) => {
     const priority = newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up';
@@ -78,7 +81,7 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
     return answer;
   };
   const { scannedEpoch = newest } = state;
-  const { from = Infinity } = state.stops[0] ?? {};
+  const { from = Infinity } = state.stops.find(hasHeld) ?? {};
   const last = Math.min(newest, scannedEpoch + MAX_EPOCHS_PER_PASS, from - 1);
   for (let epoch = scannedEpoch + 1; epoch <= last; epoch += 1) {
     const step = await countNext(context, state, epoch, read);
@@ -90,7 +93,7 @@ async function countFinalized(context: Context, previous: Slashings): Promise<St
 
 function afterFinality({ options, timing, api, events }: Context, previous: Slashings, epoch: number): Slashings {
   const finalityReadAt = api.now();
-  const state = withFinality(previous, epoch, options.chain, finalityReadAt);
+  const state = withFinality(previous, epoch, options.chain, { now: finalityReadAt, held: timing.held });
   const { finalizedEpoch = epoch } = state;
   const before = previous.finalizedEpoch ?? epoch;
   if (finalizedEpoch < before) events.push({ type: 'finality_back', from: before, to: finalizedEpoch });
@@ -118,7 +121,7 @@ function afterStop(state: Slashings): Slashings {
  * may come from a node that lags, unless all answers of an hour are lower.
  * @throws RequestFailed when the epoch cannot be final by our clock: then epochs would be counted that are not final
  */
-export function withFinality(state: Slashings, epoch: number, chain: Chain, now: UnixMs): Slashings {
+export function withFinality(state: Slashings, epoch: number, chain: Chain, { now, held }: Time): Slashings {
   const newest = epochAt(chain, now) - MIN_LAG;
   if (epoch > newest) throw implausible(`epoch ${epoch} is reported as finalized, but by our clock ${newest} can be`);
   const { finalizedEpoch: known = epoch, lowerFinality: lower } = state;
@@ -127,7 +130,7 @@ export function withFinality(state: Slashings, epoch: number, chain: Chain, now:
   if (epoch >= known) return { ...state, finalizedEpoch: epoch, scannedEpoch, lowerFinality: undefined };
   // A time in the future was noted before the clock was set back.
   const next = { epoch, since: Math.min(lower?.since ?? now, now), answers: (lower?.answers ?? 0) + 1 };
-  if (next.answers < LOWER_ANSWERS || now - next.since < GIVE_UP_AFTER_MS) return { ...state, lowerFinality: next };
+  if (next.answers < LOWER_ANSWERS || held - next.since < GIVE_UP_AFTER_MS) return { ...state, lowerFinality: next };
   // Epochs that cannot be final yet were counted while our clock was wrong, and are counted again. All others stay counted.
   const scanned = Math.min(scannedEpoch, newest);
   return { ...state, finalizedEpoch: epoch, scannedEpoch: scanned, lowerFinality: undefined };

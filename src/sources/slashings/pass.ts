@@ -39,7 +39,7 @@ function withStop({ stop, timing, options }: Context, state: Slashings): Slashin
   // catch_up is short.
   const from = epochAt(chain, stop.from) - MIN_LAG;
   const to = epochAt(chain, stop.to) - MIN_LAG - Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH));
-  const isKnown = state.stops.some((one) => one.to >= to);
+  const isKnown = state.stops.some((one) => one.to === to);
   return isKnown || from > to ? state : { ...state, stops: [...state.stops, { from, to }] };
 }
 

@@ -2,6 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { type Chain, epochAt, MS_PER_EPOCH, MS_PER_PERIOD, periodOf, periodTime } from '../../facts/chain.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
+import type { Time } from '../../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt, readSeats } from '../answers.ts';
 import type { Read } from '../read.ts';
@@ -26,7 +27,7 @@ export function membersRead({ chain }: ValidatorsOptions): Read<Validators> {
       },
     },
     async run({ api, timing, signal }, previous) {
-      const { committees, failure } = await readMembers(api, chain, signal, timing.now, previous.committees);
+      const { committees, failure } = await readMembers(api, chain, signal, timing, previous.committees);
       return { value: { ...previous, committees }, failure };
     },
   };
@@ -45,13 +46,13 @@ export async function readMembers(
   api: Api,
   chain: Chain,
   signal: AbortSignal,
-  now: UnixMs,
+  { now, held }: Time,
   known: readonly Committee[] = [],
 ): Promise<{ committees: Committee[]; failure?: Error }> {
   const current = periodAt(chain, now);
   const missing = [current, current + 1].filter((one) => !seatsOf(known, one) && knownFrom(chain, one) <= now);
   // The last epochs of a period are counted after its end.
-  let committees = known.filter(({ period }) => period >= current - 1);
+  let committees = known.filter(({ period }) => period >= periodAt(chain, held) - 1);
   for (const period of missing.length > 0 ? missing : [current]) {
     const selector = period === current ? period : 'next';
     const seats = await attempt({ signal }, () => readSeats(api, chain, period, signal, selector));

@@ -6,7 +6,7 @@ import type { ValidatorsOptions } from './options.ts';
 /** Asks whether no watched validator is in a sync committee now or within this time. */
 export function safetyQuestion({ chain, watch }: Pick<ValidatorsOptions, 'chain' | 'watch'>): AskSafety {
   return async (api, withinMs, now, signal) => {
-    const { committees, failure } = await readMembers(api, chain, signal, now);
+    const { committees, failure } = await readMembers(api, chain, signal, { now, held: now });
     const current = periodAt(chain, now);
     const last = periodAt(chain, now + withinMs);
     for (let period = current; period <= last; period += 1) {

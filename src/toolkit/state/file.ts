@@ -35,7 +35,7 @@ export async function openFileStore(
 
   async function load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const file = fileOf(name);
-    const text = await readWhole(file).catch((error: unknown) => {
+    const text = await readWhole(file, Number.POSITIVE_INFINITY).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw unreadable(file, error);
     });
@@ -85,7 +85,7 @@ export async function peek<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await readWhole(file).catch((error: unknown) => {
+  const text = await readWhole(file, Number.POSITIVE_INFINITY).catch((error: unknown) => {
     if (hasCode(error, 'ENOTDIR')) throw new Error(unusable(dir, error));
     return undefined;
   });

@@ -20,11 +20,12 @@ export interface WritableFile {
 
 /**
  * The text of a file. A FIFO or a device is refused: opening or reading it could wait for ever, and with it one of the
- * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file
+ * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file, EFBIG for a large one
  */
-export async function readWhole(file: string): Promise<string> {
+export async function readWhole(file: string, maxBytes = 16 * 2 ** 20): Promise<string> {
   await using handle = await fs.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   const found = await handle.stat();
+  if (found.size > maxBytes) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
   // Reading a directory fails by itself.
   if (found.isFile() || found.isDirectory()) return await handle.readFile('utf8');
   throw Object.assign(new Error('not a regular file'), { code: 'EFTYPE' });

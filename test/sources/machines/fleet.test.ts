@@ -66,9 +66,12 @@ describe('sources/machines/fleet', () => {
   });
 
   it('lets go of machines that were not seen for forget_after', () => {
-    const keptAt = (now: number): string[] => namesOf(withRecords(machinesOptions(), known('a'), [], timing({ now })));
+    const keptAt = (now: number, held = now): string[] =>
+      namesOf(withRecords(machinesOptions(), known('a'), [], timing({ now, held })));
     const last = NOW + 31 * DAY - 6 * MINUTE;
     expect([keptAt(last), keptAt(last + 1)]).toEqual([['a'], []]);
+    // Not by a time that has not held.
+    expect([keptAt(NOW + 40 * DAY, NOW), keptAt(NOW + 40 * DAY, -Infinity)]).toEqual([['a'], ['a']]);
   });
 
   it('joins the nameless records with those of a machine called unnamed', () => {

@@ -83,6 +83,8 @@ describe('sources/machines/metrics', () => {
       expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
       expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
       expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
+      const jumped = timing({ now: seen + 40 * DAY, held: seen });
+      expect(samplesOf(machineFamilies(machinesOptions(), fleet({}, {}), jumped), LAST_SEEN)).toHaveLength(2);
     });
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import { Machines } from '../../../src/sources/machines/state.ts';
+import { HELD_FOR_MS } from '../../../src/toolkit/lib/held-time.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { DAY, HOUR, NOW, timing } from '../../support/time/timing.ts';
@@ -50,7 +51,9 @@ describe('sources/machines/shown', PATIENT, () => {
     const intervalMs = fc.constantFrom(60_000, HOUR);
     fc.assert(
       fc.property(machines, options, intervalMs, (value, settings, interval) => {
-        expectFirstChange((now) => machineFamilies(settings, value, timing({ now, intervalMs: interval })));
+        expectFirstChange((now) =>
+          machineFamilies(settings, value, timing({ now, held: now - HELD_FOR_MS, intervalMs: interval })),
+        );
       }),
       cases(300),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, isOff, withoutRefusals } from '../../../src/scheduler/entry.ts';
+import { doubtingRefusals, type Entry, isOff } from '../../../src/scheduler/entry.ts';
 import { type Network, networkSource } from '../../../src/sources/network/index.ts';
 import { NO_INPUTS } from '../../../src/sources/read.ts';
 import { type FakeApi, failing, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
@@ -154,7 +154,7 @@ describe('the network', () => {
       expect([on.read.endpoints, on.nextAttemptAt]).toEqual([[other], refusedAt + 2 * HOUR]);
       await poll(api, next.entry, refusedAt + DAY);
       expect(api.requests.slice(-2).map((one) => one.endpoint)).toContain(endpoint);
-      expect(isRefused(withoutRefusals(SOURCE, next.entry))).toBe(false);
+      expect(isRefused(doubtingRefusals(SOURCE, next.entry))).toBe(true);
     },
   );
 

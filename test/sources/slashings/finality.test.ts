@@ -105,7 +105,7 @@ describe('sources/slashings finality', () => {
     let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
     for (let minute = 0; minute < 240; minute += 10) {
       const epoch = minute % 60 === 50 ? F : F - 3;
-      state = withFinality(state, epoch, 'mainnet', NOW + minute * MINUTE);
+      state = withFinality(state, epoch, 'mainnet', { now: NOW + minute * MINUTE, held: NOW + minute * MINUTE });
       expect(state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
     }
   });

@@ -181,6 +181,16 @@ describe('sources/slashings/finalized', () => {
       expect([counted(), skipped()]).toEqual([152, 0]);
     });
 
+    it('skips nothing because of a start at which the clock has jumped ahead', async () => {
+      await onTime(HOUR);
+      follower.startAnew(40 * DAY);
+      await follower.poll(0, { held: -Infinity });
+      follower.now -= 40 * DAY;
+      await advance(30, 30 * EPOCH);
+      await caughtUp();
+      expect([counted(), skipped()]).toEqual([30, 0]);
+    });
+
     it('skips only the epochs of each stop, not those before and between them that were not final', async () => {
       await onTime(HOUR);
       await withoutFinality(30);

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { type Block, blocksAt, epochOf, parentOf } from '../../../src/sandbox/chain-world.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
-import { type Entry, emptyEntry, withoutRefusals } from '../../../src/scheduler/entry.ts';
+import { doubtingRefusals, type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
 import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
 import type { EVENTS } from '../../../src/sources/slashings/events.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
@@ -116,7 +116,7 @@ interface Sighting {
 }
 
 /** What the budget allows. The default allows everything. */
-type Budget = Pick<RoundOptions, 'allowedPerDay'>;
+type Budget = Pick<RoundOptions, 'allowedPerDay' | 'held'>;
 
 /** The slashings source on the chain of a story. Between polls it keeps only its entry, as after a restart. */
 export class Follower {
@@ -184,7 +184,7 @@ export class Follower {
 
   reload(afterMs = 0): void {
     this.now += afterMs;
-    this.entry = withoutRefusals(this.source, this.entry);
+    this.entry = doubtingRefusals(this.source, this.entry);
     this.#tried.clear();
   }
 

@@ -17,6 +17,8 @@ export interface RoundOptions {
   /** What the other sources of the chain give. */
   readonly inputs?: Partial<Inputs>;
   readonly signal?: AbortSignal;
+  /** The time that has held. Default: now. */
+  readonly held?: number;
   /** The reads that have run since the program started. Default: all of them. */
   readonly tried?: ReadonlySet<string>;
   /** When the program started. Default: at this round. */
@@ -35,9 +37,12 @@ export async function round<T>(
   source: Source<T>,
   api: Api | FakeApi,
   before: Entry<T> | undefined,
-  { now, allowedPerDay, inputs, signal = noSignal(), tried, startedAt = now, aliveAt }: RoundOptions,
+  options: RoundOptions,
 ) {
+  const { now, held = now, allowedPerDay, inputs, signal = noSignal(), startedAt = now, aliveAt } = options;
+  const { tried = new Set(source.reads.map(({ name }) => name)) } = options;
   if ('at' in api) api.at = now;
+  const agoOf = (name: string): number => now - (before?.reads[name]?.lastAttemptAt ?? now);
   // Safe, because only this source gets the values.
   const any = source as unknown as Source;
   const { entry, events, runs } = await runRound(any, before ?? emptyEntry(any), {
@@ -45,11 +50,11 @@ export async function round<T>(
     clock: { now: () => now, monotonic: () => 0 },
     inputs: { ...NO_INPUTS, ...inputs },
     signal,
-    scheduleOf: (current, at) => scheduleAt(source, current as Entry<T>, at, allowedPerDay),
+    scheduleOf: (current, at) => scheduleAt(source, current as Entry<T>, at, allowedPerDay, held),
     isPaceKnown: true,
     startedAt,
     aliveAt,
-    tried: tried ?? new Set(source.reads.map(({ name }) => name)),
+    tried: new Map([...tried].map((name) => [name, -agoOf(name)])),
   });
   const written = JSON.parse(JSON.stringify(entry));
   const saved: Entry<T> = entrySchema(source).parse(written);
@@ -64,9 +69,10 @@ export function scheduleAt<T>(
   current: Entry<T> = emptyEntry(source),
   now: number,
   allowedPerDay = Number.POSITIVE_INFINITY,
+  held = now,
 ): SourceView {
   const known = { source: source as unknown as Source, saved: current, current, running: false };
-  const [view] = sourceViews([known], budgetOf(allowedPerDay), now);
+  const [view] = sourceViews([known], budgetOf(allowedPerDay), { now, held });
   return view as SourceView;
 }
 

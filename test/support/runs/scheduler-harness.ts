@@ -62,7 +62,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   });
   const abort = new AbortController();
   const stopped = scheduler.run(abort.signal);
-  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), clock.now());
+  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), scheduler.heldTime.time());
   return {
     clock,
     scheduler,

@@ -16,6 +16,7 @@ export function timing({
 }: Partial<Omit<Timing, 'of'>> & { of?: Readonly<Record<string, number>> } = {}): Timing {
   return {
     now: NOW,
+    held: overrides.now ?? NOW,
     intervalMs: MINUTE,
     isStretched: false,
     of: (read) => of[read],

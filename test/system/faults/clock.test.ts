@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { control } from '../../../src/sandbox/control.ts';
 import type { Metrics } from '../../support/exposition/scraped-metrics.ts';
 import { FaultWorld, INTERVAL } from '../../support/faults/fault-world.ts';
-import { DAY, MINUTE } from '../../support/time/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 
 /** The machines that the rules call silent: ten minutes between their last record and the last sweep. */
 function silent(metrics: Metrics): string[] {
@@ -18,8 +18,8 @@ it.each([
   ['right', 0],
   ['11 minutes fast', 11 * MINUTE],
   ['11 minutes slow', -11 * MINUTE],
-  ['a day fast', DAY],
-  ['a day slow', -DAY],
+  ['23 hours fast', 23 * HOUR],
+  ['23 hours slow', -23 * HOUR],
 ])('system/faults: a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
   const world = await FaultWorld.start({}, ({ clock }) => {
     clock.step(wrongMs);
