@@ -144,7 +144,6 @@ export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
 }
 
 function mapped(record: object, fields: RegExp, to: (value: unknown) => unknown): object {
-  return Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) => (fields.test(name) ? [[name, to(value)]] : [])),
-  );
+  const entries = Object.entries(record).filter(([name]) => fields.test(name));
+  return Object.fromEntries(entries.map(([name, value]) => [name, to(value)]));
 }

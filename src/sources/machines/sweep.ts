@@ -56,8 +56,9 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
   const left = absentNames(live, swept.records, silentMs, timing);
   const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
-  // The clock of a machine that stops appearing can be fast. It is searched once, in the first sweep that lacks it.
-  const lost = absentNames(live, named.records, silentMs, timing, previous.beganAt);
+  // A fast clock can hide a machine: before it would be silent, it is searched once, unless other records came late.
+  const isLate = named.records.length > swept.records.length;
+  const lost = isLate ? [] : absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0);
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
@@ -123,20 +124,21 @@ type SpanOf = (left: readonly AbsentName[]) => Span;
  * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
  * them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines
  * that were last seen together follow each other, so that few known records are read again.
- * @param since Only those to which this applies since then
+ * @param since Only those that the next sweep would make silent, and that none did before this time
  */
 export function absentNames(
   live: readonly Machine[],
   records: readonly MachineRecord[],
   silentMs: Milliseconds,
   { now, intervalMs }: Timing,
-  since: UnixSeconds = 0,
+  since?: UnixSeconds,
 ): AbsentName[] {
   const found = namesIn(records);
-  const least = Math.min(silentMs / 2, silentMs - (1 + JITTER) * intervalMs);
+  const lastMs = silentMs - (1 + JITTER) * intervalMs;
+  const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
-    .filter((machine) => lastSeen(machine) + least / 1000 >= since)
+    .filter((machine) => lastSeen(machine) + least / 1000 >= (since ?? 0))
     .flatMap((machine) => {
       // A label can stand for several spellings ("" and "unnamed").
       const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
