@@ -14,6 +14,7 @@ import {
   report,
   unixMs,
   usable,
+  windowEnd,
 } from './long-window.ts';
 
 const Count = z.number().nonnegative();
@@ -106,8 +107,10 @@ export function windowAt(
   const window = currentWindow(bucket, name, options, now);
   if (!window || isAsking(bucket, options, now)) return undefined;
   const resetsAt = renewal(name, window.since, now);
+  // Until the next month has held, what is left may already be of that month.
+  const lastsTo = windowEnd(name, Math.max(window.since, now));
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
-  const end = isTrial ? Math.max(resetsAt, (bucket.firstUseAt ?? now) + TRIAL_MS) : resetsAt;
+  const end = isTrial ? Math.max(lastsTo, (bucket.firstUseAt ?? now) + TRIAL_MS) : lastsTo;
   const { remaining = 0 } = window;
   const reserved = Math.min(remaining, expectedOfOthers(window, usedByOthers(bucket, name) ?? 0, end, now));
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };

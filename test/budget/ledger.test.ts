@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
-import { bucketOf, bucketsOf, emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { bucketOf, bucketsOf, emptyLedger, type Ledger, lacking } from '../../src/budget/ledger.ts';
 import { NOW } from '../support/time/timing.ts';
 import { bucket } from './queue.ts';
 import { opensAt, told } from './told.ts';
@@ -13,6 +13,10 @@ const perSecondOf = (ledger: Ledger, name: string): number =>
   perSecondOfBucket(ledger.buckets[name], { utilization: 1 });
 
 describe('budget/ledger: buckets', () => {
+  it('lack the last seconds of each process that was killed before an answer told', () => {
+    expect(lacking(lacking(emptyLedger(), 5_000), 5_000).buckets).toMatchObject({ '': { lacksMs: 10_000 } });
+  });
+
   it('keeps at most 16 buckets: a route with one more stays in its own', () => {
     let ledger = emptyLedger();
     for (let i = 0; i < 100; i += 1) ledger = told(ledger, i % 2 === 0 ? V1 : V2, { headers: bucket(`b${i}`, 1) });

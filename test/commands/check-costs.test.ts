@@ -100,8 +100,8 @@ describe('commands/check-costs', () => {
         now: NOW + 2 * DAY,
       }),
     );
-    expect(text).toMatch(/^machines +1m +1444 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00:00 UTC$/m);
-    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00:00 UTC$/m);
+    expect(text).toMatch(/^machines +1m +1444 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:02:00 UTC$/m);
+    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:02:00 UTC$/m);
   });
 
   it('says how late each alert can be, and which one cannot come in time', () => {
@@ -110,7 +110,8 @@ describe('commands/check-costs', () => {
       const watched = { ...defaults.validators, watch: { mainnet: [{ first: 1, last }], hoodi: [] }, ...validators };
       const machines = { ...defaults.machines, ...(last === 2 && { staleAfterMs: 5 * MINUTE, forgetAfterMs: HOUR }) };
       const config = { ...defaults, machines, validators: watched };
-      const text = describeCosts(input({ config, budgetOptions: { utilization: 0.9, perMonth } }));
+      const now = NOW + (last === 10_000 ? HOUR : 0);
+      const text = describeCosts(input({ config, now, budgetOptions: { utilization: 0.9, perMonth } }));
       return [...text.matchAll(/^a .* {2}(\S.*)$/gm)].map(([, one = '']) => one);
     };
     // As docs/validators.md says.

@@ -49,7 +49,7 @@ describe('stories/quota', () => {
     const waits = Object.entries(story.log.findLast(({ waits }) => waits)?.['waits'] ?? {});
     const sources = ['daily_returns-mainnet', 'machines', 'slashings-mainnet', 'sync_committee-mainnet'];
     expect(waits.map(([source]) => source).toSorted()).toEqual(sources);
-    for (const [, why] of waits) expect(why).toMatch(/^the monthly quota, until 2026-11-01T00:00:00\./);
+    for (const [, why] of waits) expect(why).toMatch(/^the monthly quota, until 2026-11-01T00:02:00\./);
     expect(story.requests.length - polled).toBeLessThanOrEqual(most);
     if (left === 0) expect(story.statuses.slice(polled)).toEqual([429]);
     await story.until(NOVEMBER + 4 * HOUR);

@@ -101,13 +101,15 @@ describe('sources/slashings finality', () => {
     expect(proposed()).toBe(31 * 32);
   });
 
-  it('does not go back where one answer of the hour is not lower', () => {
+  it('does not go back where one answer of the hour is not lower, or the clock jumps', () => {
     let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
     for (let minute = 0; minute < 240; minute += 10) {
       const epoch = minute % 60 === 50 ? F : F - 3;
       state = withFinality(state, epoch, 'mainnet', { now: NOW + minute * MINUTE, held: NOW + minute * MINUTE });
       expect(state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
     }
+    for (const now of [NOW, NOW + 1, NOW + 2 * HOUR]) state = withFinality(state, F - 3, 'mainnet', { now, held: NOW });
+    expect(state.finalizedEpoch).toBe(F);
   });
 
   it('that was wrong in an answer counts no epoch that the next answer does not name as final', async () => {

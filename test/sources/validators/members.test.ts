@@ -20,7 +20,7 @@ import {
   validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
-import { scheduleAt } from '../../support/runs/round.ts';
+import { round, scheduleAt } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: watchOf([{ first: 1, last: 99 }]) });
@@ -68,6 +68,14 @@ function dueAfter(entry: Entry<Validators>, now = NOW): number {
 }
 
 describe('the sync committees of watched validators', () => {
+  it('are not forgotten because of a clock that jumps while the service is away', async () => {
+    const { entry, value } = await poll(membersOf(KNOWN), undefined, OPTIONS, START + HOUR);
+    const jump = { now: START + 40 * DAY, held: START + HOUR };
+    const after = await round(SOURCE, serviceOf({ sync_committee_members: failing('network') }), entry, jump);
+    expect([after.failure, after.value.committees]).toMatchObject([{ reason: 'network' }, value.committees]);
+    expect(value.committees).toHaveLength(2);
+  });
+
   it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
     const api = membersOf(KNOWN);
     const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
