@@ -62,7 +62,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
 
   /** The receiver of a file. Its token is the address of the stand-in, because some have a secret address for a token. */
   function filled(name: string, base: string): Record<string, unknown> {
-    const [token, file] = [`${base}/${name}`, join(secrets, name)];
+    const [token, file] = [`${base}/${name}`, join(temporaryFolder(), name)];
     writeFileSync(file, token);
     const inline = /(\w+)_file: .*\n +# Alertmanager before 0\.28: \1: .*/g;
     const text = readFileSync(join(FOLDER, `receivers/${name}.yml`), 'utf8')

@@ -13,7 +13,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm install --global *', 'scripts/try-package installs the package'],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
-  ['npm run secrets', 'test/workflows runs it'],
   ['npm exec -- node scripts/cut-release.ts 1.2.3', 'changes the checkout; test/scripts tries it'],
   ['npm publish', NAMED],
   ['*check --probe*', 'asks its reader; test/system/programs/check.test.ts runs it'],
