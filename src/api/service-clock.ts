@@ -23,7 +23,6 @@ export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs):
 const MIN_STEP_MS = 1_000;
 /** Up to this offset our clock counts as right. */
 const WRONG_FROM_MS = MS_PER_MINUTE;
-/** A `Date` further from our clock is not used. */
 const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
 
 /**

@@ -113,7 +113,6 @@ function isFuller(known: SystemRecord, record: SystemRecord): boolean {
   return rank(known) > rank(record);
 }
 
-/** Whether the set is withheld because another pusher reported it. */
 export function hasFallen(set: string, { learned }: Partial<Machine>, now: UnixMs): boolean {
   return now < (learned?.fell?.[set]?.until ?? 0) * 1000;
 }

@@ -12,7 +12,6 @@ export interface MachinesOptions extends Omit<MachinesConfig, 'enabled'> {
   readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
 }
 
-/** A sweep is delayed by up to this share of the interval. */
 export const JITTER = 0.1;
 
 /** The requests of a sweep, as far as known. A page has ten records, and a sweep reads 75 s of one a minute. */

@@ -101,7 +101,6 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   ];
 }
 
-/** Explains the gap in the graphs. */
 function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
   const names = machines.flatMap((machine) => {
     const why = Object.entries(COUNTERS).flatMap(([set, { why }]) => (hasFallen(set, machine, now) ? [why] : []));

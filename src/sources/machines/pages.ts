@@ -13,7 +13,6 @@ import { warning } from './events.ts';
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 
-/** Requests one page. */
 export async function requestPage(
   api: Api,
   query: Query<'machine_metrics'>,
