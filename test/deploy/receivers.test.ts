@@ -127,7 +127,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     ({ port } = await startAlertmanager(() => stringify({ templates, route, receivers: [all] })));
   });
 
-  /** Sends so many alerts, every third with another text that is already resolved, and waits until all services show the text. */
+  /** Sends the alerts, and waits until every service shows its texts. */
   async function play(
     alerts: readonly object[],
     shown: (name: string) => (string | RegExp)[],
@@ -172,7 +172,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
       const over = new Date().toISOString();
       const alerts = (isOver: (i: number) => boolean): object[] =>
         Array.from({ length: count }, (_, i) => alertOf(`Of${count}`, `node-${i}`, isOver(i) ? over : undefined));
-      const firing = alerts(() => false).length - Math.ceil(count / 3);
+      const firing = count - Math.ceil(count / 3);
       const shown = (name: string): (string | RegExp)[] => {
         if (name === 'ntfy') return [/^\d+ alerts or more: Machine node-\d*[^0]\b/, `and ${count - 10} more`];
         const groups = name === 'pushover' ? [] : [/^home: \d+$/m, /^office: \d+$/m];
