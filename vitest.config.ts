@@ -24,7 +24,7 @@ export default defineConfig({
           },
         ],
     // Many files wait for a real process: three at a time use two cores.
-    maxWorkers: 3,
+    maxWorkers: 5,
     // What takes so long hangs. Less would be a statement on how busy the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
