@@ -101,9 +101,13 @@ describe('alertmanager', () => {
     const ofMachine = inhibitions.find(
       ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
     );
-    expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
+    // As Prometheus renames the labels where the scrape configuration has some of the same names.
+    expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'exported_chain', 'machine', 'exported_machine']);
     const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
-    expect(ofSite).toMatchObject({ target_matchers: ['subject="machine"'], equal: ['job', 'instance', 'group'] });
+    expect(ofSite).toMatchObject({
+      target_matchers: ['subject="machine"'],
+      equal: ['job', 'instance', 'group', 'exported_group'],
+    });
   });
 
   it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {
