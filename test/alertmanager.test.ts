@@ -85,7 +85,7 @@ describe('alertmanager', () => {
   it('names only alerts and subjects that exist', () => {
     const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
     const named = matchers.flatMap((matcher) => {
-      const [, label = '', values = ''] = /^(\w+)=~?"(.*)"$/.exec(matcher) ?? [];
+      const [, label = '', values = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
       return values.split('|').map((value) => [label, value] as const);
     });
     const unknown = named.filter(([label, value]) => {
@@ -122,7 +122,7 @@ describe('alertmanager', () => {
     const severities = (matchers: readonly string[]): number[] => {
       const matching = alerts.filter((labels) =>
         matchers.every((matcher) => {
-          const [, label = '', pattern = ''] = /^(\w+)=~?"(.*)"$/.exec(matcher) ?? [];
+          const [, label = '', pattern = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
           const value = labels.get(label);
           return value === undefined || new RegExp(`^(?:${pattern})$`).test(value);
         }),

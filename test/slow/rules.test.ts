@@ -21,6 +21,7 @@ const Check = z.looseObject({
   exp_samples: z.array(z.object({ labels: z.string(), value: z.coerce.number() })),
 });
 const Case = z.looseObject({
+  name: z.string(),
   input_series: z.array(z.object({ series: z.string(), values: z.string() })).default([]),
   promql_expr_test: z.array(Check),
 });
@@ -35,9 +36,13 @@ describe('rules, in other set-ups', () => {
     },
   );
 
-  it.each(FILES)('fire once for two replicas of each exporter: %s', async (name) => {
-    await play(name, replicated);
-  });
+  // Where series are 10 minutes apart, nobody leads between two samples.
+  it.each(FILES.filter((name) => !name.includes('week')))(
+    'fire once for two replicas of each exporter: %s',
+    async (name) => {
+      await play(name, replicated);
+    },
+  );
 });
 
 async function play(name: string, change: (one: Case) => Case): Promise<void> {
@@ -46,14 +51,21 @@ async function play(name: string, change: (one: Case) => Case): Promise<void> {
   const changed = {
     ...file,
     rule_files: file.rule_files.map((one) => resolve(FOLDER, one)),
-    tests: file.tests.map(({ alert_rule_test: _, ...one }) => change(Case.parse(one))),
+    // Some cases are about these set-ups.
+    tests: file.tests
+      .filter(({ name }) => !/replica|NoLeader|scrape configuration/.test(name))
+      .map(({ alert_rule_test: _, ...one }) => change({ ...Case.parse(one), promql_expr_test: countsIn(one) })),
   };
   const path = join(temporaryFolder(), basename(name));
   writeFileSync(path, stringify(changed, { aliasDuplicateObjects: false, lineWidth: 0 }));
   // What fails is in stderr.
   const { stderr } = await promisify(execFile)(PROMTOOL.command, ['test', 'rules', path]).catch((error) => error);
-  if (process.env['DUMP']) writeFileSync(`/tmp/w/${change.name}-${name}.txt`, stderr);
   expect(stderr).toBe('');
+}
+
+/** How many fire of each name: their other labels are those of the set-up. */
+function countsIn({ promql_expr_test: checks }: Case): Case['promql_expr_test'] {
+  return checks.filter(({ expr }) => expr.startsWith('count by (alertname) (ALERTS{'));
 }
 
 /** What Prometheus makes of our labels where the target has those names, and honor_labels is not true. */
@@ -89,12 +101,10 @@ function replicated(one: Case): Case {
       values: `${role === 'leader' ? 1 : 0}x40000`,
     })),
   );
-  const promql_expr_test = one.promql_expr_test
-    .filter(({ expr }) => expr.startsWith('count by (alertname) (ALERTS{'))
-    .map((check) => ({
-      ...check,
-      expr: `count by (alertname) (ALERTS{alertstate="firing", instance=~"j.*", alertname!~"${OF_PROCESS.source.replace('?:', '')}"})`,
-      exp_samples: check.exp_samples.filter(({ labels }) => !OF_PROCESS.test(labels)),
-    }));
+  const promql_expr_test = one.promql_expr_test.map(({ expr, ...check }) => ({
+    ...check,
+    expr: expr.replace('{', `{instance=~"j.*", alertname!~"${OF_PROCESS.source.replace('?:', '')}", `),
+    exp_samples: check.exp_samples.filter(({ labels }) => !OF_PROCESS.test(labels)),
+  }));
   return { ...one, input_series: [...input_series, ...leaders], promql_expr_test };
 }
